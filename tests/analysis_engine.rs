@@ -1,4 +1,4 @@
-//! The analysis engine as a process: KataGo's own sessions, KaTrain's command line, ends, and memory.
+//! The analysis engine as a process: KataGo's own sessions, KaTrain's command line, the end of input, and memory.
 
 use kosumi_test_support::shared;
 use serde_json::{Value, json};
@@ -11,17 +11,17 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// A running engine.
+/// Running engine.
 struct Engine {
     process: Child,
     input: Option<ChildStdin>,
     answers: Receiver<Value>,
     log: Option<thread::JoinHandle<String>>,
-    /// Answers that came before somebody waited for them.
+    /// Responses that arrived before a call waited for them.
     early: Vec<Value>,
 }
 
-/// Nothing takes so long.
+/// Time limit of every response, far above the time that any of them takes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 impl Engine {
@@ -57,7 +57,7 @@ impl Engine {
         input.flush().unwrap();
     }
 
-    /// The next answer.
+    /// Returns the next response.
     fn next(&mut self) -> Value {
         if !self.early.is_empty() {
             return self.early.remove(0);
@@ -65,7 +65,7 @@ impl Engine {
         self.answers.recv_timeout(PATIENCE).expect("an answer")
     }
 
-    /// The first answer, of those that nobody has waited for, that fits.
+    /// Returns the first response that fits, among those not returned yet.
     fn wait_for(&mut self, wanted: &str, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(place) = self.early.iter().position(&fits) {
             return self.early.remove(place);
@@ -84,7 +84,7 @@ impl Engine {
         self.next()
     }
 
-    /// Ends the input. Returns what else was answered, the exit code and the log.
+    /// Closes the input. Returns the remaining responses, the exit code and the log.
     fn end(mut self) -> (Vec<Value>, Option<i32>, String) {
         drop(self.input.take());
         let mut rest = std::mem::take(&mut self.early);
@@ -101,7 +101,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // After a test that failed.
+        // After a failed test.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -124,12 +124,12 @@ fn nine(id: &str, moves: &Value, more: &Value) -> Value {
     query
 }
 
-/// Names and kinds of fields, with the length of lists of numbers.
+/// Returns the names and kinds of fields, with the lengths of long lists of numbers.
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields
             .iter()
-            // Which moves have images, or none at all, is up to the search.
+            // The search decides which moves have symmetric images, and whether any has one.
             .filter(|(key, _)| !["isSymmetryOf", "moveInfos"].contains(&key.as_str()))
             .map(|(key, value)| (key.clone(), shape(value)))
             .collect(),
@@ -143,11 +143,11 @@ fn shape(value: &Value) -> Value {
     }
 }
 
-/// Two answers that say the same about the same thing.
+/// Returns whether two responses have the same subject and the same kind of content.
 fn is_about(found: &Value, wanted: &Value) -> bool {
     let same = |key: &str| found.get(key) == wanted.get(key);
     let both = |key: &str| found.get(key).is_some() == wanted.get(key).is_some();
-    // Whether this one had begun when it was ended is chance.
+    // Whether the search had begun when it was terminated depends on timing.
     let is_chance = wanted["id"] == "long2";
     ["id", "turnNumber", "isDuringSearch", "field", "action"].into_iter().all(same)
         && (is_chance || same("noResults"))
@@ -155,7 +155,8 @@ fn is_about(found: &Value, wanted: &Value) -> bool {
         && both("warning")
 }
 
-/// The search ended before it was time for the report: it has an end of its own, and how fast it comes there is chance.
+/// Returns whether a final response came instead of an expected report. The search ended before the report was due,
+/// which depends on timing.
 fn comes_instead(found: &Value, wanted: &Value) -> bool {
     let has_an_end = wanted["id"] != "long";
     has_an_end
@@ -164,10 +165,10 @@ fn comes_instead(found: &Value, wanted: &Value) -> bool {
         && ["id", "turnNumber"].into_iter().all(|key| found.get(key) == wanted.get(key))
 }
 
-/// Wording is free; what programs look for, and what names the fault, is not.
+/// Compares the texts that programs search for and the names of faulty values. The wording may differ.
 fn compare_texts(found: &Value, wanted: &Value) {
     let known = [
-        // KataGo's parser of JSON and of rules says so, and it names files.
+        // Texts of KataGo's parsers of JSON and of rules, and names of files.
         "parse error",
         "config file analysis.cfg",
         "net.bin.gz",
@@ -180,7 +181,7 @@ fn compare_texts(found: &Value, wanted: &Value) {
     }
 }
 
-/// KataGo takes these stones for some other position, and answers about that. Here they are refused.
+/// Sessions with contradictory stones. KataGo silently analyses another position; Kosumi refuses them.
 const CONTRADICTORY_STONES: [&str; 2] = ["stone-twice", "zero-liberty"];
 
 #[test]
@@ -233,7 +234,7 @@ fn katagos_own_sessions() {
             compare_analyses(&found, &wanted);
         } else {
             let (rest, code, _) = engine.take().unwrap().end();
-            // Reports while a search runs come as often as there is time for them.
+            // The number of reports during a search depends on timing.
             let finals: Vec<_> = rest.iter().filter(|it| it["isDuringSearch"] != json!(true)).collect();
             assert!(finals.is_empty(), "{finals:?}");
             assert_eq!(code, Some(entry["exit"].as_i64().unwrap() as i32));
@@ -242,7 +243,7 @@ fn katagos_own_sessions() {
     assert!(sessions == 3 && answers > 100, "{sessions} {answers}");
 }
 
-/// The same network says the same, and numbers are told from the same side; what the search makes of it may differ.
+/// Compares analyses. The network's values must agree, from the same perspective. The results of the search may differ.
 fn compare_analyses(found: &Value, wanted: &Value) {
     let (Some(root), Some(wanted_root)) = (found.get("rootInfo"), wanted.get("rootInfo")) else { return };
     let id = &wanted["id"];
@@ -251,7 +252,7 @@ fn compare_analyses(found: &Value, wanted: &Value) {
         let (found, wanted) = (root[key].as_f64().unwrap(), wanted_root[key].as_f64().unwrap());
         assert!((found - wanted).abs() < most, "{id}: {key} {found} instead of {wanted}");
     };
-    // Another of the symmetries may have been looked at.
+    // KataGo may have used another symmetry.
     near("rawWinrate", 0.12);
     near("rawLead", 2.5);
     near("winrate", 0.2);
@@ -261,7 +262,7 @@ fn compare_analyses(found: &Value, wanted: &Value) {
         assert_eq!(root["visits"], wanted_root["visits"], "{id}");
     }
     let moves = |answer: &Value| answer["moveInfos"].as_array().unwrap().clone();
-    // How far the search had come when it was ended is chance.
+    // The progress of the terminated search depends on timing.
     if id != "long2" {
         assert_eq!(moves(found).is_empty(), moves(wanted).is_empty(), "{id}");
     }
@@ -278,7 +279,7 @@ fn compare_analyses(found: &Value, wanted: &Value) {
     }
 }
 
-/// As KataGo: the position itself is judged, and no move is listed. The query ends, whatever its limit.
+/// As in KataGo, the position itself is evaluated, and no move is listed. The query ends whatever its limit is.
 #[test]
 fn a_list_that_leaves_no_move_is_answered() {
     let mut engine = engine();
@@ -308,7 +309,7 @@ fn a_byte_order_mark_is_passed_over() {
     engine.send(&format!("\u{feff}{query}"));
     let answer = engine.next();
     assert_eq!((&answer["id"], &answer["rootInfo"]["visits"]), (&json!("a"), &json!(2)), "{answer}");
-    // In front of the first line only.
+    // The mark is allowed before the first line only.
     engine.send(&format!("\u{feff}{query}"));
     assert!(engine.next()["error"].is_string());
     engine.end();
@@ -329,7 +330,7 @@ fn sides_bounds_and_sums() {
     });
     let number = |value: &Value| value.as_f64().unwrap();
     let [black, white, mover] = &mut told;
-    // White is to move.
+    // White is the side to move.
     mover["id"] = white["id"].clone();
     assert_eq!(mover, white);
     for (black, white) in
@@ -365,7 +366,7 @@ fn sides_bounds_and_sums() {
     }
     let legal: f64 = black["policy"].as_array().unwrap().iter().map(number).filter(|&it| it >= 0.0).sum();
     assert!((legal - 1.0).abs() < 1e-4, "{legal}");
-    // D3 is Black's latest stone, in the seventh row from the top: what owners say of it is told from both sides.
+    // D3, in the seventh row from the top, is Black's latest stone. Its ownership has opposite signs for both sides.
     let owner = |answer: &Value| number(&answer["ownership"][6 * 9 + 3]);
     assert!(owner(black) > 0.0 && (owner(black) + owner(white)).abs() < 1e-9, "{}", owner(black));
     assert_eq!(engine.end().1, Some(0));
@@ -383,7 +384,7 @@ fn one_visit_is_the_network_alone() {
     assert_eq!((&root["visits"], &answer["moveInfos"]), (&json!(1), &json!([])));
     assert_eq!((&root["winrate"], &root["scoreLead"]), (&root["rawWinrate"], &root["rawLead"]));
     assert!(answer["ownershipStdev"].as_array().unwrap().iter().all(|it| it.as_f64().unwrap() < 1e-2));
-    // Symmetric positions have one hash.
+    // Symmetric positions have the same symmetry hash.
     let other = engine.ask(&nine("2", &json!([["B", "C3"]]), &json!({"maxVisits": 1})));
     let image = engine.ask(&nine("3", &json!([["B", "G3"]]), &json!({"maxVisits": 1})));
     assert_eq!(other["rootInfo"]["symHash"], image["rootInfo"]["symHash"]);
@@ -418,7 +419,7 @@ fn symmetric_moves_are_copied_and_may_be_avoided() {
     assert!(plain.iter().all(|entry| entry.get("isSymmetryOf").is_none()));
 }
 
-/// The command line with which KaTrain 1.20 starts KataGo, with the configuration that it brings, and what it sends.
+/// Command line and configuration with which KaTrain 1.20 starts KataGo, and its queries.
 #[test]
 fn katrains_command_line_and_queries() {
     let folder = tempfile::TempDir::new().unwrap();
@@ -462,7 +463,7 @@ fn katrains_command_line_and_queries() {
     }
     assert_eq!(answer["policy"].as_array().unwrap().len(), 82);
     assert_eq!(answer["moveInfos"][0]["ownership"].as_array().unwrap().len(), 81);
-    // Pondering without an end, until the next move is made.
+    // Pondering without a limit, until the next move.
     let ponder = json!({"maxVisits": 10_000_000, "reportDuringSearchEvery": 0.25, "overrideSettings": {
         "reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "antiMirror": true,
         "playoutDoublingAdvantage": -1.5, "playoutDoublingAdvantagePla": "BLACK"}});
@@ -471,7 +472,7 @@ fn katrains_command_line_and_queries() {
     engine.send(r#"{"action":"terminate","terminateId":"QUERY:2","id":"TERMINATE:2"}"#);
     engine.wait_for("the answer to the action", |it| it["action"] == "terminate");
     assert!(engine.wait_for("the end", is_final("QUERY:2"))["rootInfo"]["visits"].as_i64() > Some(1));
-    // It counts on these words.
+    // KaTrain searches for these words.
     engine.send(&query("QUERY:3", json!([["B", "E5"], ["W", "E5"]]), json!({})));
     let refused = engine.wait_for("an error", |it| it.get("error").is_some());
     assert!(refused["error"].as_str().unwrap().contains("Illegal move"));
@@ -520,7 +521,7 @@ fn at_the_end_of_the_input_everything_is_answered_or_nothing_more() {
     assert_eq!((answers.len(), code), (0, Some(0)), "{answers:?}");
 }
 
-/// Memory of the process that is in use, in MiB.
+/// Returns the resident memory of the process, in MiB.
 fn resident(engine: &Engine) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", engine.process.id())).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
@@ -531,7 +532,7 @@ fn resident(engine: &Engine) -> Option<u64> {
 fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
     const QUERIES: usize = 10_000;
     let mut engine = engine();
-    // All others wait for this one.
+    // All other queries wait for this one.
     engine.send(
         &nine("long", &json!([]), &json!({"maxVisits": 100_000_000, "firstReportDuringSearchAfter": 0.01}))
             .to_string(),
@@ -556,7 +557,7 @@ fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
         sizes.extend(resident(&engine));
         let all: Vec<String> = (0..240).map(|turn| turn.to_string()).collect();
         let turns = all.join(",");
-        // The long one has no moves, and goes on.
+        // The long query has no moves, and continues.
         let turns = &turns[2..];
         engine.send(&format!(r#"{{"id":"end","action":"terminate_all","turnNumbers":[{turns}]}}"#));
         let mut ended = 0;
@@ -568,7 +569,7 @@ fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
             assert_eq!(answer["noResults"], true, "round {round}");
             ended += 1;
         }
-        // Those of no moves still wait.
+        // Queries without moves still wait.
         assert_eq!(ended, QUERIES - QUERIES.div_ceil(240));
     }
     if let [first, _, last] = sizes[..] {

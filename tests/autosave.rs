@@ -1,4 +1,4 @@
-//! The saved game of the real program: killed at any moment, it goes on where it was.
+//! Saved games of the program: a game resumes after a kill at any moment.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::BoardSize;
@@ -29,7 +29,7 @@ impl Scratch {
     }
 }
 
-/// A running engine. Killed, not ended, when it is dropped.
+/// Running engine. It is killed when it is dropped.
 struct Player {
     child: Child,
     input: ChildStdin,
@@ -58,7 +58,7 @@ impl Player {
         self.input.write_all(format!("{command}\n").as_bytes()).unwrap();
     }
 
-    /// The whole answer but for the marks around it.
+    /// Returns the whole response without its frame.
     fn answer(&mut self) -> String {
         let mut text = String::new();
         loop {
@@ -81,7 +81,7 @@ impl Player {
         QUESTIONS.iter().map(|_| self.answer()).collect()
     }
 
-    /// Ends the session, and returns what was said on the standard error.
+    /// Ends the session, and returns the standard error.
     fn quit(mut self) -> String {
         self.ask("quit");
         self.child.wait().unwrap();
@@ -93,17 +93,17 @@ impl Player {
 
 impl Drop for Player {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What can be asked about a game.
+/// Commands that report the state of a game.
 const QUESTIONS: [&str; 7] =
     ["showboard", "move_history", "get_komi", "kata-get-rules", "all_legal b", "all_legal w", "get_handicap"];
 
-/// What an engine that was never interrupted answers after these commands.
+/// Returns the responses of an engine that was never interrupted, after these commands.
 fn uninterrupted(commands: &[String]) -> Vec<String> {
     let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
     let mut engine = Engine::new(settings);
@@ -117,7 +117,7 @@ fn uninterrupted(commands: &[String]) -> Vec<String> {
     QUESTIONS.map(ask).to_vec()
 }
 
-/// Something that a controller may send.
+/// Returns a random command of a controller.
 fn command(rng: &mut Rng, state: &[String]) -> String {
     let (own, other) = if state[0].contains("Black to move") { ("b", "w") } else { ("w", "b") };
     let color = if rng.chance(30) { other } else { own };
@@ -150,20 +150,20 @@ fn killed_at_a_thousand_moments_nothing_is_lost() {
 fn killed(moments: usize, seed: u64) {
     let scratch = Scratch::new();
     let mut rng = Rng::new(seed);
-    // What was carried out, with the moves that the engine chose; and the command that the kill may have cut off.
+    // Commands that were executed, with the moves of the engine; and the command that the kill may have interrupted.
     let mut done: Vec<String> = Vec::new();
     let mut on_the_way: Option<String> = None;
     for round in 0..moments {
         let mut player = Player::start(scratch.0.path(), &["--resume"]);
         let mut state = player.state();
         if let Some(line) = on_the_way.take().filter(|_| state != uninterrupted(&done)) {
-            // The engine's own move can only be known now.
+            // The engine's own move is known only now.
             let own = line.starts_with("genmove");
             done.push(if own { format!("play {}", player.ask("last_move")) } else { line });
         }
         assert_eq!(state, uninterrupted(&done), "{round}: {:?}", done.last());
         for _ in 0..rng.below(6) {
-            // Two passes would end the game, and then there is nothing to go on with.
+            // Two passes would end the game, and a finished game is not resumed.
             let line = if player.ask("last_move").ends_with("PASS") {
                 "undo".to_owned()
             } else {
@@ -171,7 +171,7 @@ fn killed(moments: usize, seed: u64) {
             };
             let asked = Instant::now();
             let answer = player.ask(&line);
-            // No answer waits longer than this for a slow disk, which may then be behind.
+            // No response waits longer than this for a slow disk, so the saved game may be older.
             if asked.elapsed() > Duration::from_millis(100) {
                 thread::sleep(Duration::from_secs(2));
             }
@@ -181,7 +181,7 @@ fn killed(moments: usize, seed: u64) {
             });
             state = player.state();
         }
-        // What was answered must be there; every other time something more is on the way.
+        // Answered commands must be saved. In every other round a further command is in progress.
         if round % 2 == 0 && !player.ask("last_move").ends_with("PASS") {
             let line = command(&mut rng, &state);
             player.send(&line);
@@ -193,18 +193,18 @@ fn killed(moments: usize, seed: u64) {
     assert!(done.len() > 2 * moments);
 }
 
-/// What is gone on with is the game that was saved last, not the one under the latest time of a clock that was ahead.
+/// The game that was saved last is resumed, not the one with the latest time of a clock that was ahead.
 #[test]
 fn a_clock_that_was_set_back_does_not_bring_an_older_game_back() {
     let scratch = Scratch::new();
     let mut player = Player::start(scratch.0.path(), &[]);
     player.ask("play b B2");
-    // A session that is killed may be ahead of a slow disk.
+    // A killed session may be ahead of a slow disk.
     player.quit();
     let older = fs::read_dir(scratch.0.path()).unwrap().next().unwrap().unwrap().path();
     let ahead = SystemTime::now() + Duration::from_secs(3600);
     fs::File::options().append(true).open(older).unwrap().set_modified(ahead).unwrap();
-    // A new game, without a word of the older one; and a third.
+    // A new game without any command of the older one, and a third game.
     for vertex in ["C3", "D4"] {
         let mut player = Player::start(scratch.0.path(), &[]);
         player.ask(&format!("play b {vertex}"));
@@ -229,7 +229,7 @@ fn a_controller_that_starts_again_goes_on_in_one_file() {
     assert_eq!(scratch.texts().len(), 1, "{:?}", scratch.texts());
     assert!(scratch.texts()[0].contains("KM[3]"));
     assert!(scratch.texts()[0].ends_with(";B[bc];W[cb];B[bb])\n"), "{}", scratch.texts()[0]);
-    // Another game does not touch it.
+    // Another game does not change the file.
     ["clear_board", "play b A1"].iter().for_each(|line| drop(player.ask(line)));
     assert_eq!(scratch.texts().len(), 2);
     player.ask("clear_board");
@@ -245,7 +245,7 @@ fn finished_games_stay() {
     ["play b B2", "play w pass", "play b pass"].iter().for_each(|line| drop(player.ask(line)));
     assert!(scratch.texts()[0].contains("RE[?]"), "{}", scratch.texts()[0]);
     player.ask("final_score");
-    // Who waits for the answer to a question does not wait for the disk.
+    // A response to a query does not wait for the disk.
     player.ask("undo");
     assert!(!scratch.texts()[0].contains("RE["), "the game goes on");
     player.ask("play b pass");
@@ -256,7 +256,7 @@ fn finished_games_stay() {
     assert_eq!(player.ask("move_history"), "");
     assert!(player.quit().contains("no unfinished game"));
     assert_eq!(scratch.texts().len(), 1);
-    // By its name, a finished game can be looked at.
+    // A finished game can be loaded by its name.
     let entry = fs::read_dir(scratch.0.path()).unwrap().next().unwrap().unwrap().path();
     let mut player = Player::start(scratch.0.path(), &["--resume", entry.to_str().unwrap()]);
     assert_eq!(player.ask("last_move"), "black PASS");
@@ -285,7 +285,7 @@ fn the_log_tells_what_was_said_and_thought_and_the_opponents_time_is_used() {
     let mut player = Player::start(scratch.0.path(), &options);
     player.ask("7 play b B2");
     player.ask("no-such-command");
-    // It depends on the machine when the engine finds that nothing more has come.
+    // Pondering depends on when the engine notices that its input is empty.
     for _ in 0..200 {
         player.ask("genmove w");
         thread::sleep(Duration::from_millis(5));
@@ -308,7 +308,7 @@ fn the_log_tells_what_was_said_and_thought_and_the_opponents_time_is_used() {
     ] {
         assert!(log.contains(text), "{text}:\n{log}");
     }
-    // It is added to.
+    // The log is appended to.
     let player = Player::start(scratch.0.path(), &options);
     player.quit();
     let longer = fs::read_to_string(&path).unwrap();

@@ -1,25 +1,25 @@
-//! A page in a browser: what the tests of pages have in common.
+//! Common parts of the tests of pages in a browser.
 //!
-//! They need node, `npm ci` in `tests/pages`, and Chromium (where it usually is, or in `KOSUMI_CHROMIUM`); where one of
-//! them is missing a test says so and does nothing.
+//! They need node, `npm ci` in `tests/pages`, and Chromium (in its usual place or in `KOSUMI_CHROMIUM`). If one of them
+//! is missing, a test reports it and is skipped.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The program under test, for scripts that start it.
+/// Program under test, for scripts that start it.
 pub(crate) const KOSUMI: &str = env!("CARGO_BIN_EXE_kosumi");
 
-/// A browser, and a folder for what a test makes, and for its pictures.
+/// Browser, with a folder for the output and the pictures of a test.
 pub(crate) struct Browser {
     chromium: PathBuf,
-    /// `target/tmp/NAME`, which was empty at first.
+    /// `target/tmp/NAME`, which is emptied first.
     pub(crate) folder: PathBuf,
 }
 
 impl Browser {
-    /// `None` where there is no browser, or nothing that drives it.
+    /// Returns `None` if the browser or its driver is missing.
     pub(crate) fn find(name: &str) -> Option<Browser> {
         kosumi_test_support::node(&pages(), "playwright-core")?;
         let chromium = kosumi_test_support::chromium()?;
@@ -29,8 +29,8 @@ impl Browser {
         Some(Browser { chromium, folder })
     }
 
-    /// Runs a script of `tests/pages` with the browser, other arguments and the folder, and expects it to say that all is
-    /// well.
+    /// Runs a script of `tests/pages` with the browser, further arguments and the folder, and expects it to report
+    /// success.
     pub(crate) fn run(&self, script: &str, arguments: &[&dyn AsRef<OsStr>]) {
         let went = Command::new("node")
             .arg(pages().join(script))

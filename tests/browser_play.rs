@@ -1,6 +1,7 @@
-//! The page of `kosumi play` in a browser: `tests/pages/play.mjs` plays there, `tests/pages/hostile.mjs` tries to break in.
+//! The page of `kosumi play` in a browser: `tests/pages/play.mjs` plays, and `tests/pages/hostile.mjs` attacks the
+//! server.
 //!
-//! Pictures and figures are left in `target/tmp/play-page`.
+//! Pictures and figures are written to `target/tmp/play-page`.
 
 use crate::browser::{Browser, KOSUMI};
 

@@ -1,11 +1,11 @@
-//! The page of `kosumi review GAME.sgf --live` in a browser: `tests/pages/study.mjs` works there.
+//! The page of `kosumi review GAME.sgf --live` in a browser, driven by `tests/pages/study.mjs`.
 //!
-//! Pictures are left in `target/tmp/study-page`.
+//! Pictures are written to `target/tmp/study-page`.
 
 use crate::browser::{Browser, KOSUMI};
 use std::fs;
 
-/// A small game with bad moves, and a variation of the record with a comment.
+/// Small game with bad moves, and a variation with a comment.
 const GAME: &str = "(;SZ[9]KM[5.5]PB[Black & Co.]PW[White <b>]\
     (;B[ee];W[eg];B[gd];W[ce];B[dg];W[df];B[ef];W[dh];B[aa];W[ch];B[cf];W[ia];B[fg];W[fh];B[gh];W[de])\
     (;B[gg]C[<i>another</i>];W[cc]))";

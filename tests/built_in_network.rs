@@ -1,4 +1,4 @@
-//! The networks that Kosumi plays with if it is given none.
+//! The built-in networks.
 
 use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::{BoardSize, Color, Move, Point, Symmetry};
@@ -17,7 +17,7 @@ fn predict(evaluator: &mut NetworkEvaluator, game: &Game) -> Prediction {
     evaluator.predict(&Line::new(game), Symmetry::ALL[0], 0.0).unwrap()
 }
 
-/// Column and row, from 0 at the lower left, of the likeliest move.
+/// Returns column and row of the likeliest move, from 0 at the lower left.
 fn best(game: &Game, prediction: &Prediction) -> (usize, usize) {
     let index =
         (0..prediction.policy.len()).max_by(|&a, &b| prediction.policy[a].total_cmp(&prediction.policy[b]));
@@ -46,8 +46,8 @@ fn they_see_whose_the_points_are_and_who_has_more() {
 
 fn sees_whose_the_points_are_and_who_has_more(which: BuiltIn) {
     let mut evaluator = evaluator(which);
-    // Two walls, Black's at the left, White's beside it. It is the turn of whoever has more, so that nobody can live
-    // in the larger area; komi 7.5.
+    // Two walls: Black's on the left, White's beside it. The side with the larger area is to move, so that the opponent
+    // cannot live in it. Komi is 7.5.
     for (black_column, leader) in [(2, Color::White), (6, Color::Black)] {
         let mut game = Game::new(BoardSize::square(9).unwrap(), Rules::default(), 7.5);
         for row in 0..9 {
@@ -55,7 +55,7 @@ fn sees_whose_the_points_are_and_who_has_more(which: BuiltIn) {
             game.play(Color::White, Move::Play(Point::new(black_column + 1, row))).unwrap();
         }
         game.set_to_move(leader);
-        // As the engine asks: the mean over all symmetries.
+        // As in the engine: the mean over all symmetries.
         let ownership = evaluator.ownership_of(&game);
         for point in game.size().points() {
             let owner = ownership.mean(point);
@@ -81,14 +81,14 @@ fn they_notice_komi() {
     }
 }
 
-/// What `kosumi gtp` says when it is asked for its network's answer.
+/// Returns whether `kosumi gtp` succeeds, and its raw network output.
 fn raw_answer(words: &[&str], variable: Option<&str>) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
     command.args(["gtp", "--threads", "1", "--memory", "8", "--boardsize", "5"]).args(words);
     command.env_remove("KOSUMI_MODEL").envs(variable.map(|path| ("KOSUMI_MODEL", path)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A program that refuses its options does not listen.
+    // A program that refuses its options does not read its input.
     let _ = child.stdin.take().unwrap().write_all(b"kata-raw-nn 0\nquit\n");
     let output = child.wait_with_output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
@@ -105,7 +105,7 @@ fn they_are_there_unless_told_otherwise() {
     assert_ne!(large, small);
     assert_eq!(raw_answer(&["--network", "large"], Some("/no/such/network")), large, "before the variable");
     assert!(!raw_answer(&["--network", "huge"], None).0);
-    // Written for other programs, they are the same networks. Whatever is said last counts.
+    // Converted for other programs, they are the same networks. The last option wins.
     for (which, answer) in [("large", &large), ("small", &small)] {
         let path = folder.path().join(format!("{which}.bin.gz")).into_os_string().into_string().unwrap();
         let mut convert = Command::new(env!("CARGO_BIN_EXE_kosumi"));
@@ -117,7 +117,7 @@ fn they_are_there_unless_told_otherwise() {
     }
     let (ok, answer) = raw_answer(&["--no-model"], None);
     assert!(ok && answer.starts_with('?'), "{answer}");
-    // A network that is named and cannot be used is an error, not a reason to play with another.
+    // A named network that cannot be used is an error. No other network replaces it.
     assert!(!raw_answer(&["--model", "/no/such/network"], None).0);
     assert!(!raw_answer(&[], Some("/no/such/network")).0);
     assert!(raw_answer(&["--no-model"], Some("/no/such/network")).0);

@@ -1,7 +1,7 @@
-//! The configurations in `scripts/clients`: the engine starts with each of them and answers what its client asks first, and the
-//! client accepts it, where the client can be had.
+//! Configurations in `scripts/clients`: the engine starts with each of them and answers the first commands of its
+//! client, and the client accepts the configuration, if it is installed.
 //!
-//! kgsGtp and the client of CGOS are in no package registry. Of their configurations only the command line is tried.
+//! kgsGtp and the client of CGOS are in no package registry. Only the command lines of their configurations are tested.
 
 use serde_json::Value;
 use std::fs;
@@ -19,13 +19,13 @@ fn text(name: &str) -> String {
     fs::read_to_string(folder().join(name)).unwrap()
 }
 
-/// The value behind the first `key=` or `key = `.
+/// Returns the value behind the first `key=` or `key = `.
 fn value<'t>(text: &'t str, key: &str) -> &'t str {
     let of = |line: &'t str| Some(line.trim().strip_prefix(key)?.trim_start().strip_prefix('=')?.trim());
     text.lines().find_map(of).unwrap_or_else(|| panic!("no {key}"))
 }
 
-/// Runs the engine with the arguments of a command line and sends it lines, all of which it must accept.
+/// Runs the engine with the arguments of a command line, and sends it lines, all of which it must accept.
 fn answers(command: &[String], lines: &[&str]) -> String {
     let (program, arguments) = command.split_first().unwrap();
     assert!(program.ends_with("/kosumi"), "{program}: programs that start the engine do not know PATH");
@@ -86,21 +86,21 @@ fn the_engine_starts_as_gtp2ogs_is_told_to() {
     answers(&command_of(&gtp2ogs()), &[&lines[..], &more].concat());
 }
 
-/// What gtp2ogs 9 knows of the limits of a speed: the kinds of clock and their ranges.
+/// Limits of a speed in gtp2ogs 9: the kinds of clock and their ranges.
 const CLOCKS: [(&str, &[&str]); 3] = [
     ("simple", &["per_move_time_range"]),
     ("byoyomi", &["main_time_range", "period_time_range", "periods_range"]),
     ("fischer", &["initial_time_range", "max_time_range", "time_increment_range"]),
 ];
 
-/// Each kind of clock that is allowed has all its ranges, and no game has to wait for another one.
+/// Each allowed kind of clock has all its ranges, and no game has to wait for an engine.
 #[test]
 fn gtp2ogs_is_told_ranges_for_every_clock_and_no_more_games_than_engines() {
     let config = gtp2ogs();
     let mut games = 0;
     for speed in ["blitz", "rapid", "live", "correspondence"] {
         let name = format!("allowed_{speed}_settings");
-        // What is missing is allowed in most cases.
+        // A missing setting means allowed in most cases.
         let settings = config.get(&name).unwrap_or_else(|| panic!("no {name}"));
         let Some(settings) = settings.as_object() else {
             assert!(settings.is_null(), "{name}");
@@ -130,10 +130,10 @@ fn gtp2ogs_is_told_ranges_for_every_clock_and_no_more_games_than_engines() {
     assert!(games > 0 && games <= config["bot"]["instances"].as_u64().unwrap(), "{games} games at once");
 }
 
-/// Nothing takes so long.
+/// Time limit of the test, far above its usual time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Ends a process also when a test fails.
+/// Kills a process when it is dropped, also when a test fails.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -143,7 +143,7 @@ impl Drop for Ended {
     }
 }
 
-/// gtp2ogs checks its configuration before it does anything, and then starts the engine. There is no server.
+/// gtp2ogs checks its configuration first, and then starts the engine. The test has no server.
 #[test]
 fn gtp2ogs_starts_with_its_configuration() {
     let Some(program) = kosumi_test_support::gtp2ogs() else { return };

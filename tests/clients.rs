@@ -1,4 +1,4 @@
-//! What clients make of the answers: each is read as the client's own parser reads it.
+//! Parsing of responses by clients: each response is parsed as the client does it.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::BoardSize;
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Sends lines to an engine and reads its answers.
+/// Sends commands to an engine and returns its responses.
 struct Kosumi(Commands);
 
 impl Kosumi {
@@ -35,12 +35,12 @@ impl Kosumi {
     }
 }
 
-/// GoGui: words between blanks; quotation marks hold an empty one together.
+/// GoGui: splits a line into words. Quotation marks represent an empty word.
 fn words(text: &str) -> Vec<&str> {
     text.split_ascii_whitespace().map(|word| if word == "\"\"" { "" } else { word }).collect()
 }
 
-/// GoGui: a point of a square board.
+/// GoGui: tests for a point of a square board.
 fn is_point(text: &str, side: usize) -> bool {
     let mut letters = text.chars();
     let column = letters.next().map(|letter| letter.to_ascii_uppercase());
@@ -53,7 +53,7 @@ fn is_point_or_pass(text: &str, side: usize) -> bool {
     text.eq_ignore_ascii_case("pass") || is_point(text, side)
 }
 
-/// GoGui: rows of at least as many words as the board has columns, from the top.
+/// GoGui: parses rows of words from the top, one word per column.
 fn board(text: &str, side: usize) -> Result<Vec<&str>, String> {
     let rows: Vec<Vec<&str>> = text.lines().filter(|line| !line.trim().is_empty()).map(words).collect();
     if rows.len() != side || rows.iter().any(|row| row.len() != side) {
@@ -69,7 +69,7 @@ fn is_color(text: &str) -> bool {
     text.is_empty() || KNOWN.contains(&text) || text.strip_prefix('#').is_some_and(is_hex)
 }
 
-/// A line of GoGui's graphics: a verb and what it takes.
+/// GoGui: tests a line of graphics, a verb with its arguments.
 fn is_picture_line(line: &str, side: usize) -> bool {
     let words = words(line);
     let Some((verb, rest)) = words.split_first() else { return false };
@@ -92,7 +92,7 @@ fn is_picture_line(line: &str, side: usize) -> bool {
     }
 }
 
-/// Is there a zero with a minus sign?
+/// Returns whether the text contains a zero with a minus sign.
 fn has_signed_zero(text: &str) -> bool {
     let is_zero = |word: &str| {
         word.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok_and(|number| number == 0.0))
@@ -100,7 +100,7 @@ fn has_signed_zero(text: &str) -> bool {
     text.split(|letter: char| letter.is_whitespace() || "(),:".contains(letter)).any(is_zero)
 }
 
-/// An empty board is even for the small view of playouts: numbers near zero come with either sign.
+/// An empty board is nearly even for playouts, so numbers near zero have either sign.
 #[test]
 fn no_number_is_a_zero_with_a_sign() {
     assert!(has_signed_zero("score -0.0, 3") && has_signed_zero("a -0") && !has_signed_zero("0.0 -0.1 B-0x"));
@@ -131,7 +131,7 @@ fn no_number_is_a_zero_with_a_sign() {
     }
 }
 
-/// The bounds of an open board leave room for the game; those of a finished one are its score.
+/// The bounds of an estimate contain the score. They differ in an open position and are equal in a finished game.
 #[test]
 fn bounds_of_an_estimate_are_real() {
     let network = Arc::new(random::network(&random::Options::default()).unwrap());
@@ -153,7 +153,7 @@ fn bounds_of_an_estimate_are_real() {
     }
 }
 
-/// Does GoGui understand an answer to a command of this type?
+/// Checks that GoGui understands a response to a command of this type.
 fn gogui_reads(kind: &str, answer: &str, side: usize) -> Result<(), String> {
     let is_good = match kind {
         "none" | "string" | "hstring" => true,
@@ -200,7 +200,7 @@ fn gogui_understands_what_it_is_told_to_show() {
     let listed = engine.must("gogui-analyze_commands");
     let mut labels: Vec<&str> = listed.lines().map(|line| line.split('/').nth(1).unwrap()).collect();
     labels.sort_unstable();
-    // GoGui drops the second command of a label.
+    // GoGui drops the second command with the same label.
     assert!(labels.is_sorted_by(|a, b| a < b), "{labels:?}");
     let positions: [&[&str]; 3] = [
         &[],
@@ -219,7 +219,7 @@ fn gogui_understands_what_it_is_told_to_show() {
             let [kind, label, command] = line.split('/').collect::<Vec<_>>()[..] else { panic!("{line}") };
             assert!(!label.is_empty());
             let before = engine.must("showboard");
-            // In the last place, where it hides nothing from the others.
+            // It is last, where it does not affect the other commands.
             if command == "clear_cache" {
                 continue;
             }
@@ -235,7 +235,7 @@ fn gogui_understands_what_it_is_told_to_show() {
     }
 }
 
-/// Every line of the dialogs can be sent back, and changes nothing then.
+/// Every line of the dialogs can be sent back and changes nothing.
 #[test]
 fn gogui_can_send_back_what_its_dialogs_show() {
     let mut engine = Kosumi::new(5, 10, None);
@@ -248,7 +248,7 @@ fn gogui_can_send_back_what_its_dialogs_show() {
     assert!(dialogs.len() > 5 && dialogs.contains(&"kosumi-param_rules"), "{dialogs:?}");
     for command in dialogs {
         let shown = engine.must(command);
-        // A dialog with a hundred lines is wider than any screen.
+        // A dialog with a hundred lines does not fit on any screen.
         assert!(shown.lines().count() <= 20, "{command}");
         for line in shown.lines() {
             let (_, setting) = line.split_once("] ").unwrap();
@@ -258,7 +258,7 @@ fn gogui_can_send_back_what_its_dialogs_show() {
     }
 }
 
-/// `tests/clients/sabaki.mjs` drives the program with the library by which Sabaki talks to engines.
+/// `tests/clients/sabaki.mjs` drives the program with Sabaki's library for engines.
 #[test]
 fn sabakis_library_drives_the_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
@@ -276,7 +276,7 @@ fn sabakis_library_drives_the_program() {
     assert!(went.status.success() && out.contains("all well"), "{out}{err}");
 }
 
-/// GNU Go, where it is installed.
+/// Returns GNU Go if it is installed.
 fn gnugo(seed: u32) -> Option<Client> {
     let program = kosumi_test_support::gnugo()?;
     let mut command = Command::new(program);
@@ -284,14 +284,14 @@ fn gnugo(seed: u32) -> Option<Client> {
     Some(Client::spawn_command(command).unwrap())
 }
 
-/// Whose orders are given, and how.
+/// Client whose command sequence is used.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Style {
     GoGui,
     Kgs,
 }
 
-/// A game against GNU Go with everything that a client asks for on the way. No command may be refused.
+/// Plays a game against GNU Go with all commands that a client sends. No command may be refused.
 fn whole_game(style: Style, seed: u32, opponent: &mut Client) {
     const SIDE: usize = 7;
     const PATIENCE: Duration = Duration::from_secs(120);
@@ -344,7 +344,7 @@ fn whole_game(style: Style, seed: u32, opponent: &mut Client) {
             let color = other.to_uppercase();
             kosumi.must(&format!("play {color} {vertex}"));
             if style == Style::GoGui {
-                // The user looks around and goes back and forth.
+                // The user tries commands and goes back and forth.
                 kosumi.must("undo");
                 kosumi.must(&format!("gogui-play_sequence {color} {vertex}"));
                 kosumi.must("kosumi-superko_banned b");
@@ -358,7 +358,7 @@ fn whole_game(style: Style, seed: u32, opponent: &mut Client) {
     }
     kosumi.must("final_status_list dead");
     kosumi.must("final_score");
-    // The list is disputed: a pass is taken back, and Kosumi goes on alone until nothing dead is left.
+    // The list of dead stones is disputed: a pass is undone, and Kosumi plays alone until no dead stone is left.
     kosumi.must("undo");
     for moves in 0.. {
         assert!(moves < 200, "{style:?} {seed}: no end");

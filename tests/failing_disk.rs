@@ -1,7 +1,7 @@
-//! A disk that fails in the middle: a call of the system that writes, flushes or renames comes back with an input/output error,
-//! or hangs. What is on the disk stays whole, the message says why, and later everything goes on.
+//! Failing disks: a system call that writes, flushes or renames returns an input/output error or hangs. Files stay
+//! valid, the message gives the reason, and the work can be resumed later.
 //!
-//! The failing disk is `strace`, which puts errors in the place of calls (`--inject`).
+//! `strace` simulates the failing disk by injecting errors into system calls (`--inject`).
 
 #![cfg(target_os = "linux")]
 
@@ -17,12 +17,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What happens to which calls, in the language of `strace`; and the only file to which it happens, or all.
+/// Injected fault in the syntax of `strace`, and the only file that it affects; `None` for all files.
 type Fault<'f> = (&'f str, Option<&'f Path>);
 
 const ERROR: &str = "error=EIO";
 
-/// Can `strace` trace a process here?
+/// Checks whether `strace` can trace a process here.
 fn strace() -> Option<()> {
     let traced =
         Command::new("strace").args(["-qq", "-o", "/dev/null", "-e", "trace=fsync", "true"]).output();
@@ -34,7 +34,7 @@ fn strace() -> Option<()> {
     require(Need::Strace, found)
 }
 
-/// The program on a disk with this fault. No call that is not named is stopped at.
+/// Returns the program on a disk with this fault. Only the named calls are traced.
 fn failing(folder: &Path, (fault, file): Fault<'_>, arguments: &[&str]) -> Command {
     let calls = fault.split_once(':').expect("calls:what happens").0;
     let mut command = Command::new("strace");
@@ -57,7 +57,7 @@ fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The lines of a log that end. Behind them must be nothing.
+/// Returns the complete lines of a log. It must not end with a torn line.
 fn lines(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
     assert!(text.is_empty() || text.ends_with('\n'), "a part of a line: {text}");
@@ -71,7 +71,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_match_stops_with_what_it_has_and_goes_on_later() {
     let Some(()) = strace() else { return };
-    // The lines of a log are written, and then flushed.
+    // Lines of a log are written and then flushed.
     for calls in ["write", "fdatasync", "write,fdatasync,ftruncate"] {
         let folder = TempDir::new().unwrap();
         let log = folder.path().canonicalize().unwrap().join("log.jsonl");
@@ -97,7 +97,7 @@ fn a_match_stops_with_what_it_has_and_goes_on_later() {
 #[test]
 fn self_play_stops_with_what_it_has_and_goes_on_later() {
     let Some(()) = strace() else { return };
-    // The log, a shard's numbers, and its name.
+    // The log, the content of a shard, and its name.
     for fault in
         ["fdatasync:error=EIO:when=4+", "fsync:error=EIO:when=1", "rename,renameat,renameat2:error=EIO"]
     {
@@ -115,7 +115,7 @@ fn self_play_stops_with_what_it_has_and_goes_on_later() {
         assert_eq!(resumed.status.code(), Some(0), "{fault}: {}", errors(&resumed));
         let after = lines(&shards.join("games-00000.jsonl"));
         assert_eq!(after[..before.len()], before[..]);
-        // The first line is about the run.
+        // The first line is the header of the run.
         assert_eq!(after.len(), 9, "{fault}");
         assert!(shards.join("training-selfplay-00000.npz").exists());
     }
@@ -125,7 +125,7 @@ fn self_play_stops_with_what_it_has_and_goes_on_later() {
 fn shards_of_records_are_whole_or_not_there() {
     let Some(()) = strace() else { return };
     let folder = TempDir::new().unwrap();
-    // As many moves as a game needs to be taken.
+    // Enough moves for a usable game.
     let moves: String = (0..60)
         .map(|mv| {
             let (column, row) = (b'a' + mv % 19, b'a' + mv / 19 * 4);
@@ -146,7 +146,7 @@ fn shards_of_records_are_whole_or_not_there() {
     assert_eq!(files(&folder.path().join("shards")).len(), 1);
 }
 
-/// An earlier review stays until the later one is on the disk.
+/// An earlier review is kept until the new one is on the disk.
 #[test]
 fn a_review_is_the_earlier_or_the_later_one() {
     let Some(()) = strace() else { return };
@@ -173,7 +173,7 @@ fn a_review_is_the_earlier_or_the_later_one() {
     assert_ne!(contents(), earlier);
 }
 
-/// An engine that saves its games in `games`.
+/// Engine that saves its games in `games`.
 struct Player {
     child: Child,
     answers: BufReader<ChildStdout>,
@@ -189,7 +189,7 @@ impl Player {
         Player { child, answers, folder: folder.to_owned(), moves: 0 }
     }
 
-    /// Plays a move, whose answer must come.
+    /// Plays a move, and checks that it is answered.
     fn play(&mut self) {
         let (color, column) = (["b", "w"][self.moves % 2], b"ABCDEFGHJ"[self.moves / 9] as char);
         let command = format!("play {color} {column}{}", self.moves % 9 + 1);
@@ -201,10 +201,10 @@ impl Player {
         self.answers.read_line(&mut answer).unwrap();
     }
 
-    /// Moves of the record, which must be whole, if there is one.
+    /// Returns the number of moves of the saved record, if there is one. The record must be complete.
     fn saved(&self) -> Option<usize> {
         let mut records = files(&self.folder.join("games"));
-        // What is being written has another name.
+        // A file that is being written has another name.
         records.retain(|file| file.extension().is_some_and(|end| end == "sgf"));
         assert!(records.len() <= 1, "one record, not {records:?}");
         let text = fs::read_to_string(records.first()?).unwrap();
@@ -213,7 +213,7 @@ impl Player {
     }
 }
 
-/// Waits for something that comes soon, but later on a busy machine.
+/// Waits for an event that occurs soon, or later on a busy machine.
 fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_there() {
@@ -250,12 +250,12 @@ fn a_game_goes_on_and_is_saved_again_when_the_disk_recovers() {
     }
 }
 
-/// A disk that answers after a minute delays no move.
+/// A disk that responds after a minute delays no move.
 #[test]
 fn a_game_does_not_wait_for_a_disk_that_hangs() {
     let Some(()) = strace() else { return };
     let folder = TempDir::new().unwrap();
-    // What is saved first flushes the file and the folder.
+    // The first save flushes the file and the folder.
     let mut player = Player::start(folder.path(), "fsync:delay_enter=60s:when=3+");
     player.play();
     wait_for("the first record", || player.saved().is_some());

@@ -1,5 +1,5 @@
-//! `final_score` and `final_status_list` as a controller hears them: whatever position, rules and evaluator, the
-//! answers fit together.
+//! `final_score` and `final_status_list` over GTP: their responses are consistent for all positions, rules and
+//! evaluators.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::rng::Rng;
@@ -40,7 +40,7 @@ impl Controller {
         set
     }
 
-    /// The score that follows from the lists, by the rules in force.
+    /// Returns the score that follows from the lists under the current rules.
     fn score_of_lists(&mut self, komi: f32) -> f32 {
         let status = |name: &str| format!("final_status_list {name}");
         let [dead, alive, seki] = ["dead", "alive", "seki"].map(|name| self.list(&status(name)));
@@ -75,14 +75,14 @@ impl Controller {
         }
     }
 
-    /// Stones that a player has captured, as the board shows them.
+    /// Returns the number of stones captured by a side, as shown with the board.
     fn captured(&mut self, by: &str) -> f32 {
         let shown = self.ask("showboard");
         let (_, rest) = shown.split_once(&format!("{by} has captured ")).expect("captures");
         rest.split_whitespace().next().and_then(|count| count.parse().ok()).expect("a number")
     }
 
-    /// A position as it comes or at the end of a game, under rules that chance decides.
+    /// Checks a random position in the middle or at the end of a game, under random rules.
     fn check(&mut self, seed: u64) {
         let mut rng = Rng::new(seed);
         let mut one_of = |choices: &[&str]| choices[rng.below(choices.len() as u32) as usize].to_owned();
@@ -125,7 +125,7 @@ fn the_answers_explain_each_other_with_playouts() {
 
 #[test]
 fn the_answers_explain_each_other_with_a_network() {
-    // One that knows nothing: its opinions do not fit together by themselves.
+    // An untrained network: its ownership and score are inconsistent by themselves.
     let options = random::Options { channels: 6, ..random::Options::default() };
     let network = random::network(&options).expect("a network");
     let mut controller = Controller::new(Some(Arc::new(network)));

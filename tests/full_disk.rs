@@ -1,8 +1,8 @@
-//! A disk that is full after so many bytes, in the middle of what is being written: what is on it stays whole, the message
-//! says why, and later everything goes on.
+//! Full disks: a disk is full after a number of bytes, in the middle of a write. Files stay valid, the message gives
+//! the reason, and the work can be resumed later.
 //!
-//! The disk is a limit on the size of files (`ulimit -f`), in whose place the system gives an error, as it does on a full
-//! disk: part of a line is written, the rest is not.
+//! A limit on the size of files (`ulimit -f`) simulates the full disk. The system returns an error as on a full disk: a
+//! part of a line is written, the rest is not.
 
 #![cfg(unix)]
 
@@ -14,10 +14,10 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// The program with files of at most so many blocks of 512 bytes.
+/// Returns the program with files of at most this number of blocks.
 fn limited(folder: &Path, blocks: u32, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    // Blocks are of 512 bytes in some shells and of 1,024 in others.
+    // Blocks have 512 bytes in some shells and 1,024 in others.
     let script = "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"";
     command.args(["-c", script, &blocks.to_string(), env!("CARGO_BIN_EXE_kosumi")]).args(arguments);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -33,7 +33,7 @@ fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The lines of a log that end; the part of one behind them.
+/// Returns the complete lines of a log, and the torn line behind them.
 fn lines(path: &Path) -> (Vec<Value>, String) {
     let text = fs::read_to_string(path).unwrap_or_default();
     let (whole, torn) = text.rsplit_once('\n').unwrap_or(("", &text));
@@ -85,7 +85,7 @@ fn self_play_stops_with_what_it_has_and_goes_on_later() {
         assert_eq!(resumed.status.code(), Some(0), "{blocks}: {}", errors(&resumed));
         let (after, _) = lines(&log);
         assert_eq!(after[..before.len()], before[..]);
-        // The first line is about the run.
+        // The first line is the header of the run.
         assert_eq!(after.len(), 25, "{blocks}");
         assert!(folder.path().join("shards/training-selfplay-00000.npz").exists());
     }
@@ -100,7 +100,7 @@ fn a_game_goes_on_and_the_last_whole_record_stays() {
     let mut played = 0;
     for row in 1..=19 {
         for column in "ABCDEFGHJKLMNOPQRST".chars() {
-            // Two of three points: nobody is captured.
+            // Two of three points: no stone is captured.
             if !(column as u32 + row).is_multiple_of(3) {
                 commands.push_str(&format!("play {} {column}{row}\n", ["b", "w"][played % 2]));
                 played += 1;

@@ -1,4 +1,4 @@
-//! The engine as a process: what becomes of its work when the controller's ends of the pipes are closed.
+//! The engine as a process: its behaviour when the controller closes its ends of the pipes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ fn start(options: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// What is answered if the input ends behind the commands at once, or only when the answers are there.
+/// Returns the responses if the input ends right behind the commands, or only after the responses.
 fn answers(commands: &str, ends_at_once: bool) -> String {
     let mut engine = start("--playouts 2000");
     let mut input = engine.stdin.take().unwrap();
@@ -21,7 +21,7 @@ fn answers(commands: &str, ends_at_once: bool) -> String {
     let mut answers = String::new();
     let mut open = Some(input).filter(|_| !ends_at_once);
     for _ in commands.lines() {
-        // An answer ends with an empty line.
+        // A response ends with an empty line.
         while output.read_line(&mut answers).unwrap() > 0 && !answers.ends_with("\n\n") {}
     }
     open.take();
@@ -48,7 +48,7 @@ fn an_orphan_ends_in_the_middle_of_a_search() {
     let mut answer = String::new();
     output.read_line(&mut answer).unwrap();
     assert_eq!(answer, "= Kosumi\n");
-    // What the system does with the pipes of a controller that it kills.
+    // The system closes the pipes of a killed controller.
     drop((input, output));
     let start = Instant::now();
     while engine.try_wait().unwrap().is_none() {

@@ -1,19 +1,19 @@
-//! Sessions as text files: what a controller sends, and what the engine answers.
+//! GTP sessions as text files: commands and expected responses.
 //!
 //! ```text
-//! # a remark about the session
+//! # comment
 //! options: strict
-//! > 1 boardsize 9        is sent; \r and \t stand for what they mean
-//! =1                     is expected, up to the next line that is sent
+//! > 1 boardsize 9        command; \r and \t are escapes
+//! =1                     expected response, up to the next command
 //! > showboard
 //! =
 //! ...                    any number of lines
 //!  5 ...to move          any text
 //! ```
 //!
-//! All lines of a session are sent at once, as controllers may do. Blank lines and blanks at the ends of lines are
-//! not compared: how answers are framed is tested in the protocol's crate. A line without an expected answer must
-//! get none.
+//! All commands of a session are sent at once, as controllers may do. Empty lines and blanks at the ends of lines are
+//! not compared: the framing of responses is tested in the protocol's crate. A command without an expected response
+//! must get none.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_eval::PlayoutSettings;
@@ -21,7 +21,7 @@ use kosumi_tools::commands::Commands;
 use std::fs;
 use std::path::Path;
 
-/// A line that is sent, and the lines of its answer.
+/// Command with the lines of its expected response.
 #[derive(Debug)]
 struct Step {
     sent: String,
@@ -68,7 +68,7 @@ fn answers(script: &Script) -> Vec<Vec<String>> {
     blocks.map(|block| block.lines().map(|line| line.trim_end().to_owned()).collect()).collect()
 }
 
-/// Do the lines match? `...` stands for any lines.
+/// Returns whether the lines match. `...` stands for any lines.
 fn lines_match(expected: &[String], found: &[String]) -> bool {
     match expected.split_first() {
         None => found.is_empty(),
@@ -81,7 +81,7 @@ fn lines_match(expected: &[String], found: &[String]) -> bool {
     }
 }
 
-/// Does the line match? `...` stands for any text.
+/// Returns whether the line matches. `...` stands for any text.
 fn text_matches(expected: &str, found: &str) -> bool {
     match expected.split_once("...") {
         None => expected == found,
@@ -122,11 +122,11 @@ fn sessions() {
 }
 
 thread_local! {
-    /// What was noted in this test.
+    /// Notes of this test.
     static NOTES: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
-/// Answers to commands with files in a folder, records having a date.
+/// Returns the responses to commands with files in a folder. Records get a date.
 fn answers_in(folder: &Path, input: &str) -> Vec<String> {
     let settings =
         EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(2), ..EngineSettings::default() };
@@ -210,11 +210,11 @@ fn wildcards() {
     assert!(text_matches("a...c...", "abcd") && !text_matches("a...c", "abcd"));
 }
 
-/// Any words whatever, in particular the names of all commands with arguments they do not expect: no panic, and
-/// exactly one answer for each line.
+/// All commands with arbitrary words, in particular with unexpected arguments: no panic, and exactly one response per
+/// line.
 #[test]
 fn every_command_survives_strange_arguments() {
-    // But for the one that ends the session, and the one that would write files of these names.
+    // Except the command that ends the session, and the one that would write files with these names.
     let strange = [
         "",
         "x",

@@ -1,5 +1,5 @@
-//! Playing like people, through the protocol: a second network, the profile, and the parameters around them. The networks
-//! are small random ones; none that was trained on games of people is part of this project.
+//! Human-like play over GTP: a second network, profiles, and their parameters. The networks are small random ones,
+//! because this project contains no network trained on human games.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_net::random::{self, Options};
@@ -16,7 +16,7 @@ fn network(has_metadata_encoder: bool) -> Network {
     random::network(&options).unwrap()
 }
 
-/// The answers of an engine with these networks.
+/// Returns the responses of an engine with these networks.
 fn answers(main: Network, human: Option<Network>, input: &str) -> Vec<String> {
     let settings =
         EngineSettings { threads: 1, memory_mebibytes: 2, playouts: Some(20), ..EngineSettings::default() };
@@ -67,7 +67,7 @@ fn moves_follow_the_profile_and_are_legal() {
     assert_eq!(own, moves("kata-set-param humanSLProfile rank_5k\n"), "a profile alone changes nothing");
 }
 
-/// What a search of 120 simulations says, after this setup.
+/// Returns the result of a search of 120 playouts after this setup.
 fn searched(main: Network, human: Option<Network>, setup: &str) -> String {
     let input =
         format!("boardsize 5\nkata-set-param maxPlayouts 120\n{setup}kata-search_analyze b rootInfo true\n");
@@ -117,7 +117,7 @@ fn profiles_are_for_networks_of_human_play() {
     assert!(answers[1].starts_with("? no network of human play"), "{answers:#?}");
     assert_eq!(answers[2], "= none");
     assert!(answers[3].starts_with('?') && answers[4] == "= none", "nothing changes: {answers:#?}");
-    // The first network may be one.
+    // The first network may be a human-play network.
     let answers = self::answers(
         network(true),
         None,
@@ -163,7 +163,7 @@ fn the_advantage_in_handicap_games_is_a_parameter() {
         answers(network(false), None, &input).last().unwrap().clone()
     };
     let dynamic = "kata-set-param dynamicPlayoutDoublingAdvantageCapPerOppLead 0.045\n";
-    // (45 + 6.5 − 4 − 2) · 0.045 · 3.07 is more than the most.
+    // (45 + 6.5 − 4 − 2) · 0.045 · 3.07 exceeds the maximum.
     let by_hand = "kata-set-param playoutDoublingAdvantage 2.75\n";
     assert_ne!(play(dynamic), play(""));
     assert_eq!(play(dynamic), play(by_hand));

@@ -1,8 +1,8 @@
-//! What KataGo computes with published networks, position by position: features, forward pass and what the numbers
-//! mean, on boards of many sizes, under many rules and komi.
+//! Comparison with KataGo's output of published networks: features, forward pass and predictions, on boards of many
+//! sizes, under many rules and komi.
 //!
-//! Networks and answers are not part of this project: the tests look for them in `../shared` and say when they do
-//! nothing.
+//! Networks and outputs are not part of this project. The tests look for them in `../shared` and report when they are
+//! skipped.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::{BoardSize, Color, Move, Point};
@@ -21,43 +21,44 @@ use std::io::Cursor;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How closely must probabilities, owners, lead and score agree, and in what share of the positions the best move?
+/// Maximum differences of probabilities, ownership, lead and score, and minimum share of positions with the same best
+/// move.
 struct Tolerance {
     probability: f64,
     points: f64,
     same_move: f64,
 }
 
-/// KataGo prints points in steps of 0.001.
+/// KataGo prints points with a precision of 0.001.
 const EXACT: Tolerance = Tolerance { probability: 2e-5, points: 2e-3, same_move: 0.99 };
 
 /// For numbers of 16 bits.
 const ROUNDED: Tolerance = Tolerance { probability: 2e-2, points: 0.5, same_move: 0.97 };
 
-/// A published network, and what KataGo says with it: files of `../shared/models` and of `../shared/oracle`.
+/// Published network and KataGo's output with it: files of `../shared/models` and `../shared/oracle`.
 #[derive(Clone, Copy)]
 struct Oracle {
     model: &'static str,
     answers: &'static str,
 }
 
-/// Convolutions alone, in a file of version 8.
+/// Convolutions only, version 8.
 const B6C96: Oracle =
     Oracle { model: "g170-b6c96-s175395328-d26788732.bin.gz", answers: "katago-b6c96-raw.jsonl" };
 
-/// Attention in bottlenecks with learned angles, in a file of version 15.
+/// Attention in bottlenecks with learned angles, version 15.
 const B10C384: Oracle = Oracle { model: "b10c384h6nbttflrs.bin.gz", answers: "katago-b10-raw.jsonl" };
 
-/// Attention with fixed angles, and the norm at the end point by point; version 17.
+/// Attention with fixed angles, and a norm per point at the end; version 17.
 const B7C96H3: Oracle = Oracle { model: "b7c96h3tfrs-test5-cnorm.bin.gz", answers: "katago-b7h3-raw.jsonl" };
 
-/// Heads that share keys, and values narrower than those; version 17.
+/// Heads that share keys, and values narrower than keys; version 17.
 const B7C96H6: Oracle =
     Oracle { model: "b7c96h6kv3qk32v16tflrs-fson-bnh.bin.gz", answers: "katago-b7h6-raw.jsonl" };
 
 const ORACLES: [Oracle; 4] = [B6C96, B7C96H3, B7C96H6, B10C384];
 
-/// One position, and `kata-raw-nn 0` there.
+/// Position, with KataGo's output of `kata-raw-nn 0`.
 #[derive(Deserialize)]
 struct Row {
     columns: usize,
@@ -67,19 +68,19 @@ struct Row {
     moves: Vec<(char, String)>,
     to_play: char,
     raw: Raw,
-    /// The policy at optimism 1, for networks that have one.
+    /// Policy at optimism 1, for networks that have an optimistic policy.
     optimistic: Option<Policy>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Policy {
-    /// `null` where a move is illegal.
+    /// `null` for illegal moves.
     policy: Vec<Vec<Option<f64>>>,
     policy_pass: f64,
 }
 
-/// As White sees it.
+/// Output from White's perspective.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Raw {
@@ -94,7 +95,7 @@ struct Raw {
 }
 
 impl Oracle {
-    /// The positions and the network, if they are there.
+    /// Loads the positions and the network, if they are available.
     fn load(self) -> Option<(Vec<Row>, Network)> {
         let answers = shared("oracle")?.join(self.answers);
         let model = shared("models")?.join(self.model);
@@ -126,7 +127,7 @@ fn game(row: &Row) -> Game {
     game
 }
 
-/// With the plain forward pass, or with one of the kernels: plain and optimistic.
+/// Evaluates a position with the plain forward pass or with a kernel. Returns the plain and the optimistic prediction.
 fn predict(network: &Network, prepared: Option<&Prepared>, game: &Game) -> [Prediction; 2] {
     let line = Line::new(game);
     let (mut input, mut legal) = (Input::zero(1, 1), Vec::new());
@@ -154,10 +155,10 @@ fn policy_difference(wanted: &Policy, prediction: &Prediction) -> f64 {
     most(points.zip(wanted.policy.iter().flatten().map(|p| p.unwrap_or(0.0))).chain([pass]))
 }
 
-/// What is compared, in this order.
+/// Compared values, in this order.
 const COMPARED: &str = "policy, optimistic policy, result, lead, score, ownership";
 
-/// The largest differences.
+/// Returns the largest differences.
 fn differences(row: &Row, [prediction, optimistic]: &[Prediction; 2]) -> [f64; 6] {
     let sign = if row.to_play == 'W' { 1.0 } else { -1.0 };
     let (white_win, white_loss) = match row.to_play {
@@ -178,7 +179,7 @@ fn differences(row: &Row, [prediction, optimistic]: &[Prediction; 2]) -> [f64; 6
     ]
 }
 
-/// Is the most probable move the same, or as probable as far as KataGo's six digits say?
+/// Returns whether the most probable move is the same, or equally probable within KataGo's six digits.
 fn same_move(row: &Row, prediction: &Prediction) -> bool {
     let wanted = &row.raw.policy;
     let wanted = wanted.policy.iter().flatten().map(|p| p.unwrap_or(0.0)).chain([wanted.policy_pass]);
@@ -200,13 +201,13 @@ fn small_boards_are_seen_and_judged_as_katago_does() {
     }
 }
 
-/// The numbers of an answer of `kata-raw-nn`; an illegal point is −1.
+/// Parses the numbers of a response of `kata-raw-nn`. An illegal point is −1.
 fn numbers(answer: &str) -> Vec<f64> {
     let words = answer.split_whitespace();
     words.filter_map(|word| if word == "NAN" { Some(-1.0) } else { word.parse().ok() }).collect()
 }
 
-/// Whole answers of `kata-raw-nn`, one with a colour that is not on turn, as KataGo gave them.
+/// Compares whole responses of `kata-raw-nn` with KataGo's, one of them for the colour that is not to move.
 #[test]
 fn raw_answers_are_written_as_katago_does() {
     let (Some((_, network)), Some(path)) = (B6C96.load(), shared("oracle/katago-gtp-new-commands.txt"))
@@ -260,13 +261,14 @@ fn every_position_is_seen_and_judged_as_katago_does() {
 
 const EMULATED: Arithmetic = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
 
-/// Compares what all kernels of this processor say of every position, or of every fourth one if a network is large.
+/// Compares the results of all kernels of this processor for every position, or for every fourth one if a network is
+/// large.
 fn compare_kernels(fourth_of_large: bool) {
     for oracle in ORACLES {
         let Some((rows, network)) = oracle.load() else { continue };
         let step = if fourth_of_large && network.cost().parameters > 2_000_000 { 4 } else { 1 };
         for arithmetic in Arithmetic::available() {
-            // Plain Rust takes its time; its integers are those of AVX-512 VNNI.
+            // The portable kernel is slow. Its integer results equal those of AVX-512 VNNI.
             let is_slow = arithmetic.kernel == Kernel::Portable;
             if is_slow && arithmetic.precision == Precision::Int8 {
                 continue;
@@ -286,7 +288,7 @@ fn compare_kernels(fourth_of_large: bool) {
 #[test]
 fn kernels_judge_positions_as_katago_does() {
     compare_kernels(true);
-    // What the tiles would do where there are none; slow, hence for some of the positions.
+    // Emulation of AMX tiles; it is slow, so only some positions are used.
     let Some((rows, network)) = B6C96.load() else { return };
     compare(&small(&rows), &network, Some(&Prepared::new(&network, EMULATED)));
 }
@@ -304,10 +306,10 @@ fn rounded_numbers_judge_every_position_nearly_as_katago_does() {
     compare(&rows.iter().collect::<Vec<_>>(), &network, Some(&Prepared::new(&network, EMULATED)));
 }
 
-/// Numbers of 8 bits: nearly always the same best move, where one is best at all, and on the whole the same
-/// probabilities and results.
+/// Compares 8-bit evaluations: nearly always the same best move, if one move is clearly best, and similar probabilities
+/// and results on average.
 fn compare_integers(rows: &[&Row], network: &Network, prepared: &Prepared) {
-    /// A move leads if it is more probable than every other by so much.
+    /// A move leads if its probability exceeds that of every other move by this.
     const LEAD: f64 = 0.02;
     struct Agreement {
         leads: bool,
@@ -420,7 +422,7 @@ fn speed() {
         let mut features = Features::default();
         let (mut cold, mut warm) = (Vec::new(), Vec::new());
         for (index, game) in games.iter().enumerate() {
-            // As in a search: four moves below the root, after the position before has been looked at.
+            // As in a search: four moves below the root, after the position before has been encoded.
             let mut root = game.clone();
             let moves: Vec<Move> = (0..4).filter_map(|_| Some(root.undo()?.mv)).collect();
             let mut line = Line::new(&root);
@@ -428,7 +430,7 @@ fn speed() {
             let before = line.clone();
             line.play(moves[0]);
             let other = &games[(index + 1) % games.len()];
-            // The best of several, because other programs run too.
+            // The minimum of several measurements, because other programs run, too.
             let best =
                 |times: [Duration; 2], more: [Duration; 2]| [times[0].min(more[0]), times[1].min(more[1])];
             let times = (0..20).map(|_| {

@@ -14,7 +14,7 @@ fn katrain_plays_and_analyses_a_game() {
         .arg(env!("CARGO_BIN_EXE_kosumi"))
         .arg(kosumi_test_support::small_network())
         .arg("8")
-        // It writes its settings there.
+        // KaTrain writes its settings to this folder.
         .env("HOME", home.path())
         .env("KIVY_HOME", home.path())
         .output()
@@ -22,12 +22,12 @@ fn katrain_plays_and_analyses_a_game() {
     let log = String::from_utf8_lossy(&output.stderr);
     let played = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{played}\n{log}");
-    // It shows what the engine says of itself.
+    // KaTrain shows the log of the engine.
     assert!(played.contains("ready to begin handling requests"), "{played}\n{log}");
     let moves: Vec<Vec<&str>> = played
         .lines()
         .map(|line| line.split(' ').collect())
-        // It tells more than the script does.
+        // KaTrain prints more lines than the script.
         .filter(|words: &Vec<&str>| words.len() == 4 && words[1].parse::<u32>().is_ok())
         .collect();
     assert_eq!(moves.len(), 8, "{played}");

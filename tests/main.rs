@@ -1,7 +1,8 @@
-//! The tests of `kosumi` from outside: as a program, and as a library.
+//! Integration tests of `kosumi` as a program and as a library.
 //!
-//! One program for all of them: each would link the whole engine again, and one that waits for a browser would keep the
-//! others waiting. `cargo test --profile checked --test program autosave::` runs those of `tests/autosave.rs`.
+//! All tests are in one program. Separate programs would each link the whole engine, and one that waits for a browser
+//! would block the others. `cargo test --profile checked --test program autosave::` runs the tests of
+//! `tests/autosave.rs`.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
 mod analysis_engine;
@@ -38,7 +39,7 @@ mod tune;
 mod under_fire;
 mod upgrades;
 
-/// A file that is not named above would never be run.
+/// A file that is not declared above would never be run.
 #[test]
 fn every_file_is_run() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");

@@ -1,4 +1,4 @@
-//! A match as users run it: interrupted in every way, resumed, and complete in the end.
+//! Matches as a process: interrupted in every way, resumed, and finally complete.
 
 #![cfg(unix)]
 
@@ -23,10 +23,10 @@ impl Scratch {
         self.0.path().join("log.jsonl")
     }
 
-    /// Games in the log, in its order.
+    /// Returns the games of the log, in its order.
     fn games(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.log()).unwrap_or_default();
-        // While the match runs, the last line may be half written.
+        // While the match runs, the last line may be incomplete.
         let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         lines.filter_map(|line| serde_json::from_str::<Value>(line).unwrap().get("game").cloned()).collect()
     }
@@ -36,7 +36,7 @@ impl Scratch {
     }
 }
 
-/// `kosumi match` on a small board, with logs and records in the folder.
+/// Returns a command for `kosumi match` on a small board, with log and records in the folder.
 fn command(folder: &Path, a: &str, b: &str, options: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
     command.current_dir(folder);
@@ -57,7 +57,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Waits until the match has logged so many games; false if it ended before.
+/// Waits until the match has logged this number of games. Returns false if it ended before.
 fn wait_for(child: &mut Child, scratch: &Scratch, games: usize) -> bool {
     while scratch.games().len() < games {
         if child.try_wait().unwrap().is_some() {
@@ -77,7 +77,7 @@ fn records(scratch: &Scratch) -> BTreeSet<String> {
 fn a_killed_match_goes_on_and_loses_nothing() {
     let scratch = Scratch::new();
     const GAMES: usize = 24;
-    // The engines of one side are processes: they have to go when the match is killed.
+    // The engines of one side are processes, which must end when the match is killed.
     let kosumi =
         format!("{} gtp --no-model --threads 1 --memory 8 --playouts 15", env!("CARGO_BIN_EXE_kosumi"));
     let options = format!("--games {GAMES} --jobs 2 --resume");
@@ -93,7 +93,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
         assert!(numbers.len() >= last, "{numbers:?}");
         last = numbers.len();
         if step == 11 {
-            // The machine stopped in the middle of a line.
+            // Simulates a crash of the machine in the middle of a line.
             let log = fs::read(scratch.log()).unwrap();
             fs::write(scratch.log(), &log[..log.len() - 40]).unwrap();
             last -= 1;
@@ -106,7 +106,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     let numbers: BTreeSet<u64> = games.iter().map(|game| game["number"].as_u64().unwrap()).collect();
     assert_eq!((games.len(), numbers.len()), (GAMES, GAMES), "none is lost, none is there twice");
     assert_eq!((numbers.first(), numbers.last()), (Some(&1), Some(&(GAMES as u64))));
-    // The records are those of the log: complete, with its results.
+    // The records are those of the games in the log: complete, with their results.
     let files = records(&scratch);
     for game in &games {
         let name = format!("game-{:04}.sgf", game["number"].as_u64().unwrap());
@@ -131,7 +131,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
         serde_json::from_str(&fs::read_to_string(scratch.0.path().join("all.json")).unwrap()).unwrap();
     assert_eq!(all["all"]["games"], GAMES);
     assert!(fs::read_to_string(scratch.0.path().join("all.html")).unwrap().contains("games/game-0024.sgf"));
-    // Once more: nothing is left to play, and the result is the same.
+    // A further run has no games left to play and prints the same result.
     let again = run(command(scratch.0.path(), QUICK, &kosumi, &options));
     assert!(again.status.success());
     assert_eq!(scratch.games().len(), GAMES);
@@ -140,7 +140,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     assert_eq!(text(&again.stdout).strip_prefix("A: "), Some(table));
 }
 
-/// Killed after any number of microseconds: in the middle of a line, of a record, before the first game.
+/// Kills a match after a random number of microseconds: in the middle of a line, of a record, or before the first game.
 fn killed(moments: usize, seed: u64) {
     let mut rng = Rng::new(seed);
     let mut scratch = Scratch::new();
@@ -150,7 +150,7 @@ fn killed(moments: usize, seed: u64) {
         let options = "--games 400 --jobs 2 --resume --openings none";
         let mut child = command(scratch.0.path(), QUICKER, QUICKER, options).spawn().unwrap();
         thread::sleep(Duration::from_micros(rng.below(250_000).into()));
-        // SIGKILL, unless all is over.
+        // SIGKILL, unless the match is complete.
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
         assert_ne!(output.status.code(), Some(1), "{round}: {}", text(&output.stderr));
@@ -207,7 +207,7 @@ fn other_settings_are_refused() {
         assert!(text(&output.stderr).contains(message), "{options}: {}", text(&output.stderr));
         assert_eq!(fs::read(scratch.log()).unwrap(), log, "{options}");
     }
-    // A match may be made longer.
+    // The number of games may be increased.
     let longer = run(command(scratch.0.path(), QUICK, QUICKER, "--games 3 --jobs 2 --resume"));
     assert!(longer.status.success(), "{}", text(&longer.stderr));
     assert_eq!(scratch.numbers(), [1, 2, 3]);
@@ -228,9 +228,9 @@ fn an_interrupted_match_finishes_its_games() {
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("finished first"));
     let numbers = scratch.numbers();
-    // Two were being played, and a few more may have been before the signal was heard on a busy machine.
+    // Two games were in progress. On a busy machine a few more may have started before the signal arrived.
     assert!((before + 1..=before + 10).contains(&numbers.len()), "{before} before, {numbers:?}");
-    // Whatever was begun is counted: there is no gap.
+    // All games that were begun are counted: there are no gaps.
     let sorted: BTreeSet<u64> = numbers.iter().copied().collect();
     assert_eq!(sorted.into_iter().collect::<Vec<_>>(), (1..=numbers.len() as u64).collect::<Vec<_>>());
     let table = text(&output.stdout);
@@ -242,10 +242,10 @@ fn an_interrupted_match_finishes_its_games() {
 #[test]
 fn a_second_interrupt_gives_up() {
     let scratch = Scratch::new();
-    // Half a minute a move: nobody waits for a game of that.
+    // Half a minute per move: the test does not wait for such a game.
     let slow = format!("{} gtp --no-model --threads 1 --memory 8 --time 30", env!("CARGO_BIN_EXE_kosumi"));
     let mut child = command(scratch.0.path(), &slow, &slow, "--games 10 --jobs 2").spawn().unwrap();
-    // The log begins before the games do.
+    // The log begins before the games.
     while !fs::read_to_string(scratch.log()).unwrap_or_default().contains("\"match\"") {
         assert!(child.try_wait().unwrap().is_none());
         thread::sleep(Duration::from_millis(5));
@@ -277,12 +277,12 @@ fn a_test_stops_when_it_knows() {
     let sprt = &value["sprt"];
     let pairs = sprt["verdict-after-pairs"].as_u64().unwrap();
     assert!(sprt["verdict"] == "H1" && (8..60).contains(&pairs), "{sprt}");
-    // The games begun are counted, and the rest of the 400 are not begun. How far one worker gets ahead of a game that
-    // the other still plays is up to the machine.
+    // Games in progress are counted, and no further games of the 400 are begun. How far one worker gets ahead of the
+    // other depends on the machine.
     let games = scratch.numbers().len() as u64;
     assert!((2 * pairs..200).contains(&games), "{games} games, {pairs} pairs");
     assert_eq!(value["all"]["games"], games);
-    // Resuming finds the same verdict and plays nothing.
+    // A resumed match finds the same verdict and plays no game.
     let again = run(command(
         scratch.0.path(),
         "builtin:no-model,playouts=300",

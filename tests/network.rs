@@ -1,8 +1,8 @@
-//! Networks in KataGo's format: files survive a round trip, broken files are refused, and the forward pass agrees
-//! with one that was written independently.
+//! Networks in KataGo's format: files survive a round trip, broken files are refused, and the forward pass agrees with
+//! an independent implementation.
 //!
-//! The published network that some tests read is not part of this project; they look for it in `../shared/models`
-//! and say when they do nothing.
+//! The published networks that some tests read are not part of this project. The tests look for them in
+//! `../shared/models` and report when they are skipped.
 
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -31,7 +31,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Features that mean nothing; the same as in `network_vectors/reference.py`.
+/// Returns meaningless features, the same ones as `network_vectors/reference.py`.
 fn made_up_input(seed: u64, width: usize, height: usize) -> Input {
     let mut state = seed;
     let mut draw = || {
@@ -45,7 +45,7 @@ fn made_up_input(seed: u64, width: usize, height: usize) -> Input {
     input
 }
 
-/// The options as words of the command line.
+/// Parses options in the form of the command line.
 fn options(words: &str) -> Options {
     let mut options = Options::default();
     let mut activation = None;
@@ -102,7 +102,7 @@ fn options(words: &str) -> Options {
     options
 }
 
-/// The networks of `network_vectors/networks.txt`: name and options.
+/// Returns the networks of `network_vectors/networks.txt`: names and options.
 fn listed_networks() -> impl Iterator<Item = (&'static str, Options)> {
     include_str!("network_vectors/networks.txt").lines().map(|line| {
         let mut parts = line.split('|').map(str::trim);
@@ -110,7 +110,7 @@ fn listed_networks() -> impl Iterator<Item = (&'static str, Options)> {
     })
 }
 
-/// The numbers of a line of `network_vectors/vectors.txt`.
+/// Returns the numbers of a line of `network_vectors/vectors.txt`.
 fn numbers(output: &Output, width: usize) -> Vec<f32> {
     let corners_and_mean = |plane: &[f32]| {
         let mean = plane.iter().sum::<f32>() / plane.len() as f32;
@@ -153,7 +153,7 @@ fn the_forward_pass_agrees_with_one_in_python() {
     assert!(worst > 0.0, "nothing was compared");
 }
 
-/// Compares two outputs number by number; the largest difference, relative to numbers above 1.
+/// Returns the largest difference between two outputs, relative to numbers above 1.
 fn difference(found: &Output, wanted: &Output) -> f32 {
     let width = 1;
     let (mut left, mut right) = (numbers(found, width), numbers(wanted, width));
@@ -169,14 +169,14 @@ fn difference(found: &Output, wanted: &Output) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// All that this processor can compute with, and what it can only emulate.
+/// Returns all kernels with their precisions that this processor supports, and the emulated one.
 fn arithmetics() -> Vec<Arithmetic> {
     let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
     Arithmetic::available().into_iter().chain([emulated]).collect()
 }
 
-/// All kernels that this processor can run, with all listed networks, on boards of many sizes, one and three at a
-/// time, with the same memory.
+/// Compares all kernels of this processor for all listed networks, on boards of many sizes, one position and three at a
+/// time, with shared scratch memory.
 #[test]
 fn kernels_agree_with_the_plain_forward_pass() {
     let sizes = [(19, 19), (9, 9), (1, 1), (25, 2), (13, 7), (2, 25), (4, 4), (5, 8)];
@@ -287,7 +287,7 @@ fn kind(bytes: &[u8]) -> ErrorKind {
     }
 }
 
-/// A small network as text, with one text in it replaced by another.
+/// Returns a small network as text, with one string replaced.
 fn changed(options: &Options, from: &str, to: &str) -> Vec<u8> {
     let text = String::from_utf8(bytes(&random::network(options).unwrap(), Encoding::Text)).unwrap();
     assert!(text.contains(from), "{from}");
@@ -345,7 +345,7 @@ fn what_is_not_supported_is_named() {
     assert_eq!(kind(&dilated), ErrorKind::Option { what: "dilation", value: 2 });
 }
 
-/// What newer files alone can hold.
+/// Options of a network that only newer versions support.
 fn transformer() -> Options {
     Options {
         version: 17,
@@ -406,7 +406,7 @@ fn parts_of_transformers_that_do_not_fit_are_refused() {
         ("policyhead\n2\n0\n", "policyhead\n3\n0\n"),
         ("policyhead\n2\n0\n", "policyhead\n2\n1\n"),
         ("valuehead\n0\n", "valuehead\n1\n"),
-        // Without a gate, the file does not say which activation is meant.
+        // Without a gate, the file does not determine the activation.
         ("model.blocks.1\n8\n19\n1\n", "model.blocks.1\n8\n19\n0\n"),
     ] {
         let kind = kind(&changed(&options, from, to));
@@ -467,7 +467,7 @@ fn more_behind_the_network_is_reported() {
     Network::read(&[&bytes[..], b"\n \n"].concat()[..]).unwrap();
     assert_eq!(kind(&[&bytes[..], b"x"].concat()), ErrorKind::Trailing);
     assert_eq!(kind(&packed(&[&bytes[..], b"x"].concat())), ErrorKind::Trailing);
-    // Behind the packed data, where it is not gzip.
+    // Data behind the compressed stream that is not gzip.
     assert!(matches!(
         read_error(&[&packed(&bytes)[..], b"x"].concat()),
         ReadError::Io(_) | ReadError::At { .. }
@@ -476,7 +476,7 @@ fn more_behind_the_network_is_reported() {
 
 #[test]
 fn weights_that_the_file_promises_but_has_not_take_no_memory() {
-    // 81 million weights are possible, but do not come; 60 billion are refused before any is read.
+    // 81 million weights are allowed but missing. 60 billion are refused before any is read.
     let text =
         |side: usize| format!("n 8 22 19 trunk 1 16384 1 1 1 1 c {side} {side} 22 16384 1 1 @BIN@abcd");
     assert_eq!(kind(text(15).as_bytes()), ErrorKind::End);
@@ -498,8 +498,8 @@ fn blocks_in_blocks_in_blocks_end() {
     assert!(matches!(kind(format!("{head}{}", nested.repeat(1000)).as_bytes()), ErrorKind::TooDeep(_)));
 }
 
-/// Reads broken bytes; if they are a network after all, evaluates it, with kernels too. Nothing may panic, and a
-/// result is finite.
+/// Reads broken bytes. If they are still a network, evaluates it, with kernels too. There must be no panic, and all
+/// results must be finite.
 fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
     let Ok(network) = Network::read(bytes) else { return };
     for &arithmetic in arithmetics {
@@ -518,7 +518,7 @@ fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
     }
 }
 
-/// Cuts and changes files of every kind, or of those alone that version 15 brought, `tries` times each way.
+/// Truncates and changes files of every kind, or only of those that version 15 introduced, `tries` times each.
 fn break_files(tries: usize, are_all_new: bool) {
     let mut rng = Rng::new(7);
     let is_new =
@@ -537,11 +537,11 @@ fn break_files(tries: usize, are_all_new: bool) {
         let encoding =
             if (turn / networks.len()).is_multiple_of(2) { Encoding::Binary } else { Encoding::Text };
         let whole = bytes(network, encoding);
-        // Seldom, because emulating takes its time.
+        // Not in every turn, because emulation is slow.
         let arithmetics = if (turn / networks.len()).is_multiple_of(7) { &arithmetics[..] } else { &[] };
         for whole in [packed(&whole), whole] {
             let place = rng.below(whole.len() as u32) as usize;
-            // The line end behind the last weights may be missing, and so may digits of the last decimal.
+            // The line break behind the last weights and the last digits may be missing.
             let unneeded = if encoding == Encoding::Text { 16 } else { 1 };
             assert!(
                 place + unneeded >= whole.len() || Network::read(&whole[..place]).is_err(),
@@ -566,7 +566,7 @@ fn many_broken_files_give_an_error_or_a_finite_answer() {
     break_files(10_000, true);
 }
 
-/// A network of the shape of the largest ones that people use; takes a second and 300 MB.
+/// Networks of the shape of the largest published ones; the test takes a second and 300 MB.
 #[test]
 #[ignore = "300 MB: cargo test --profile checked --test program network:: -- --ignored"]
 fn large_networks_can_be_read() {
@@ -579,7 +579,7 @@ fn large_networks_can_be_read() {
     }
 }
 
-/// The published networks that are there.
+/// Returns the paths of the available published networks.
 fn published() -> Option<Vec<PathBuf>> {
     let files = fs::read_dir(shared("models")?).unwrap().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(".bin.gz")).collect();
@@ -587,7 +587,7 @@ fn published() -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-/// Are both the same bytes, except for numbers below 10⁻³⁰, which are zero in what was written?
+/// Returns whether both have the same bytes, except for numbers below 10⁻³⁰, which are written as zero.
 fn same_but_for_tiny_weights(written: &[u8], read: &[u8]) -> bool {
     let number = |bytes: &[u8], at: usize| {
         bytes.get(at..at + 4).and_then(|bytes| Some(f32::from_le_bytes(bytes.try_into().ok()?)))
@@ -601,7 +601,7 @@ fn same_but_for_tiny_weights(written: &[u8], read: &[u8]) -> bool {
             .all(|place| written[place] == read[place] || (place.saturating_sub(3)..=place).any(was_tiny))
 }
 
-/// Hidden units that training has given up.
+/// Hidden units that training has disabled.
 #[test]
 fn units_without_effect_are_found() {
     let Some(path) = shared("models/b10c384h6nbttflrs.bin.gz") else { return };
@@ -622,7 +622,7 @@ fn published_networks_are_read_and_written_again() {
             "g170-b6c96-s175395328-d26788732" => {
                 Cost { parameters: 1_030_599, multiply_adds: 1_002_112, of_pairs: 0 }
             }
-            // Parameters as KataGo counts them, and running means and variances.
+            // KataGo's number of parameters, plus running means and variances.
             "b10c384h6nbttflrs" => {
                 Cost { parameters: 10_545_753 + 11_904, multiply_adds: 10_471_872, of_pairs: 7_680 }
             }

@@ -1,5 +1,4 @@
-//! Passing and counting as a controller sees them: what a pass is answered with, and that searches, scores and lists of a
-//! finished game agree.
+//! Passing and counting over GTP: answers to passes, and consistency of searches, scores and lists in finished games.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::rng::Rng;
@@ -38,12 +37,12 @@ impl Controller {
         answer.unwrap_or_else(|failure| panic!("{line}: {failure}"))
     }
 
-    /// Sends several lines, and returns the last answer.
+    /// Sends several commands, and returns the last response.
     fn send(&mut self, lines: &[&str]) -> String {
         lines.iter().map(|line| self.ask(line)).last().unwrap_or_default()
     }
 
-    /// An empty board.
+    /// Sets up an empty board.
     fn begin(&mut self, size: &str, rules: &str, komi: &str) {
         self.send(&[
             &format!("boardsize {size}"),
@@ -53,7 +52,7 @@ impl Controller {
         ]);
     }
 
-    /// The position of a drawing, with the empty points as they are.
+    /// Sets up the position of a diagram, without playing out its empty points.
     fn set_up(&mut self, drawing: &str, to_move: &str) {
         let rows: Vec<Vec<&str>> = drawing
             .lines()
@@ -71,7 +70,7 @@ impl Controller {
         self.send(&[&command, &format!("gogui-setup_player {to_move}")]);
     }
 
-    /// A number of the last line of an analysis.
+    /// Returns a value from the last line of an analysis.
     fn analyzed(&mut self, line: &str, name: &str) -> f32 {
         let answer = self.ask(line);
         let last = answer.lines().rfind(|line| line.starts_with("info")).expect("an analysis");
@@ -145,7 +144,7 @@ fn a_finished_game_is_ended_by_the_player_that_wins() {
 
 #[test]
 fn the_score_of_a_finished_game_does_not_depend_on_the_side_that_passed_first() {
-    // Black's group has three points in a row: White can take it, so it is dead.
+    // Black's group has an eye space of three points in a row. White can capture it, so it is dead.
     let unsettled = "
         . . . . O . X . .
         . . . . O . X . .
@@ -239,7 +238,7 @@ fn what_cannot_be_won_is_not_expected() {
 
 #[test]
 fn points_on_the_board_are_not_passed_by() {
-    // White, to move, ahead by 14 points with a move and by 6.5 without one.
+    // White is to move, ahead by 14 points with a move and by 6.5 without one.
     let moves = "ee ce cd gd be ff cf fc eg fg eh fh dc ef dg df cg eb db de fi gi ei gh ea fa da dd bd";
     for visits in [16, 50] {
         let mut controller = Controller::small();
@@ -266,8 +265,8 @@ fn a_button_that_nobody_has_taken_is_credited_to_the_side_to_move() {
     assert_eq!(controller.send(&["play w pass", "play b pass", "final_score"]), before);
 }
 
-/// White's group on the right has one eye, filled but for two points, and outside liberties. Capturing what is inside leaves a
-/// bulky five or a pyramid four, so it is dead, although Black needs many moves.
+/// White's group on the right has one eye, filled except for two points, and outside liberties. Capturing the stones
+/// inside leaves a bulky five or a pyramid four, so the group is dead, although Black needs many moves.
 const DEAD_SHAPES: [(&str, &str); 2] = [
     (
         ". . X X X X .
@@ -291,7 +290,7 @@ const DEAD_SHAPES: [(&str, &str); 2] = [
     ),
 ];
 
-/// Black's four stones and White's three share two liberties, and what is around them lives.
+/// Black's four stones and White's three share two liberties, and the surrounding chains live.
 const SEKI: &str = "
     X . X X O . O
     . X X X O O O
@@ -329,7 +328,7 @@ fn dead_shapes_are_dead_and_a_seki_is_one() {
     }
 }
 
-/// Against an opponent that plays at random and passes once in the middle of the game, a pass in answer must win.
+/// The opponent plays at random and passes once in the middle of the game. A pass in answer must win.
 #[test]
 fn an_opponent_that_passes_at_a_random_move_wins_nothing_by_it() {
     let mut controller = Controller::small();
@@ -360,7 +359,7 @@ fn an_opponent_that_passes_at_a_random_move_wins_nothing_by_it() {
                 mv.to_owned()
             };
             log.push(format!("{color} {mv}"));
-            // The button's pass ends nothing.
+            // The pass that takes the button does not count towards the end.
             let passes = log.iter().rev().take_while(|mv| mv.ends_with("PASS")).count();
             let is_first = log.iter().filter(|mv| mv.ends_with("PASS")).count() == passes;
             if passes >= if rules == "aga-button" && is_first { 3 } else { 2 } {

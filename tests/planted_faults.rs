@@ -1,5 +1,5 @@
-//! The mistakes of `tests/faults` can still be put into the program. That tests find them is what `scripts/faults` shows, in
-//! half an hour.
+//! The mutations of `tests/faults` still apply to the program. `scripts/faults` shows in half an hour that tests detect
+//! them.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +15,7 @@ fn each_can_be_planted_and_names_the_test_that_finds_it() {
         let text = fs::read_to_string(&file).unwrap();
         let command = text.lines().find_map(|line| line.strip_prefix("Found by: ")).expect("Found by:");
         assert!(command.starts_with("scripts/models ") || command.starts_with("cargo test "), "{command}");
-        // In a folder without a repository `git apply` says nothing, and checks nothing.
+        // In a folder without a repository, `git apply` prints nothing and checks nothing.
         let git = Command::new("git").current_dir(root).args(["apply", "--check"]).arg(&file).output();
         if let Ok(output) = git {
             let errors = String::from_utf8_lossy(&output.stderr);

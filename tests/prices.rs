@@ -1,10 +1,10 @@
-//! Hostile input has a price limit: whatever is read, eight times as much of it takes about eight times as long, and not
-//! sixty-four times; and what is small on the disk is not large in memory.
+//! Cost of hostile input: an input eight times as large takes about eight times as long, not sixty-four times, and
+//! input that is small on disk does not need much memory.
 //!
-//! Times are of this thread's processor, the best of several. A reader whose cost grows with the square of its input takes
-//! 64 times as long; allowed is half way between, by factors.
+//! Times are processor times of this thread, the best of several. A reader with quadratic cost takes 64 times as long.
+//! The limit is the geometric mean of 8 and 64.
 //!
-//! `cargo test --profile checked --test program prices:: -- --nocapture` prints what a megabyte of each costs.
+//! `cargo test --profile checked --test program prices:: -- --nocapture` prints the cost of a megabyte of each input.
 
 #![cfg(unix)]
 
@@ -22,7 +22,7 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Processor time of this thread, in seconds.
+/// Returns the processor time of this thread, in seconds.
 fn now() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
@@ -31,7 +31,7 @@ fn now() -> f64 {
 const SMALL: usize = 1 << 14;
 const TIMES: usize = 8;
 
-/// What `work` takes with an input of about so many bytes.
+/// Returns the time of `work` with an input of about this number of bytes, in seconds.
 fn price(work: &dyn Fn(&[u8]), input: &dyn Fn(usize) -> Vec<u8>, bytes: usize) -> f64 {
     let input = input(bytes);
     let once = || {
@@ -50,7 +50,7 @@ fn is_linear(name: &str, input: &dyn Fn(usize) -> Vec<u8>, work: &dyn Fn(&[u8]))
         large * 1000.0 * (1 << 20) as f64 / (TIMES * SMALL) as f64,
         large / small
     );
-    // Below two milliseconds nothing can be said, and nothing need be.
+    // Times below two milliseconds are too inaccurate, and short enough.
     let limit = TIMES.pow(3) as f64;
     assert!(
         large < 0.002 || large / small < limit.sqrt(),
@@ -58,7 +58,7 @@ fn is_linear(name: &str, input: &dyn Fn(usize) -> Vec<u8>, work: &dyn Fn(&[u8]))
     );
 }
 
-/// `head`, then `piece` again and again, then `tail` as often, to so many bytes.
+/// Returns `head`, then `piece` repeatedly, then `tail` equally often, up to this number of bytes.
 fn repeated(head: &str, piece: &str, tail: &str, bytes: usize) -> Vec<u8> {
     let times = bytes / (piece.len() + tail.len());
     [head, &piece.repeat(times), &tail.repeat(times), if head.is_empty() { "" } else { ")" }]
@@ -101,7 +101,7 @@ fn game_records() {
     }
 }
 
-/// Answers nothing.
+/// Handler with empty responses.
 struct Silent;
 
 impl Handler for Silent {
@@ -184,7 +184,7 @@ fn networks() {
     is_linear("network: a bomb (unpacked, 100 times)", &zeros, &|bytes| {
         assert!(Network::read(bytes).is_err())
     });
-    // A network that says it is larger than any memory.
+    // A network whose declared size exceeds any memory.
     for size in ["99999999", "4294967295", "18446744073709551615"] {
         let text = format!(
             "x\n8\n22\n19\ntrunk\n2\n{size}\n{size}\n{size}\n{size}\n{size}\nconv1\n5\n5\n22\n{size}\n1\n1\n"
@@ -195,7 +195,7 @@ fn networks() {
     }
 }
 
-/// `kosumi` with this file, in so much memory.
+/// Runs `kosumi` with limited memory. Returns the exit code and the standard error.
 fn within(kibibytes: u32, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new("sh");
     command.args([
@@ -225,7 +225,8 @@ fn what_is_small_on_the_disk_is_not_large_in_memory() {
         (vec!["net", "info", name], "bomb.sgf.gz"),
         (vec!["gtp", "--memory", "8", "--resume", name], "bomb.sgf.gz"),
     ] {
-        // The program, its threads and its tables need half of it, and what it unpacks is nearly as large.
+        // The program, its threads and its tables need half of this memory, and the decompressed input is nearly as
+        // large.
         let (code, errors) = within(300_000, &arguments);
         assert!(matches!(code, Some(0 | 1)), "{arguments:?}: {code:?}: {errors}");
         assert!(errors.contains(word) && !errors.contains("memory allocation"), "{arguments:?}: {errors}");

@@ -1,4 +1,4 @@
-//! Kosumi over ranks that Open MPI has started on this machine.
+//! Kosumi over MPI ranks on this machine.
 
 #![cfg(unix)]
 
@@ -13,14 +13,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// `mpirun kosumi`, if there is one.
+/// Returns `mpirun kosumi`, if MPI is available.
 fn kosumi(processes: usize, options: &[&str]) -> Option<Command> {
     let mut command = mpirun(cfg!(feature = "mpi"), processes)?;
     command.args(options).arg(env!("CARGO_BIN_EXE_kosumi"));
     Some(command)
 }
 
-/// A GTP session over ranks.
+/// GTP session over ranks.
 struct Session {
     child: Child,
     input: ChildStdin,
@@ -46,7 +46,7 @@ impl Session {
         line.trim_end().to_owned()
     }
 
-    /// The answer to a command.
+    /// Returns the response to a command.
     fn ask(&mut self, command: &str) -> String {
         self.say(command);
         let answer = self.line();
@@ -54,7 +54,7 @@ impl Session {
         answer
     }
 
-    /// Ends it; what it has said to the person.
+    /// Ends the session. Returns whether it succeeded, and its standard error.
     fn end(mut self) -> (bool, String) {
         self.say("quit");
         drop(self.input);
@@ -73,11 +73,11 @@ fn a_game_is_played_over_four_ranks() {
         let answer = session.ask(&format!("genmove {color}"));
         assert!(answer.starts_with("= ") && answer.len() <= 6, "{answer}");
     }
-    // Settings that all ranks must know, and a new game.
+    // Settings that all ranks must receive, and a new game.
     assert_eq!(session.ask("kata-set-param nnPolicyTemperature 1.2"), "=");
     assert_eq!(session.ask("clear_board"), "=");
     assert!(session.ask("genmove b").starts_with("= "));
-    // Reports while it thinks, and an end when there is input.
+    // Reports during the search, which ends when input arrives.
     session.say("lz-analyze b 5");
     assert_eq!(session.line(), "=");
     assert!(session.line().starts_with("info move "));
@@ -91,7 +91,7 @@ fn a_game_is_played_over_four_ranks() {
     assert!(is_success && said.contains("searches with 4 ranks") && !said.contains("gives up"), "{said}");
 }
 
-/// The games of a log of self-play by their numbers.
+/// Returns the games of a self-play log by number.
 fn games(folder: &Path) -> BTreeMap<u64, Value> {
     let mut games = BTreeMap::new();
     let Ok(entries) = fs::read_dir(folder) else { return games };
@@ -129,7 +129,7 @@ fn selfplay_over_ranks_plays_the_games_of_one_process() {
     assert_eq!(games(&one), games(&many));
 }
 
-/// The processes whose parent is this one, or a child of it.
+/// Returns the descendants of a process.
 fn descendants(of: u32) -> Vec<(u32, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -146,7 +146,7 @@ fn descendants(of: u32) -> Vec<(u32, String)> {
     found
 }
 
-/// Kills rank 1 of a run as soon as `is_time`.
+/// Kills rank 1 of a run as soon as `is_time` returns true.
 fn kill_rank_1(child: &Child, is_time: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_time() {
@@ -173,7 +173,7 @@ fn a_killed_rank_costs_no_game_of_selfplay() {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if options.is_empty() {
-            // Open MPI ends all the others; what was played is in the log, and the same command goes on.
+            // Open MPI ends all other ranks. Finished games are in the log, and the same command resumes.
             assert!(!output.status.success());
             let before = games(&folder);
             assert!(before.len() >= 6 && before.len() < 60, "{}", before.len());
@@ -189,7 +189,7 @@ fn a_killed_rank_costs_no_game_of_selfplay() {
     }
 }
 
-/// Runs a command by one process and over three ranks, each in a folder of its own.
+/// Runs a command in one process and over three ranks, each in a folder of its own.
 fn run_both(options: &[&str], arguments: &[&str], scratch: &Path) -> Option<[String; 2]> {
     let mut ranks = kosumi(3, options)?;
     let mut alone = Command::new(env!("CARGO_BIN_EXE_kosumi"));
@@ -204,7 +204,7 @@ fn run_both(options: &[&str], arguments: &[&str], scratch: &Path) -> Option<[Str
     said.try_into().ok()
 }
 
-/// The files of a folder, and what is in them.
+/// Returns the files of a folder with their contents.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| path.is_file());
@@ -213,11 +213,11 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// A game on 5×5 that is like no other.
+/// Returns a game on 5×5 that differs from all others.
 fn record(number: usize) -> String {
     let (a, b) = (['a', 'b', 'c', 'd', 'e'][number % 5], ['a', 'b', 'c', 'd', 'e'][number / 5 % 5]);
     let year = 2000 + number % 20;
-    // Every stone in a row of its own.
+    // Each stone is in a row of its own.
     let moves = format!("B[{a}a];W[{b}e];B[{b}c];W[{a}d];B[{b}b];W[];B[];W[];B[];W[];B[]");
     format!("(;GM[1]FF[4]SZ[5]KM[{}]RE[B+R]DT[{year}-01-02]PB[p{number}];{moves})\n", number % 8,)
 }
@@ -264,7 +264,7 @@ fn pieces_over_ranks_come_to_what_they_come_to_in_one_process() {
     ];
     for (time, arguments) in commands {
         let Some(said) = run_both(&[], arguments, scratch.path()) else { return };
-        // Lines that say how long it took are not the same.
+        // Lines with times differ.
         let timeless = |text: &str| -> Vec<String> {
             let is_timeless = |line: &&str| time.is_empty() || !format!("{line}\n").contains(time);
             text.lines().filter(is_timeless).map(str::to_owned).collect()
@@ -273,7 +273,7 @@ fn pieces_over_ranks_come_to_what_they_come_to_in_one_process() {
         assert!(!said[0].is_empty() || arguments.contains(&"-o") || arguments.contains(&"--json"));
     }
     let [mut one, mut many] = ["one", "many"].map(|folder| files(&scratch.path().join(folder)));
-    // It has times in it.
+    // This file contains times.
     let cases = |files: &mut BTreeMap<String, Vec<u8>>| {
         let text = String::from_utf8(files.remove("all.xml").unwrap()).unwrap();
         text.matches("<testcase").count()
@@ -298,7 +298,7 @@ fn a_killed_rank_costs_no_piece() {
     let mut input = child.stdin.take().unwrap();
     let games: Vec<String> = (0..20_000).map(record).collect();
     input.write_all(games[..10_000].concat().as_bytes()).unwrap();
-    // The first half is being worked on; a filter writes as it goes on.
+    // The first half is in work. A filter writes while it reads.
     kill_rank_1(&child, || bytes_in(scratch.path()) > 0);
     input.write_all(games[10_000..].concat().as_bytes()).unwrap();
     drop(input);
@@ -308,12 +308,12 @@ fn a_killed_rank_costs_no_piece() {
     assert_eq!(fs::read_to_string(&taken).unwrap(), games.concat(), "{said}");
 }
 
-/// Bytes of the files of a folder.
+/// Returns the total size of the files of a folder, in bytes.
 fn bytes_in(folder: &Path) -> u64 {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().metadata().map_or(0, |it| it.len())).sum()
 }
 
-/// The games of a match's log by their numbers.
+/// Returns the games of a match log by number.
 fn match_games(log: &Path) -> BTreeMap<u64, Value> {
     let mut games = BTreeMap::new();
     let text = fs::read_to_string(log).unwrap_or_default();
@@ -343,7 +343,7 @@ fn a_killed_rank_costs_no_game_of_a_match() {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if options.is_empty() {
-            // Open MPI ends all the others; what was played is in the log, and the same command goes on.
+            // Open MPI ends all other ranks. Finished games are in the log, and the same command resumes.
             assert!(!output.status.success());
             let before = match_games(&log);
             assert!(before.len() >= 6 && before.len() < 60, "{}", before.len());
@@ -361,8 +361,8 @@ fn a_killed_rank_costs_no_game_of_a_match() {
     }
 }
 
-/// Builds with assertions check both in every search over ranks (`cluster::audit`); a rank that finds a fault ends. Without
-/// them there would be nothing to be tested.
+/// Builds with assertions check sums and descents in every search over ranks (`cluster::audit`); a rank that finds a
+/// fault exits. Without assertions there is nothing to test.
 #[cfg(debug_assertions)]
 #[test]
 fn sums_are_exact_and_descents_legal_over_four_ranks() {
@@ -371,7 +371,7 @@ fn sums_are_exact_and_descents_legal_over_four_ranks() {
         command.env("KOSUMI_PLACEMENT", placement);
         command.args(["gtp", "--boardsize", "5", "--rules", rules, "--visits", "300", "--memory", "8"]);
         let mut session = Session::start(command);
-        // A ko in the corner and much to be taken: superko matters.
+        // A ko in the corner and many captures: superko matters.
         for (turn, vertex) in ["b2", "c2", "a1", "d1", "c1", "b1"].iter().enumerate() {
             assert_eq!(session.ask(&format!("play {} {vertex}", ["b", "w"][turn % 2])), "=");
         }

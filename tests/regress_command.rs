@@ -1,11 +1,11 @@
-//! `kosumi regress` as a program: files in, files and exit codes out.
+//! `kosumi regress` as a process: files and exit codes.
 
 use kosumi_tools::regress::{Outcome, RunResult};
 use std::fs;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A folder that is removed at the end.
+/// Temporary folder.
 struct Folder(TempDir);
 
 impl Folder {
@@ -18,13 +18,13 @@ impl Folder {
         self
     }
 
-    /// Runs `kosumi regress` here.
+    /// Runs `kosumi regress` in the folder.
     fn regress(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
         command.arg("regress").args(arguments).current_dir(self.0.path()).output().unwrap()
     }
 
-    /// The exit code, what was printed, and what was complained about.
+    /// Returns the exit code, the standard output and the standard error.
     fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let output = self.regress(arguments);
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -36,7 +36,7 @@ impl Folder {
     }
 }
 
-/// 12 questions about each of several positions, from a record and from moves.
+/// Returns a suite with 12 questions about each of several positions, from a record and from moves.
 fn long_suite() -> String {
     let mut text = String::from("komi 3.5\n");
     for section in 0..6 {
@@ -56,7 +56,7 @@ fn long_suite() -> String {
 
 const GAME: &str = "(;SZ[5]KM[2.5];B[cc];W[bb];B[dd];W[cb])";
 
-/// Suite, number, outcome and answer of every test.
+/// Returns suite, number, outcome and answer of every test.
 fn answers(run: &RunResult) -> Vec<(String, Option<u32>, Outcome, String)> {
     let tests = run.suites.iter().flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
     let about =
@@ -82,7 +82,7 @@ fn built_in_or_not_split_or_not_the_answers_are_the_same() {
     assert_eq!(answers(&a), answers(&c), "in this process or in another");
     assert_eq!((a.engine.name.as_str(), c.engine.command.as_str()), ("Kosumi", child.as_str()));
     assert!(a.engine.command.contains("50 playouts, 1 thread"), "{}", a.engine.command);
-    // A record's komi outlives it: section 1 has 2.5, from the record in section 0.
+    // The komi of a record outlives it: section 1 has 2.5, from the record in section 0.
     let komi = |number| answers(&a).into_iter().find(|answer| answer.1 == Some(number)).unwrap().3;
     assert_eq!((komi(2), komi(102), komi(502)), ("2.5".into(), "2.5".into(), "2.5".into()));
 }
@@ -147,7 +147,7 @@ fn finished_runs_are_compared_and_shown_again() {
     folder.write("s.tst", &suite("Kosumi"));
     let (code, _, _) = folder.run(&["s.tst", "--json", "new.json", "--match", "awk"]);
     assert_eq!(code, 0);
-    // The same run with an engine that had six answers wrong.
+    // The same run with an engine that had six wrong answers.
     let mut old = folder.results("new.json");
     for test in &mut old.suites[0].tests[2..] {
         (test.outcome, test.answer) = (Outcome::Fail, "Kosmui".into());
@@ -173,7 +173,7 @@ fn finished_runs_are_compared_and_shown_again() {
     assert!(code == 2 && err.contains("other.json: results of form 9"), "{err}");
 }
 
-/// GNU Go's suites, if they are there: every line of the 13 is understood.
+/// All lines of GNU Go's 13 suites are parsed, if the suites are available.
 #[test]
 fn gnu_gos_suites_are_read() {
     let Some(suites) = kosumi_test_support::shared("gnugo-suites") else { return };
@@ -188,6 +188,6 @@ fn gnu_gos_suites_are_read() {
             warnings += suite.warnings.len();
         }
     }
-    // As `grep -c '^[0-9]'` counts; nine patterns lack their bracket.
+    // As counted by `grep -c '^[0-9]'`. Nine patterns lack their bracket.
     assert_eq!((tests, warnings), (1512, 9));
 }

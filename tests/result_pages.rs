@@ -1,17 +1,17 @@
-//! The pages of results in a browser: those of `kosumi match`, `kosumi regress` and `kosumi sgf stats`, which
-//! `tests/pages/results.mjs` goes through.
+//! Result pages in a browser: those of `kosumi match`, `kosumi regress` and `kosumi sgf stats`, tested by
+//! `tests/pages/results.mjs`.
 //!
-//! Pictures are left in `target/tmp/NAME-page`.
+//! Pictures are written to `target/tmp/NAME-page`.
 
 use crate::browser::{Browser, KOSUMI};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What must be text wherever it comes up.
+/// String that must be escaped everywhere.
 const HOSTILE: &str = "<b>x</script><script>window.broken=1</script>";
 
-/// Makes a page in an empty folder and goes through it.
+/// Creates a page in an empty folder and runs the script on it.
 fn visit(kind: &str, make: impl FnOnce(&Path) -> Vec<String>) {
     let Some(browser) = Browser::find(&format!("{kind}-page")) else { return };
     let arguments = make(&browser.folder);
@@ -62,7 +62,7 @@ fn failures_are_shown_and_known_ones_when_asked_for() {
     });
 }
 
-/// 60 games of several years, boards, results and players.
+/// Returns 60 games with several years, board sizes, results and players.
 fn collection() -> String {
     let game = |number: usize| {
         let size = [9, 19, 19][number % 3];

@@ -1,4 +1,4 @@
-//! `kosumi review` from outside: what it writes, and what it does with records that are no good.
+//! `kosumi review` as a process: its output, and its handling of bad records.
 
 use kosumi_go::sgf::{NodeId, Record, SgfErrorKind, Tree};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder of its own for a test, empty.
+/// Returns an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("review-{name}"));
     let _ = fs::remove_dir_all(&folder);
@@ -14,7 +14,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Runs `kosumi review` in a folder: one thread, few simulations.
+/// Runs `kosumi review` in a folder, with one thread and few playouts.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let fixed = ["review", "--threads", "1", "--memory", "8", "--no-model"];
     let playouts: &[&str] = if arguments.iter().any(|word| ["--playouts", "--time"].contains(word)) {
@@ -31,7 +31,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Reviews a record; returns what was written beside it by ending, and what was said.
+/// Reviews a record in the folder, and returns the standard output.
 fn review(folder: &Path, record: &str, arguments: &[&str]) -> String {
     fs::write(folder.join("game.sgf"), record).unwrap();
     let output = run(folder, &[&["game.sgf"], arguments].concat());
@@ -45,7 +45,7 @@ fn written(folder: &Path, ending: &str) -> String {
     fs::read_to_string(folder.join(format!("game.review.{ending}"))).unwrap()
 }
 
-/// The properties of the main line that say what was played.
+/// Returns the properties of the main line that describe the game.
 fn main_line(tree: &Tree) -> Vec<Vec<(String, Vec<String>)>> {
     let play = ["B", "W", "AB", "AW", "AE", "PL", "SZ", "KM", "HA", "PB", "PW", "RE", "BL", "XX"];
     let of = |id: NodeId| {
@@ -55,7 +55,7 @@ fn main_line(tree: &Tree) -> Vec<Vec<(String, Vec<String>)>> {
     tree.main_line().into_iter().map(of).collect()
 }
 
-/// White wastes moves; three comments, a variation, a clock, a property that nobody knows.
+/// White wastes moves. The record has three comments, a variation, a clock and an unknown property.
 const GAME: &str = "(;GM[1]FF[4]CA[UTF-8]SZ[7]KM[5.5]RU[Chinese]PB[A</title>]BR[1d]PW[B]RE[B+R]C[first]\
     ;B[dd]BL[30.5]XX[a\\]b];W[aa]C[not </script><script>window.broken=1</script> here]\
     ;B[cc];W[ga](;B[ee];W[ag];B[ce]C[last])(;B[ff]C[other];W[gg]))";
@@ -84,7 +84,7 @@ fn the_record_stays_and_is_annotated() {
             assert!(comment.contains(&format!("Move {number}, ")), "{comment}");
         }
     }
-    // White's first move is in the corner of an empty board: a bad move, with a better line beside it.
+    // White's first move is in the corner of an empty board: a bad move, with a better variation beside it.
     let bad = annotated.node(line[2]);
     assert!(bad.has("BM") && bad.has("TR") && bad.has("HO"), "{first}");
     let beside = annotated.node(line[1]).children();
@@ -93,19 +93,19 @@ fn the_record_stays_and_is_annotated() {
     let better = annotated.node(*better.unwrap());
     assert!(better.has("W") && better.text("W") == bad.text("TR"), "the mark is where the line begins");
     assert!(!better.children().is_empty());
-    // The record's own variation is still there.
+    // The variation of the record is kept.
     let branch = original.node(before[4]).children().len() + usize::from(annotated.node(line[5]).has("TR"));
     assert_eq!(annotated.node(line[4]).children().len(), branch);
     assert!(first.contains("B[ff]C[other];W[gg]"));
 
-    // The same again, and reviewing what has been reviewed changes nothing.
+    // A second review, and a review of the annotated record, change nothing.
     review(&folder, GAME, &arguments);
     assert_eq!(written(&folder, "sgf"), first);
     review(&folder, &first, &arguments);
     assert_eq!(written(&folder, "sgf"), first);
 }
 
-/// Nothing was played, so nothing can be judged: that is said, and no share of nothing is shown.
+/// Without moves nothing can be reviewed: a message says so, and no shares are shown.
 #[test]
 fn a_record_without_moves_is_said_to_have_none() {
     let folder = folder("no-moves");
@@ -119,13 +119,13 @@ fn a_record_without_moves_is_said_to_have_none() {
         let (json, html) = (written(&folder, "json"), written(&folder, "html"));
         assert!(!json.contains("-0.0") && !html.contains(">-0"), "{json}");
     }
-    // One player's moves only.
+    // Moves of one side only.
     let said = review(&folder, "(;SZ[5];B[cc])", &["--sgf"]);
     let white = said.lines().find(|line| line.starts_with("White")).unwrap();
     assert!(white.contains("no move was judged") && !white.contains('%'), "{said}");
 }
 
-/// ^C ends a review, and what the first pass has found stays.
+/// ^C ends a review, and the results of the first pass are kept.
 #[cfg(unix)]
 #[test]
 fn what_is_known_is_written_when_a_review_is_stopped() {
@@ -233,7 +233,7 @@ fn numbers_for_other_programs() {
     bad.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
     assert!(!bad.is_empty(), "White's moves in the corners are bad");
     assert_eq!(json["worst"], Value::from(bad));
-    // The ownership begins at the top: Black plays the middle, White the corner there.
+    // The ownership begins at the top. Black plays in the middle, White in the corner at the top.
     for (color, moves) in [("black", 4), ("white", 3)] {
         let player = &json["players"][color];
         assert_eq!(player["moves"], moves);
@@ -255,7 +255,7 @@ fn nothing_of_a_record_becomes_markup() {
     assert_eq!(page.matches("</script>").count(), 2);
     assert!(page.contains("<title>A&lt;/title&gt; 1d – B</title>") && page.matches("</title>").count() == 2);
     for way_out in ["http://", "https://", "src=", "@import", "url(//"] {
-        // Names of XML are no addresses.
+        // Names of XML namespaces are no external references.
         let page = page.replace("http://www.w3.org/2000/svg", "");
         assert!(!page.contains(way_out), "{way_out}");
     }
@@ -265,7 +265,7 @@ fn nothing_of_a_record_becomes_markup() {
     let data: Value = serde_json::from_str(behind.split('<').next().unwrap()).unwrap();
     assert_eq!(data["steps"][2]["c"], "not </script><script>window.broken=1</script> here");
     assert_eq!(data["main"], 8);
-    // Behind the main line come the variations of the record.
+    // The variations of the record follow the main line.
     assert_eq!(data["steps"].as_array().unwrap().len(), 10);
 }
 
@@ -304,7 +304,7 @@ fn records_of_all_kinds() {
         let after = Record::parse(after.as_bytes()).unwrap();
         let moves = |record: &Record| record.nodes.iter().map(|node| node.moves.len()).collect::<Vec<_>>();
         assert_eq!(moves(&after), moves(&before), "{name}");
-        // What is written is whole, whatever became of the file that was read.
+        // The output is a complete record, also if the input was truncated.
         let is_cut = before.warnings.iter().any(|it| matches!(it.kind, SgfErrorKind::OpenValue(_)));
         assert_eq!(after.warnings, if is_cut { Vec::new() } else { before.warnings }, "{name}");
         assert!(written(&folder, "html").len() < 160_000, "{name}");

@@ -1,6 +1,6 @@
-//! The page of `kosumi review` in a browser: `tests/pages/review.mjs` goes through it.
+//! The page of `kosumi review` in a browser, tested by `tests/pages/review.mjs`.
 //!
-//! Pictures are left in `target/tmp/review-page`.
+//! Pictures are written to `target/tmp/review-page`.
 
 use crate::browser::{Browser, KOSUMI};
 use kosumi_go::board::{Color, Point, PointMap};
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
 
-/// A small game with a capture, a set-up, passes, and moves that are bad beyond doubt.
+/// Small game with a capture, a set-up, passes, and clearly bad moves.
 const GAME: &str = "(;SZ[9]KM[5.5]PB[Black & Co.]PW[White <b>]RE[B+R]\
     ;B[ee];W[eg];B[gd];W[ce];B[dg];W[df];B[ef];W[dh];B[cg];W[ch];B[cf]C[</script><script>window.broken=1</script>\nsecond line]\
     ;W[eh];B[];W[aa];B[fg];W[fh];B[gh];W[de];B[ed];W[dd];B[dc];W[cd];B[cc];W[bc];B[ia];W[bb];B[bf];W[ai];B[ii]\
     ;AB[ha]AE[ia];W[];B[])";
 
-/// Who stands where after every step, by name.
+/// Returns the stones after every step, by name.
 fn boards(line: &MainLine) -> Value {
     let mut stones: PointMap<Option<Color>> = PointMap::filled(None);
     let drawn = |stones: &PointMap<Option<Color>>| -> Value {

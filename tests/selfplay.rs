@@ -1,4 +1,4 @@
-//! `kosumi selfplay` as a program: killed, gone on with, and the same whatever happened in between.
+//! `kosumi selfplay` as a process: interrupted and resumed runs give the same games as uninterrupted ones.
 
 use kosumi_go::rng::Rng;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A folder for the program to make, removed at the end.
+/// Temporary folder in which the program creates its output folder.
 struct Folder(TempDir);
 
 impl Folder {
@@ -49,7 +49,7 @@ impl Folder {
         text(&output.stdout)
     }
 
-    /// The bytes of all files whose names end so.
+    /// Returns the contents of all files whose names have this ending.
     fn files(&self, end: &str) -> BTreeMap<String, Vec<u8>> {
         let Ok(entries) = fs::read_dir(self.path()) else { return BTreeMap::new() };
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -57,7 +57,7 @@ impl Folder {
         wanted.map(|name| (name.clone(), fs::read(self.path().join(name)).unwrap())).collect()
     }
 
-    /// The games of all logs by number; what is torn is none.
+    /// Returns the games of all logs by number. Torn lines are ignored.
     fn games(&self) -> BTreeMap<u64, Value> {
         let mut games = BTreeMap::new();
         for bytes in self.files(".jsonl").values() {
@@ -90,20 +90,21 @@ fn a_killed_run_goes_on_and_loses_nothing() {
         child.kill().unwrap();
         child.wait().unwrap();
         if step == 9 {
-            // The machine stopped in the middle of a line.
+            // Simulates a crash of the machine in the middle of a line.
             let (name, bytes) = halves.files(".jsonl").pop_last().unwrap();
             fs::write(halves.path().join(name), &bytes[..bytes.len() - 30]).unwrap();
         }
     }
     halves.run(GAMES, "--threads 1");
     assert_eq!(halves.games(), whole.games());
-    // With one thread games end in the order of their numbers, so that the files are the same, too.
+    // With one thread, games end in the order of their numbers, so the files are equal, too.
     for end in [".jsonl", ".npz"] {
         assert!(halves.files(end) == whole.files(end), "{end}");
     }
 }
 
-/// Killed after any number of microseconds: while a shard is written, between two segments, before the first game.
+/// Kills a run after a random number of microseconds: while a shard is written, between two segments, or before the
+/// first game.
 fn killed(moments: usize, seed: u64) {
     let mut rng = Rng::new(seed);
     let mut folder = Folder::new();
@@ -111,7 +112,7 @@ fn killed(moments: usize, seed: u64) {
     for round in 0..moments {
         let mut child = folder.command(60, "--threads 2").spawn().unwrap();
         thread::sleep(Duration::from_micros(rng.below(250_000).into()));
-        // SIGKILL, unless all is over.
+        // SIGKILL, unless the run is complete.
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
         assert_ne!(output.status.code(), Some(1), "{round}: {}", String::from_utf8_lossy(&output.stderr));
@@ -119,7 +120,7 @@ fn killed(moments: usize, seed: u64) {
         assert!(before.iter().all(|(number, game)| now.get(number) == Some(game)), "{round}");
         before = now;
         if before.len() == 60 {
-            // What has been killed so often is what was never stopped.
+            // The killed and resumed run equals an uninterrupted one.
             folder.run(60, "--threads 2");
             let undisturbed = Folder::new();
             undisturbed.run(60, "--threads 2");
@@ -152,7 +153,7 @@ fn threads_change_nothing_but_the_order_and_more_games_can_be_asked_for() {
     two.run(12, "--threads 2 --sgf");
     assert_eq!(one.games(), two.games());
     assert_eq!(one.games().len(), 12);
-    // Every game of the last chapters is in SGF; those before had none asked for.
+    // All games of the last segments are in SGF. Earlier segments were written without SGF.
     let records = |folder: &Folder| -> usize {
         let all = folder.files(".sgf").into_values().map(|bytes| String::from_utf8(bytes).unwrap());
         all.map(|text| text.matches("(;").count()).sum()

@@ -1,5 +1,5 @@
-//! `kosumi sgf` as a program: the same games in every kind of file, on any number of threads; what is selected is
-//! byte for byte what was there; exit codes.
+//! `kosumi sgf` as a process: the same games in every kind of file and on any number of threads, byte-for-byte
+//! selections, and exit codes.
 
 use flate2::write::{DeflateEncoder, GzEncoder};
 use kosumi_go::board::{BoardSize, Move, Point};
@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A new folder for a test.
+/// Returns a new folder for a test.
 fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sgf-collections").join(name);
     let _ = fs::remove_dir_all(&path);
@@ -29,7 +29,7 @@ fn kosumi(arguments: &[&str], input: Option<&Path>) -> Output {
     Command::new(program).arg("sgf").args(arguments).stdin(stdin).output().unwrap()
 }
 
-/// The output of a command that succeeds.
+/// Returns the output of a command that succeeds.
 fn text(arguments: &[&str]) -> String {
     let output = kosumi(arguments, None);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -40,7 +40,7 @@ fn name(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Random games on small boards, where positions come back: 700, so that they make several batches.
+/// Returns random games on small boards with repetitions: 700, which make several batches.
 fn games() -> Vec<String> {
     let mut rng = Rng::new(5);
     let sides = [2, 3, 5, 9];
@@ -67,7 +67,7 @@ fn games() -> Vec<String> {
     games
 }
 
-/// Bad records, to be put among the good ones; the reason why each is none.
+/// Bad records, which are placed among good ones, with the reason why they are invalid.
 const BAD: [(&str, &str); 4] = [
     ("(;GM[1]SZ[99])", "a board of 99×99 is not supported"),
     ("(;GM[2];B[aa])", "not a game of Go"),
@@ -101,7 +101,7 @@ fn stats(arguments: &[&str]) -> Value {
     serde_json::from_str(&text(&all)).unwrap()
 }
 
-/// Statistics without what depends on how games lie in files.
+/// Removes everything from statistics that depends on the files of the games.
 fn without_places(mut stats: Value) -> Value {
     fn clean(value: &mut Value) {
         match value {
@@ -123,7 +123,8 @@ fn without_places(mut stats: Value) -> Value {
 fn character_sets_are_found_out_and_faults_are_told() {
     let folder = folder("sets");
     let file = folder.join("mixed.sgf");
-    // Shift_JIS and GBK without a name, UTF-8 with a wrong one, ASCII; the first name ends with a backslash in one set.
+    // Shift_JIS and GBK without a declaration, UTF-8 with a wrong one, and ASCII. The first name ends with a backslash
+    // in one character set.
     let records: [&[u8]; 5] = [
         b"(;GM[1]SZ[9]EV[\x96{\x88\xf6\x96V\x90\xed\x81E\x83\x5c]PB[\x8f\xac\x97\xd1\x8c\xf5\x88\xea];B[ee];W[cc];B[gg])",
         b"(;GM[1]SZ[9]PB[\xd5\xc5\xc8\xfd]PW[\xc0\xee\xcb\xc4];B[ee];W[cc];B[gg])",
@@ -192,7 +193,7 @@ fn the_same_games_in_every_kind_of_file() {
     }
     let piped = kosumi(&["stats", "-", "--json", "-", "--quiet"], Some(&folder.join("packed.gz")));
     assert_eq!(without_places(serde_json::from_slice(&piped.stdout).unwrap()), expected);
-    // Everything at once: each game is there seven times.
+    // All files at once: each game occurs several times.
     let all = stats(&[name(&folder)]);
     assert_eq!(all["games"], 6 * 700);
     assert_eq!(all["records"], 6 * 700);
@@ -208,7 +209,7 @@ fn bad_records_are_named_and_passed_over() {
         collection += game;
         collection += "\n)] and so on\n";
         if let Some((bad, reason)) = BAD.get(number / 10).filter(|_| number % 10 == 0) {
-            // The place of the value that is wrong.
+            // Position of the wrong value.
             let value = bad.find("2]").or(bad.rfind('[').map(|bracket| bracket + 1)).unwrap();
             places.push((number + 2 + number / 10, collection.len() + value, reason));
             collection += bad;
@@ -240,9 +241,9 @@ fn bad_records_are_named_and_passed_over() {
 fn selections_are_byte_for_byte_what_was_there() {
     let folder = folder("filter");
     let games = games();
-    // The line end is part of the comment that is cut off.
+    // The line break is part of the truncated comment.
     let cut_off = "(;GM[1]SZ[9]RE[B+R];B[aa](;W[bb];C[oh\n";
-    // Windows line ends, blanks and strange names inside of records are kept too.
+    // CRLF line breaks, blanks and unusual names in records are kept, too.
     let odd = "(;\r\nGaMe[1]SiZe[9]\t\r\nRE [W+R] C[caf\u{e9}];B[aa];W[bb] )";
     let source = folder.join("games.sgf");
     fs::write(
@@ -272,7 +273,7 @@ fn selections_are_byte_for_byte_what_was_there() {
     assert_eq!(chosen(&["--result", "white,resign"]), lines(&resigned));
     assert_eq!(chosen(&["--size", "2", "--limit", "5"]), lines(&having("SZ[2]")[..5]));
 
-    // A sample is a part of the games, in their order, and the same for the same seed.
+    // A sample is a subset of the games in their order, and the same for the same seed.
     let sample = chosen(&["--sample", "50", "--seed", "3"]);
     assert_eq!(sample, chosen(&["--sample", "50", "--seed", "3", "--threads", "1"]));
     assert_ne!(sample, chosen(&["--sample", "50", "--seed", "4"]));
@@ -280,7 +281,7 @@ fn selections_are_byte_for_byte_what_was_there() {
     fs::write(&sample_file, &sample).unwrap();
     assert_eq!(text(&["filter", name(&sample_file), "--count"]), "50\n");
 
-    // Kinds of output. What is written as one collection is read back as the same games.
+    // Kinds of output. A collection that was written contains the same games when it is read again.
     for file in ["out.sgf", "out.sgf.gz", "out.zst"] {
         let path = folder.join(file);
         text(&["filter", source, "-o", name(&path)]);
@@ -289,7 +290,7 @@ fn selections_are_byte_for_byte_what_was_there() {
         assert_eq!(again.status.code(), Some(1), "{file} is there already");
         text(&["filter", source, "-o", name(&path), "--force"]);
     }
-    // A file for each: as it is, cut off or not.
+    // A file per game, byte for byte, truncated or not.
     let out = folder.join("out/");
     text(&["filter", source, "-o", &format!("{}/", name(&out))]);
     for (number, game) in all.iter().enumerate() {
@@ -321,7 +322,7 @@ fn conditions_on_the_replay() {
         output.lines().map(|line| games.iter().position(|game| *game == line).unwrap()).collect()
     };
     assert_eq!(chosen(&["--valid"]), [0, 1, 4]);
-    // The last one is the first, as far as it can be played.
+    // The last game equals the first one, as far as it can be played.
     assert_eq!(chosen(&["--unique"]), [0, 2, 3, 4]);
     assert_eq!(chosen(&["--unique", "--invert"]), [1, 5]);
     assert_eq!(chosen(&["--repetition", "any"]), [3, 4]);
@@ -333,7 +334,7 @@ fn conditions_on_the_replay() {
     fs::write(&position, "(;SZ[5]AB[ee]AW[dd])").unwrap();
     assert_eq!(chosen(&["--position", name(&position)]), [0, 1, 5]);
 
-    // Exit codes and places of `replay`.
+    // Exit codes and reported positions of `replay`.
     let one = |number: usize| {
         let path = folder.join(format!("{number}.sgf"));
         fs::write(&path, format!("x{}", games[number])).unwrap();

@@ -1,4 +1,4 @@
-//! `kosumi solve` from outside, and GNU Go's reading commands over GTP.
+//! `kosumi solve` as a process, and GNU Go's reading commands over GTP.
 
 use std::fs;
 use std::io::Write;
@@ -22,10 +22,10 @@ fn a_board_is_solved() {
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(json["score"], 0);
     assert!(json["best"].as_array().unwrap().contains(&"pass".into()), "{json}");
-    // Without nodes there is no answer, and none is made up. The smallest table will do.
+    // Without nodes the score is not decided. The smallest table is enough.
     let out = kosumi(&["solve", "board", "--size", "9", "--nodes", "1", "--memory", "1"]);
     assert!(text(&out.stdout).contains("not decided: the score is from -81 to +81"), "{}", text(&out.stdout));
-    // Behind Black's best move White can do no better.
+    // After Black's best move White cannot improve the score.
     let out = kosumi(&["solve", "board", "--size", "3", "--moves", "b2", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(json["score"], 9);
@@ -43,16 +43,16 @@ fn a_board_is_solved() {
     }
 }
 
-/// Has the process said that ^C does not end it?
+/// Returns whether the process has installed a handler of ^C.
 #[cfg(target_os = "linux")]
 fn catches_interrupts(process: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-    // A bit for each signal, of which ^C is the second.
+    // The mask has one bit per signal; ^C is signal 2.
     u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0
 }
 
-/// What is known by then is printed.
+/// The bounds known so far are printed.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupted_board_has_bounds() {
@@ -87,10 +87,10 @@ fn a_problem_is_solved() {
     assert_eq!(json["region"].as_array().unwrap().len(), 9);
     let written = fs::read_to_string(proof).unwrap();
     assert!(kosumi_go::sgf::Tree::parse(written.as_bytes()).unwrap().node_count() > 5, "{written}");
-    // Several, one after the other.
+    // Several problems, one after the other.
     let out = kosumi(&["solve", "problem", file, file, "--json"]);
     assert!(out.status.success() && text(&out.stdout).lines().count() == 2, "{}", text(&out.stderr));
-    // Bad input is told, with the name of the file.
+    // Errors about bad input contain the name of the file.
     for wrong in [
         &["--group", "J9"][..],
         &["--group", "Z1"],
@@ -147,7 +147,7 @@ fn reading_commands_answer_as_gnu_go_does() {
     );
 }
 
-/// A position on the lower left of 9 × 9, drawn from the top, as a record.
+/// Returns a record of a position on the lower left of 9×9, drawn from the top.
 fn drawn(rows: &str) -> String {
     let rows: Vec<&str> = rows.split_whitespace().collect();
     let points = |stone| {
@@ -160,7 +160,7 @@ fn drawn(rows: &str) -> String {
     format!("(;SZ[9]AB{}AW{})", points('X'), points('O'))
 }
 
-/// Saved or not, captured or not, and a move only where passing would change that.
+/// The responses tell whether a chain is saved or captured, and name a move only if a pass would change the result.
 #[test]
 fn races_say_pass_where_no_move_is_needed() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,7 +178,7 @@ fn races_say_pass_where_no_move_is_needed() {
     }
 }
 
-/// Black's stone at A4 is itself in danger: who joins it by capturing A5 is not out, but fights a ko.
+/// Black's stone at A4 is in danger itself. A connection to it by capturing A5 does not save the group but starts a ko.
 #[test]
 fn who_joins_stones_in_danger_is_not_saved() {
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +193,7 @@ fn who_joins_stones_in_danger_is_not_saved() {
     check(folder.path(), &rows);
 }
 
-/// Nobody encloses these groups: there is no proof within 50,000 nodes, but a network knows.
+/// These groups are not enclosed: there is no proof within 50,000 nodes, so the network decides.
 #[test]
 fn open_groups_are_judged_by_the_network() {
     let folder = tempfile::tempdir().unwrap();
@@ -212,9 +212,10 @@ fn open_groups_are_judged_by_the_network() {
     check(folder.path(), &rows);
 }
 
-/// Asks all questions of one engine, and compares answers, or beginnings of them that end in a space or line.
+/// Sends all questions to one engine, and compares the responses. An expected response that ends with a space or line
+/// break is a prefix.
 fn check(folder: &Path, rows: &[(&str, &str)]) {
-    // Nothing of this needs more than the protocol; the answers come in order.
+    // The commands need no controller: responses arrive in order.
     let mut child = Command::new(env!("CARGO_BIN_EXE_kosumi"))
         .current_dir(folder)
         .stdin(Stdio::piped())

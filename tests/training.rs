@@ -1,6 +1,6 @@
-//! The training of networks in miniature: games, shards, a few steps, export, and the same answers here as there.
+//! Training of networks in miniature: games, shards, a few training steps, export, and equal outputs in both programs.
 //!
-//! Needs Python with PyTorch and numpy (`KOSUMI_PYTHON`, or `python3`); without, the tests say so and pass.
+//! The tests need Python with PyTorch and numpy (`KOSUMI_PYTHON`, or `python3`). Without it they are skipped.
 
 use kosumi_go::board::{BoardSize, Color, Move};
 use kosumi_go::game::{Game, Line};
@@ -20,10 +20,10 @@ use tempfile::TempDir;
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/train");
 
-/// How far the two programs' numbers may lie apart.
+/// Maximum difference between the numbers of the two programs.
 const TOLERANCE: f64 = 1e-3;
 
-/// Runs a command that must succeed, and returns what it printed.
+/// Runs a command that must succeed, and returns its output.
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -37,7 +37,7 @@ fn python_script(python: &str, name: &str) -> Command {
     command
 }
 
-/// A random game to its end, as a record.
+/// Returns the record of a random game.
 fn random_game(size: BoardSize, rules: Rules, seed: u64, year: u32) -> String {
     let mut rng = Rng::new(seed);
     let mut game = Game::new(size, rules, 7.5);
@@ -46,7 +46,7 @@ fn random_game(size: BoardSize, rules: Rules, seed: u64, year: u32) -> String {
         let point = UniformPolicy.choose(game.board(), color, game.last_moves(), &mut rng);
         let mv = point.map_or(Move::Pass, Move::Play);
         if game.play(color, mv).is_err() {
-            // Superko, which playouts do not know.
+            // Superko, which playouts do not check.
             game.play(color, Move::Pass).unwrap();
         }
     }
@@ -58,7 +58,7 @@ fn random_game(size: BoardSize, rules: Rules, seed: u64, year: u32) -> String {
     sgf::write(&game, &meta)
 }
 
-/// Every position of a record.
+/// Returns every position of a record.
 fn all_positions(record: &str, rules: Rules) -> Vec<Example> {
     let record = Record::parse(record.as_bytes()).unwrap();
     let sampling = Sampling {
@@ -98,7 +98,7 @@ fn the_pipeline_in_miniature() {
     let at = |name: &str| folder.path().join(name);
     let rules = Rules::preset("cgos").unwrap().rules;
 
-    // Games of two sizes; every fifth is held back.
+    // Games on two board sizes; every fifth game is for validation.
     let mut records = String::new();
     for seed in 0..40 {
         let size = BoardSize::square(if seed % 2 == 0 { 7 } else { 5 }).unwrap();
@@ -121,7 +121,7 @@ fn the_pipeline_in_miniature() {
         assert!(report.contains(&format!("used        {used}\n")), "{report}");
     }
 
-    // The loss falls: even random games have a rule, as the score follows from the stones.
+    // The loss falls even for random games, because the score follows from the stones.
     let mut command = python_script(&python, "train.py");
     command.arg("--data").arg(&shards).arg("--out").arg(at("run"));
     let flags =
@@ -137,7 +137,7 @@ fn the_pipeline_in_miniature() {
     let (first, last) = (losses[0], *losses.last().unwrap());
     assert!(last < 0.95 * first, "the loss went from {first} to {last}");
 
-    // The same answers through the file.
+    // The exported network has the same outputs.
     let network = Network::open(&at("run/network.bin.gz")).unwrap();
     for side in [7, 5] {
         let size = BoardSize::square(side).unwrap();
@@ -164,7 +164,7 @@ fn the_pipeline_in_miniature() {
     }
 }
 
-/// Self-play by a tiny network, training on it, and a game with what came out.
+/// Self-play by a tiny network, training on its games, and a game with the new network.
 #[test]
 fn from_self_play_to_play() {
     let Some(python) = pytorch() else { return };
@@ -230,7 +230,7 @@ fn from_self_play_to_play() {
 #[test]
 fn the_parts_in_python() {
     let Some(python) = pytorch() else { return };
-    // Teachers are compared with KataGo on positions that this program shows them.
+    // Teachers are compared with KataGo on positions that this program encodes.
     let mut command = Command::new(python);
     command.args(["-m", "unittest"]).env("OMP_NUM_THREADS", "1");
     run(command.current_dir(SCRIPTS).env("KOSUMI", env!("CARGO_BIN_EXE_kosumi")));

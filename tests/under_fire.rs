@@ -1,5 +1,5 @@
-//! The engine as a process to which things happen: signals, closed and slow pipes, input in pieces of any size, no memory.
-//! Each answer that it gives is right, what it has answered is saved, and it ends when it should.
+//! The engine as a process under disturbances: signals, closed and slow pipes, input in pieces of any size, little
+//! memory. Every response is correct, answered commands are saved, and the engine ends when it should.
 
 #![cfg(unix)]
 
@@ -12,10 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// So long a process may take to end: machines are busy.
+/// Time limit for the end of a process on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The program on a small board, started by a shell that runs `prelude` first.
+/// Returns the program on a small board, started by a shell that runs `prelude` first.
 fn command(prelude: &str, options: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{prelude} exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_kosumi")]);
@@ -39,11 +39,11 @@ impl Engine {
     }
 
     fn send(&mut self, text: &str) {
-        // It may be gone already.
+        // The engine may have ended already.
         let _ = self.input.as_mut().unwrap().write_all(text.as_bytes());
     }
 
-    /// The next answer without its frame; `None` if the engine has ended.
+    /// Returns the next response without its frame; `None` if the engine has ended.
     fn answer(&mut self) -> Option<String> {
         let mut text = String::new();
         while !text.ends_with("\n\n") {
@@ -63,7 +63,7 @@ impl Engine {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Closes its input, and waits until it has ended by itself: its status, and what it said on the standard error.
+    /// Closes the input and waits for the end of the engine. Returns its exit status and its standard error.
     fn end(mut self) -> (ExitStatus, String) {
         drop(self.input.take());
         let start = Instant::now();
@@ -79,7 +79,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -89,7 +89,7 @@ fn autosave(folder: &Path, more: &str) -> String {
     format!("--autosave {} {more}", folder.display())
 }
 
-/// Is a signal ignored by this process, and so by those that it starts? Shells do that to what they start in the background.
+/// Returns whether this process and its children ignore a signal. Shells make background processes ignore some signals.
 fn is_ignored(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -154,7 +154,7 @@ fn input_comes_in_pieces_of_any_size() {
     assert_eq!(answers(7), whole);
 }
 
-/// The most memory that a process has had, in KiB; `None` where the system does not say.
+/// Returns the peak memory of a process, in KiB; `None` if the system does not report it.
 fn most_memory(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -183,7 +183,8 @@ fn ten_thousand_commands_at_once_and_a_slow_reader() {
     const COMMANDS: usize = 10_000;
     let mut engine = Engine::start("", "");
     let mut input = engine.input.take().unwrap();
-    // Nobody reads while they are sent: the engine waits with its answers, and takes no more commands than it has room for.
+    // The output is not read while commands are sent: the engine blocks on its output and accepts no more commands than
+    // it can buffer.
     let writer = thread::spawn(move || {
         let text: String = (0..COMMANDS)
             .map(|id| {
@@ -233,11 +234,12 @@ fn pipes_may_be_closed_from_the_beginning() {
     }
 }
 
-/// With less and less memory: what it answers is right, what it has answered is saved, and if it cannot go on it says so.
+/// With decreasing memory, every response is correct, answered commands are saved, and an engine that cannot continue
+/// reports it.
 #[test]
 fn without_memory_it_says_so_and_nothing_is_lost() {
     let mut came_to_the_end = 0;
-    // KiB of addresses. The program alone, with its network and its threads, needs about 100 MiB.
+    // Limits of the address space, in KiB. The program alone, with its network and its threads, needs about 100 MiB.
     for limit in [40_000, 70_000, 90_000, 110_000, 140_000, 1_000_000] {
         let folder = TempDir::new().unwrap();
         let prelude = format!("ulimit -c 0; ulimit -v {limit};");
@@ -260,23 +262,23 @@ fn without_memory_it_says_so_and_nothing_is_lost() {
     assert!(came_to_the_end >= 1);
 }
 
-/// Clocks are set back, and forth in summer: what counts time must not follow. Only dates may come from such a clock, and the
-/// order of files where somebody has seen to it that it holds all the same.
+/// Wall clocks are set back, and forward in summer, so durations must not depend on them. Only dates may, and the order
+/// of files where the code handles changes of the clock.
 #[test]
 fn the_clock_on_the_wall_says_nothing_but_dates() {
     const SAVED: &str = "session/autosave.rs";
     const NETWORKS: &str = "cli/model.rs";
-    // The log, the date of a game, a seed of the page, names of files, the time of a file in a test.
+    // Uses: the log, the date of a game, a seed of the page, names of files, the time of a file in a test.
     let known: [(&str, &[&str]); 8] = [
         ("SystemTime::now", &["gtp/src/log.rs", "matches/referee.rs", "browser/play.rs", SAVED, NETWORKS]),
-        // Saved games, whose times grow whatever the clock does; a network that is another one since.
+        // Uses: saved games, whose times increase in any case, and the detection of a changed network file.
         ("modified()", &[SAVED, NETWORKS]),
-        // Of a process: how long it has used a processor.
+        // Use: processor time of a process.
         ("clock_gettime", &["commands/admin.rs"]),
         ("ClockId::Realtime", &[]),
         ("Utc::now", &[]),
         ("Local::now", &[]),
-        // Pages have a clock of that kind, too.
+        // Scripts of pages have wall clocks, too.
         ("Date.now", &[]),
         ("new Date", &[]),
     ];

@@ -1,8 +1,8 @@
-//! What earlier releases have written is read by this one: `tests/upgrades` has a saved game, the log of a match, and the log and
-//! a shard of self-play and the network that played it, of every release whose files look different.
+//! Files of earlier releases can be read: `tests/upgrades` has a saved game, the log of a match, and the log, a shard
+//! and the network of a self-play run, for every release with a new file format.
 //!
-//! A release that changes one of them adds a folder, made by the commands below with its own program; no folder is ever
-//! changed.
+//! A release that changes a format adds a folder, made with its own program by the commands below. Existing folders are
+//! never changed.
 
 use serde_json::Value;
 use std::fs;
@@ -25,7 +25,7 @@ fn kosumi(folder: &Path, arguments: &[&str], input: &str) -> String {
     String::from_utf8(stdout).unwrap()
 }
 
-/// A copy of every folder of `tests/upgrades`.
+/// Returns a copy of every folder of `tests/upgrades`.
 fn releases() -> Vec<(String, TempDir)> {
     fn copy(from: &Path, to: &Path) {
         for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
@@ -56,7 +56,7 @@ fn lines(path: &Path) -> Vec<Value> {
 #[test]
 fn saved_games_go_on() {
     for (release, folder) in releases() {
-        // play b C3, play w C2, komi 5.5, play b B2, undo, play b D2; then the engine was ended.
+        // Recorded session: play b C3, play w C2, komi 5.5, play b B2, undo, play b D2, then end of the engine.
         let options =
             ["gtp", "--no-model", "--memory", "1", "--rules", "aga", "--autosave", "games", "--resume"];
         let answers = kosumi(folder.path(), &options, "move_history\nget_komi\nkata-get-rules\nquit\n");

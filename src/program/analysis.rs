@@ -21,39 +21,39 @@ changed. See docs/analysis-engine.md.
 Example, one line of a session:
   {\"id\":\"1\",\"boardXSize\":9,\"boardYSize\":9,\"rules\":\"chinese\",\"moves\":[[\"B\",\"E5\"]],\"maxVisits\":100}")]
 pub(super) struct Arguments {
-    /// KataGo's configuration file: numAnalysisThreads, numSearchThreads, maxVisits, reportAnalysisWinratesAs, ...; may be
-    /// repeated
+    /// KataGo configuration file: numAnalysisThreads, numSearchThreads, maxVisits, reportAnalysisWinratesAs, ...; may
+    /// be repeated
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
-    /// Settings that win over the files: KEY=VALUE,KEY=VALUE; may be repeated
+    /// Settings that override those of the files: KEY=VALUE,KEY=VALUE; may be repeated
     #[arg(long, value_name = "SETTINGS")]
     override_config: Vec<String>,
-    /// A second network, one of human play, for humanSLProfile
+    /// Second network, trained on human games, for humanSLProfile
     #[arg(long, value_name = "FILE", env = "KOSUMI_HUMAN_MODEL")]
     human_model: Option<PathBuf>,
-    /// Positions that are analysed at the same time [default: numAnalysisThreads, or as many as there are processors]
+    /// Number of positions analysed at the same time [default: numAnalysisThreads, or the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16384))]
     analysis_threads: Option<u16>,
-    /// Processors that all searches together may use [default: all]
+    /// Number of processors used by all searches together [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Memory for searches and for what the network said, in MiB
+    /// Memory for searches and cached network evaluations, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..))]
     memory: u32,
-    /// Stop at the end of the input, instead of finishing what was asked for
+    /// Stop at the end of the input without finishing pending queries
     #[arg(long)]
     quit_without_waiting: bool,
-    /// What query_version tells: kosumi, or katago for programs that want KataGo's number
+    /// Program that query_version reports: kosumi, or katago for programs that expect KataGo's version
     #[arg(long, value_name = "NAME", default_value = "kosumi", value_parser = options::compatible)]
     compatible: options::Compatible,
     #[command(flatten)]
     model: ModelArguments,
 }
 
-/// The visits of a query that says nothing, where no configuration does either.
+/// Visits of a query without maxVisits, if no configuration file is given.
 const USUAL_VISITS: u32 = 500;
 
-/// KaTrain takes 1 for an end that was wanted.
+/// Exit code of a failure. KaTrain takes exit code 1 for an intended end.
 const FAILED: u8 = 2;
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if super::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // The words by which programs know that KataGo could not be started.
+            // Programs recognise a failed start of KataGo by these words.
             warn(&format!("Uncaught exception: {error:#}"));
             ExitCode::from(FAILED)
         }
@@ -102,7 +102,8 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
 
     let memory = arguments.memory as usize;
     let network_settings = config.settings.analyst.network;
-    // A quarter for the usual cache, as much for those of other settings, and the rest for searches.
+    // The cache of the usual settings gets a quarter of the memory, the caches of other settings get another quarter,
+    // and the searches get the rest.
     let analyst = Analyst::new(network, human, network_settings, memory / 4, memory / 2);
     let server = Server::new(config, Models { version, names }, analyst, processors);
     let share = memory / 2 / server.workers();
@@ -117,8 +118,8 @@ fn name_once(what: &str, keys: &[impl AsRef<str>]) {
     }
 }
 
-/// Tells the log: the standard output has answers only.
+/// Writes a line to the standard error. The standard output carries responses only.
 fn warn(text: &str) {
-    // If nobody listens, the answers are what matters.
+    // A closed standard error must not stop the responses.
     let _ = writeln!(io::stderr(), "{text}");
 }

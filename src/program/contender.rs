@@ -1,11 +1,11 @@
-//! An engine of a match as the command line names it.
+//! Parsing of an engine of a match on the command line.
 
 use super::gtp::{EngineArguments, HumanArguments};
 use clap::Parser;
 use kosumi_engine::EngineSettings;
 use kosumi_tools::matches::Contender;
 
-/// The options of `kosumi gtp`, read from words.
+/// Options of `kosumi gtp`, parsed from the text behind `builtin:`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true)]
 struct BuiltIn {
@@ -15,11 +15,13 @@ struct BuiltIn {
     human: HumanArguments,
 }
 
-/// Memory of the built-in engine where its options do not say. Several play at once in a match. For the same reason it
-/// has one thread; and what one thread finds does not depend on how busy the machine is.
+/// Memory of a built-in engine whose options do not set it, in MiB.
+///
+/// Several engines play at the same time in a match, so each gets little memory and one thread. Results of one thread
+/// do not depend on the load of the machine either.
 const MEMORY_MEBIBYTES: usize = 128;
 
-/// The built-in engine with its options, or a command line.
+/// Parses `builtin` with options, or the command line of a GTP engine.
 ///
 /// ```text
 /// builtin
@@ -28,7 +30,7 @@ const MEMORY_MEBIBYTES: usize = 128;
 /// kosumi gtp --playouts 500 --tree
 /// ```
 ///
-/// Behind `builtin:` stand the options of `kosumi gtp` without their dashes.
+/// The text behind `builtin:` consists of options of `kosumi gtp` without their dashes, separated by commas.
 pub(super) fn parse(text: &str) -> Result<Contender, String> {
     let options = match text.trim().strip_prefix("builtin") {
         Some("") => Some(""),
@@ -41,7 +43,7 @@ pub(super) fn parse(text: &str) -> Result<Contender, String> {
     }
 }
 
-/// What the options behind `builtin:` mean.
+/// Builds a built-in engine from the options behind `builtin:`.
 fn built_in(text: &str, options: &str) -> Result<Contender, String> {
     let options: Vec<&str> = options.split(',').map(str::trim).filter(|option| !option.is_empty()).collect();
     let words = options.iter().map(|option| format!("--{option}"));

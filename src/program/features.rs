@@ -1,4 +1,4 @@
-//! `kosumi features`: game records in, shards for the training of networks out.
+//! `kosumi features`: converts game records to shards for the training of networks.
 
 use super::{options, progress, ranks};
 use anyhow::bail;
@@ -11,11 +11,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Turn game records into positions for the training of networks
+/// Convert game records to training positions for networks
 ///
-/// Takes some positions of every game, with the inputs that networks in KataGo's format take (V7) and with what is
-/// known of each: the move that was played, who won, and the score and the owner of every point where the game says
-/// so. They are written to shards, files that numpy reads; scripts/train trains from them.
+/// Samples positions from every game. Each position has the inputs of networks in KataGo's format (V7) and its training
+/// targets: the move played, the winner, and the score and the owner of every point if they can be derived from the
+/// game. Positions are written to shards, files that numpy reads. scripts/train trains networks from them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,51 +23,51 @@ Examples:
   kosumi features games/*.sgf --out shards --split validation --per-game 4
   kosumi features big.sgf --out shards --rules japanese --shown japanese --shown chinese")]
 pub(super) struct Arguments {
-    /// Files of one or many records in SGF, plain or compressed (.gz, .zst); - is the standard input
+    /// SGF files with one or more game records, plain or compressed (.gz, .zst); - is the standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Folder for the shards; made if it is not there. Files of an earlier run with the same split are not replaced
+    /// Folder for the shards; created if missing. Shards of an earlier run with the same split are not overwritten
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Which games to take, by their dates
+    /// Games to take, split by their dates
     #[arg(long, value_name = "SPLIT", value_enum, default_value = "training")]
     split: Wanted,
-    /// Games of this year and later are for validation
+    /// First year of the games for validation
     #[arg(long, value_name = "YEAR", default_value_t = 2016)]
     held_back: u16,
-    /// Positions a game
+    /// Number of positions per game
     #[arg(long, value_name = "N", default_value_t = 12)]
     per_game: usize,
-    /// Only positions before the move of this number; with 1 the empty board alone
+    /// Only positions before the move of this number; 1 selects only the empty board
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     opening: Option<u32>,
-    /// The rules that games were played under, if their records do not say
+    /// Rules of games whose records do not state them
     #[arg(long, value_name = "NAME", default_value = "japanese", value_parser = options::rules)]
     rules: Rules,
-    /// Show games under these rules instead of their own, each game under one of them; komi is adapted
+    /// Convert each game to one of these rules and adapt its komi, instead of using its own rules; may be repeated
     #[arg(long, value_name = "NAME", value_parser = options::rules)]
     shown: Vec<Rules>,
-    /// Positions of a thousand that are followed by an off-policy one: with one or two random moves more, and without
-    /// answers, which a stronger network gives them later (scripts/train/label.py)
+    /// Number of positions in a thousand that are followed by an off-policy position: one or two random moves later,
+    /// without targets. A stronger network adds the targets afterwards (scripts/train/label.py)
     #[arg(long, alias = "strays", value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u32).range(0..=1000))]
     off_policy: u32,
-    /// Skip the first games
+    /// Number of games to skip at the start
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u64,
-    /// Take no more games than these
+    /// Maximum number of games
     #[arg(long, value_name = "N")]
     games: Option<u64>,
-    /// Stop after so many positions
+    /// Number of positions after which to stop; the last batch of games may exceed it
     #[arg(long, value_name = "N")]
     positions: Option<u64>,
-    /// Positions a shard: some 60 MB of memory and 10 MB of file for 65,536 of 19x19
+    /// Positions per shard; 65,536 positions of 19x19 take about 60 MB of memory and 10 MB on disk
     #[arg(long, value_name = "N", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     shard: u32,
-    /// Decides which positions are taken
+    /// Seed of the random choice of positions
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Threads; 0 is one for each core, over ranks one
+    /// Number of threads; 0 means one per core, or one per rank under MPI
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
 }

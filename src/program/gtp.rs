@@ -51,56 +51,58 @@ pub(super) struct Arguments {
     /// Size of the board at the start: 19, or WIDTHxHEIGHT [default: 19]
     #[arg(long, value_name = "SIZE", value_parser = options::board_size)]
     boardsize: Option<BoardSize>,
-    /// Draw searches for GoGui on the standard error: none, visits, winrates, variation or ownership
+    /// Live graphics for GoGui on the standard error: none, visits, winrates, variation or ownership
     #[arg(long, value_name = "WHAT", default_value = "none", value_parser = options::live_graphics)]
     live_graphics: GraphicsKind,
-    /// Answer `name` and `version` as this program: kosumi, or katago for Lizzie and LizzieYzy, which show score and
-    /// ownership only to an engine of that name
+    /// Program that `name` and `version` report: kosumi, or katago for Lizzie and LizzieYzy, which show score and
+    /// ownership only for KataGo
     #[arg(long, value_name = "NAME", default_value = "kosumi", value_parser = options::compatible)]
     compatible: options::Compatible,
-    /// What `version` answers
+    /// Response of `version`
     #[arg(long, value_name = "TEXT")]
     override_version: Option<String>,
     /// Think on the opponent's time
     #[arg(long)]
     ponder: bool,
-    /// Save the running game as SGF in this folder after every command that changes it; one folder for each bot
+    /// Save the running game as SGF in this folder after every command that changes it; use one folder per bot
     #[arg(long, value_name = "FOLDER")]
     autosave: Option<PathBuf>,
-    /// Go on with the game in this file [default: the unfinished game that was saved last in the folder of --autosave]
+    /// Resume the game in this file [default: the unfinished game saved last in the folder of --autosave]
     #[arg(long, value_name = "FILE")]
     resume: Option<Option<PathBuf>>,
-    /// Add commands, answers and what searches found to this file, with times; - is the standard error
+    /// Append commands, responses and search results with times to this file; - is the standard error
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }
 
-/// Playing like people
+/// Options for human-like play
 #[derive(Debug, Args)]
 pub(super) struct HumanArguments {
-    /// A second network, one of human play: it says what people of the profile would do
+    /// Second network, trained on human games: it predicts the moves of people with the given profile
     #[arg(long, value_name = "FILE", env = "KOSUMI_HUMAN_MODEL", conflicts_with = "no_model")]
     human_model: Option<PathBuf>,
-    /// The people that --human-model, or a --model of human play, predicts: rank_5k, rank_3k_5d with Black's rank and
-    /// White's, preaz_5k for the time before AlphaZero, proyear_1999 for professionals. Sets humanSLProfile and, if
-    /// nothing else is said, humanSLChosenMoveProp, humanSLChosenMoveIgnorePass and chosenMoveTemperature, so that the
-    /// engine plays like them
+    /// People whose moves --human-model, or a human-play network given by --model, predicts: rank_5k, rank_3k_5d with
+    /// the ranks of Black and White, preaz_5k for the time before AlphaZero, proyear_1999 for professionals. Sets
+    /// humanSLProfile and, unless they are set, humanSLChosenMoveProp, humanSLChosenMoveIgnorePass and
+    /// chosenMoveTemperature, so that the engine plays like these people
     #[arg(long, value_name = "PROFILE")]
     profile: Option<Profile>,
 }
 
 impl HumanArguments {
-    /// The settings of an engine that plays like people if it is to.
+    /// Returns the settings for human-like play if a profile is given, otherwise `defaults`.
     pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
         let Some(profile) = self.profile else { return defaults };
         let network = NetworkSettings { profile: Some(profile), ..defaults.network };
         EngineSettings { network, human: HumanSettings::LIKE_PEOPLE, ..defaults }
     }
 
-    /// The network of human play, if one is named, computed as the first network is.
+    /// Loads the human-play network if one is named, with the same kernel and precision as the first network.
     ///
     /// # Errors
-    /// If it cannot be used, or if there is a profile but neither this network nor the first one is of human play.
+    ///
+    /// Returns an error if the network cannot be used, or if a profile is given but neither this network nor the first
+    /// one is a human-play network.
     pub(super) fn network(
         &self,
         engine: &EngineArguments,
@@ -114,58 +116,58 @@ impl HumanArguments {
     }
 }
 
-/// How the engine plays
+/// Options of the engine
 #[derive(Debug, Args)]
 pub(super) struct EngineArguments {
-    /// Search threads [default: as many as there are processors]
+    /// Number of search threads [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Memory for search results, in MiB, fixed at the start [default: 512]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
     memory: Option<u32>,
-    /// Most visits of the position a move, those kept from the search before included
+    /// Maximum visits of the root per move, including those kept from the previous search
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     visits: Option<u32>,
-    /// Most simulations a move
+    /// Maximum playouts per move
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     playouts: Option<u32>,
-    /// Most time a move, in seconds [default: 5 without any other limit and without a clock]
+    /// Maximum time per move, in seconds [default: 5 without any other limit and without a clock]
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     time: Option<Duration>,
-    /// Time kept back from the clock for every move, in seconds [default: 0.25]
+    /// Time reserved for network and process delays per move under a clock, in seconds [default: 0.25]
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     lag: Option<Duration>,
-    /// Number that decides all chance, or `random` for another one at every start
+    /// Seed of all random numbers, or `random` for a new one at every start
     #[arg(long, value_name = "N", default_value = "1", value_parser = options::seed)]
     seed: u64,
     /// Rules at the start: chinese-kgs, tromp-taylor, cgos, chinese, japanese, aga, new-zealand, ...
     /// [default: chinese-kgs]
     #[arg(long, value_name = "NAME", value_parser = options::rules)]
     rules: Option<Rules>,
-    /// Points for White at the start [default: what is usual with the rules]
+    /// Points for White at the start [default: usual komi of the rules]
     #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
     komi: Option<f32>,
-    /// Refuse moves that break the rules, instead of following the controller
+    /// Refuse moves that the rules forbid, instead of playing every move of the controller
     #[arg(long)]
     strict: bool,
-    /// Search a tree: share nothing between different orders of the same moves
+    /// Search a tree: do not share nodes between transpositions
     #[arg(long)]
     tree: bool,
-    /// Play lost games to their end
+    /// Never resign
     #[arg(long, conflicts_with = "resign")]
     never_resign: bool,
-    /// Give up when the win rate was below this for three moves, in percent, 0 to 50 [default: 5]
+    /// Resign after three moves with a win rate below this, in percent, 0 to 50 [default: 5]
     #[arg(long, value_name = "PERCENT", value_parser = options::percent_up_to_half)]
     resign: Option<f32>,
-    /// Take dead stones off the board before passing, where area counts
+    /// Capture dead stones before passing, under area scoring
     #[arg(long)]
     capture_dead: bool,
-    /// Play like a person of this rank, 20k to 9d: moves that look natural to the network, some of which lose as much as that
-    /// rank's mistakes do. A network of human play is asked for its profile of the rank instead. Unless a network is named, the
-    /// small built-in one plays
+    /// Play like a person of this rank, 20k to 9d: the engine chooses moves that look natural to the network, some of
+    /// which lose as much as mistakes of that rank. A human-play network uses its profile of the rank instead. Without
+    /// a named network, the small built-in network plays
     #[arg(long, value_name = "RANK", conflicts_with = "no_model", value_parser = options::rank)]
     rank: Option<Rank>,
-    /// Set any parameter of kata-list-params, such as cpuctExploration=1.2; may be repeated
+    /// Set a parameter of kata-list-params, such as cpuctExploration=1.2; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = Setting::parse)]
     set: Vec<Setting>,
     #[command(flatten)]
@@ -173,17 +175,19 @@ pub(super) struct EngineArguments {
 }
 
 impl EngineArguments {
-    /// The network, if there is one.
+    /// Loads the network, or returns `None` with `--no-model`.
     ///
     /// # Errors
-    /// If the file that was named cannot be used.
+    ///
+    /// Returns an error if the named file cannot be used.
     pub(super) fn network(&self) -> anyhow::Result<Option<Arc<Network>>> {
-        // A rank plays as it was measured: with the small network, and as fast.
+        // Ranks were calibrated with the small network and its speed.
         let unnamed = if self.rank.is_some() { BuiltIn::Small } else { BuiltIn::default() };
         self.model.load_or(unnamed)
     }
 
-    /// The settings, with these where nothing is said; their limit on playouts, where no limit is.
+    /// Returns the settings of the options, with `defaults` for options that are not given. The default limit on
+    /// playouts applies only if no other limit is given.
     pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
         let memory = self.memory.and_then(|memory| usize::try_from(memory).ok());
         let is_unlimited = self.visits.is_none() && self.time.is_none();
@@ -201,7 +205,7 @@ impl EngineArguments {
             komi: self.komi.or(defaults.komi),
             resign: match self.resign {
                 _ if self.never_resign => None,
-                // A win rate as an expected result.
+                // Converts a win rate in percent to a value in [-1, 1].
                 Some(percent) => Some(percent / 50.0 - 1.0),
                 None => defaults.resign,
             },
@@ -219,7 +223,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((world, link)) = World::join()? else {
         return serve(arguments, engine(arguments, EngineSettings::default().threads)?);
     };
-    // Where many processes share machines, only who starts them knows how many threads each should have.
+    // Ranks may share machines. Only the user knows how many threads each rank may use.
     let (threads, count) = (1, world.ranks());
     let rank = world.rank();
     let part = |link: RankLink, is_one_gone: Option<Arc<AtomicBool>>| {
@@ -242,7 +246,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ranks::take_part(world, link, part).map(Option::unwrap_or_default)
 }
 
-/// Where the nodes of a search over ranks live, if the environment says so.
+/// Returns where the nodes of a search over ranks are stored, read from the environment.
 fn placement() -> anyhow::Result<Placement> {
     match env::var(PLACEMENT).as_deref() {
         Err(_) => Ok(Placement::Auto),
@@ -252,10 +256,10 @@ fn placement() -> anyhow::Result<Placement> {
     }
 }
 
-/// A variable of the environment, for measurements.
+/// Environment variable for measurements that sets the placement of nodes.
 const PLACEMENT: &str = "KOSUMI_PLACEMENT";
 
-/// The engine of the command line; `threads` is for who names no number of them.
+/// Builds the engine of the command line. `threads` is the number of threads if no option sets it.
 fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {
     let defaults = EngineSettings { threads, ..EngineSettings::default() };
     let configured = arguments.katago.settings_or(defaults)?;
@@ -274,7 +278,7 @@ fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {
     Ok(engine)
 }
 
-/// Speaks GTP until the controller has no more to say.
+/// Speaks GTP until the end of the input or `quit`.
 fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
     let resumed = resume(arguments, &mut engine)?;
     let autosave = match &arguments.autosave {
@@ -289,7 +293,7 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
         let words: Vec<String> = std::env::args().collect();
         log.add(&format!("Kosumi {}: {}", env!("CARGO_PKG_VERSION"), words.join(" ")));
     }
-    // Whoever closed the standard error does not look.
+    // Errors are ignored: a closed standard error has no reader.
     let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
     let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
     let (name, version) = arguments.compatible.gtp_identity();
@@ -308,19 +312,19 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until nobody can read the standard output any more: a controller that was killed would otherwise leave
-/// an engine that thinks for nobody. Files never come to that.
+/// Waits until the standard output has no reader. Otherwise the engine would keep thinking after its controller was
+/// killed. Never returns if the standard output is a file.
 #[cfg(unix)]
 fn wait_for_desertion() {
     use rustix::event::{PollFd, PollFlags, poll};
     let output = io::stdout();
     loop {
-        // Errors and hang-ups are reported without being asked for.
+        // Errors and hang-ups are reported even without requested events.
         let mut watched = [PollFd::new(&output, PollFlags::empty())];
         match poll(&mut watched, None) {
             Ok(1..) => return,
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            // It cannot be told: then the answers are worked out to the end.
+            // The state of the output is unknown: keep the server running to the end of its input.
             Err(_) => loop {
                 std::thread::park();
             },
@@ -328,7 +332,7 @@ fn wait_for_desertion() {
     }
 }
 
-/// Puts the game on the board that `--resume` asks for, and returns its file.
+/// Loads the game that `--resume` names into the engine, and returns the path of its file.
 fn resume(arguments: &Arguments, engine: &mut Engine) -> anyhow::Result<Option<PathBuf>> {
     let found = match (&arguments.resume, &arguments.autosave) {
         (None, _) => return Ok(None),

@@ -1,17 +1,17 @@
-//! Texts behind the options in `--help`, so that they look well at every width.
+//! Formatting of the texts behind the options in `--help`, for every width of the terminal.
 //!
-//! Paragraphs are wrapped by `clap` to the width of the terminal; that works only if they come as one line. Examples are
-//! not wrapped, so they must be narrow.
+//! `clap` wraps a paragraph to the width of the terminal only if the paragraph is a single line. Examples are not
+//! wrapped, so they must be narrow.
 
 use clap::Command;
 
-/// The narrowest terminal for which examples are made.
+/// Width of the narrowest terminal that examples must fit, in columns.
 const NARROW: usize = 80;
 
-/// Where the rest of an example goes that is too long for a line.
+/// Indentation of the continuation lines of an example.
 const INDENT: &str = "      ";
 
-/// The command with the texts of it and of all its subcommands made ready.
+/// Formats the help texts of a command and of all its subcommands.
 pub(super) fn tidied(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
     let mut command = names.into_iter().fold(command, |command, name| command.mut_subcommand(name, tidied));
@@ -24,7 +24,7 @@ pub(super) fn tidied(command: Command) -> Command {
     command
 }
 
-/// Paragraphs as one line each, examples in lines that are not too long.
+/// Joins each paragraph into one line, and breaks examples that are too long.
 fn tidy(text: &str) -> String {
     let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
     let mut lines: Vec<String> = Vec::new();
@@ -40,13 +40,13 @@ fn tidy(text: &str) -> String {
         } else {
             lines.push(line.to_owned());
         }
-        // A heading ends with a colon; so does a paragraph before a list.
+        // A line that ends with a colon is a heading or introduces a list, so the next line starts anew.
         goes_on = is_prose(line) && !line.ends_with(':');
     }
     lines.join("\n")
 }
 
-/// A long line in several: a command with its explanation below it, or broken between options; or an explanation alone.
+/// Breaks a long line. A command is broken between options and its explanation goes below it. Other lines are wrapped.
 fn narrow(line: &str) -> Vec<String> {
     let begin = line.len() - line.trim_start().len();
     let (example, explanation) = match line[begin..].find("  ") {
@@ -54,7 +54,7 @@ fn narrow(line: &str) -> Vec<String> {
         None => (&line[begin..], ""),
     };
     let indent = &line[..begin];
-    // What continues a command begins with an option.
+    // A line that continues a command begins with an option.
     if !example.starts_with("kosumi ") && !example.starts_with("--") {
         return match explanation {
             "" if begin < NARROW / 2 => wrapped(example, indent, indent),
@@ -89,7 +89,8 @@ fn narrow(line: &str) -> Vec<String> {
     lines
 }
 
-/// Parts of a command between which a line may end: an option stays with its value, and quoted words stay together.
+/// Splits a command into parts between which a line may end. An option stays with its value, and quoted words stay
+/// together.
 fn units(command: &str) -> Vec<String> {
     let mut units: Vec<String> = Vec::new();
     let mut quote = None;
@@ -115,7 +116,7 @@ fn units(command: &str) -> Vec<String> {
     units
 }
 
-/// Words in lines that are not too long.
+/// Wraps words into lines of at most [`NARROW`] columns.
 fn wrapped(text: &str, first: &str, others: &str) -> Vec<String> {
     let mut lines = vec![first.to_owned()];
     let mut is_empty = true;
@@ -169,7 +170,8 @@ mod tests {
         assert!(told.ends_with("--log x.jsonl \\") && !told.contains("\\ \\"), "{told}");
     }
 
-    /// A backslash is at the end of a line of a command that goes on below, and nowhere else: in all texts and manual pages.
+    /// Checks that a backslash stands only at the end of a line whose command continues on the next line, in all help
+    /// texts and manual pages.
     #[test]
     fn no_help_has_a_stray_backslash() {
         fn check_lines(text: &str, path: &str) {
@@ -196,7 +198,7 @@ mod tests {
             let mut page = Vec::new();
             clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();
             for line in String::from_utf8(page).unwrap().lines() {
-                // A backslash of the text is written as two, one alone begins an escape.
+                // A backslash of the text is written as two; a single one begins an escape.
                 let inside = line.strip_suffix(" \\\\").unwrap_or(line);
                 assert!(!inside.contains("\\\\"), "{path}: {line}");
             }
@@ -210,7 +212,7 @@ mod tests {
         check(&mut command, "kosumi");
     }
 
-    /// Every text at two widths: no line is longer, and none of a paragraph is much shorter.
+    /// Checks every help text at two widths: no line is too long, and no paragraph is broken early.
     #[test]
     fn no_help_is_ragged() {
         fn check(command: &mut Command, path: &str) {

@@ -1,13 +1,14 @@
-//! ^C, for commands that then stop with what they have.
+//! Handling of ^C by commands that stop early and keep their results.
 
 use anyhow::Context;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Becomes true when ^C is pressed, which then no longer ends the program by itself.
+/// Returns a flag that ^C sets. ^C no longer ends the process by itself then.
 ///
 /// # Errors
-/// If the system does not tell.
+///
+/// Returns an error if the signal handler cannot be installed.
 pub(super) fn flag() -> anyhow::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);

@@ -1,5 +1,5 @@
-//! KataGo's command lines and configurations for GTP: a program that starts `katago gtp -config FILE -model FILE` starts
-//! this one if the path is changed.
+//! KataGo's command lines and configuration files for GTP. A program that starts `katago gtp -config FILE -model FILE`
+//! can start Kosumi by a change of the path alone.
 
 use super::options;
 use anyhow::anyhow;
@@ -11,33 +11,34 @@ use kosumi_tools::commands::{Setting, with_rule};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// KataGo's options
+/// Options of KataGo
 #[derive(Debug, Args)]
 pub(super) struct KataGoArguments {
-    /// KataGo's configuration file for GTP: rules, maxVisits, maxTime, numSearchThreads, resignThreshold, ...; other options
-    /// win over it; may be repeated
+    /// KataGo configuration file for GTP: rules, maxVisits, maxTime, numSearchThreads, resignThreshold, ...; other
+    /// options override it; may be repeated
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
-    /// Settings that win over the files: KEY=VALUE,KEY=VALUE; may be repeated
+    /// Settings that override those of the files: KEY=VALUE,KEY=VALUE; may be repeated
     #[arg(long, value_name = "SETTINGS")]
     override_config: Vec<String>,
 }
 
-/// What a configuration says.
+/// Result of reading KataGo configuration files.
 pub(super) struct Configured {
-    /// The engine's settings with it.
+    /// Settings of the engine with the configuration applied.
     pub(super) settings: EngineSettings,
-    /// The board at the start, if it says so.
+    /// Size of the board at the start, if the configuration sets it.
     pub(super) size: Option<BoardSize>,
-    /// Keys that change nothing here, with the reason.
+    /// Notes about keys that have no effect, with the reason.
     pub(super) idle: Vec<String>,
 }
 
 impl KataGoArguments {
-    /// The settings of an engine by the files and overrides, if there are any.
+    /// Applies the configuration files and overrides to `defaults`.
     ///
     /// # Errors
-    /// If a file cannot be read, or a value makes no sense.
+    ///
+    /// Returns an error if a file cannot be read or a value is invalid.
     pub(super) fn settings_or(&self, defaults: EngineSettings) -> anyhow::Result<Configured> {
         let mut entries = Entries::default();
         for file in &self.config {
@@ -50,7 +51,7 @@ impl KataGoArguments {
     }
 }
 
-/// Keys of logs and of chat, which need not concern anybody here, besides those of the analysis engine.
+/// Keys of logging and chat that are ignored without a note, besides those that the analysis engine ignores.
 const OTHERS: &[&str] = &[
     "logAllGTPCommunication",
     "logSearchInfoForChosenMove",
@@ -60,7 +61,7 @@ const OTHERS: &[&str] = &[
     "analysisPVLen",
 ];
 
-/// Where KataGo's name of a rule is not that of its command `kata-set-rule`.
+/// Keys of rules with their names in the command `kata-set-rule`.
 const RULES: &[(&str, &str)] = &[
     ("koRule", "ko"),
     ("scoringRule", "scoring"),
@@ -73,10 +74,10 @@ const RULES: &[(&str, &str)] = &[
 
 fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Configured> {
     let mut found = Configured { settings: defaults, size: None, idle: Vec::new() };
-    // Counts whatever the threshold is, before this line or behind it.
+    // `allowResignation` takes effect whether it stands before or behind `resignThreshold`.
     let mut resigns = true;
     for (key, value) in entries.iter() {
-        // An empty value leaves the usual one.
+        // An empty value keeps the default.
         if value.is_empty() {
             continue;
         }
@@ -115,13 +116,13 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
     if !resigns {
         found.settings.resign = None;
     }
-    // KataGo's usual files have more threads than most machines have processors: theirs wait for a graphics card. Here each thread
-    // computes, and those without a processor make the search broader and slower (`PERF.md`).
+    // KataGo's example files have more threads than most machines have processors, because its threads wait for a GPU.
+    // Here each thread computes, and threads without a processor make the search broader and slower (`PERF.md`).
     found.settings.threads = found.settings.threads.min(processors());
     Ok(found)
 }
 
-/// Options that KataGo has with one dash, by the command.
+/// Options that KataGo accepts with one dash, by command.
 const WITH_ONE_DASH: &[(&str, &[&str])] = &[
     (
         "analysis",
@@ -138,7 +139,7 @@ const WITH_ONE_DASH: &[(&str, &[&str])] = &[
     ("gtp", &["config", "model", "human-model", "override-config", "override-version", "help"]),
 ];
 
-/// The words of a command line, with a second dash for KataGo's options.
+/// Adds a second dash to KataGo's options on a command line.
 pub(super) fn with_two_dashes(words: Vec<OsString>) -> Vec<OsString> {
     let known = WITH_ONE_DASH.iter().find(|(command, _)| words.get(1).is_some_and(|word| word == command));
     let Some((_, names)) = known else { return words };

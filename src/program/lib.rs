@@ -1,5 +1,4 @@
-//! The command line: arguments, progress and printing. One file for each command; the work is done in the rooms beside
-//! this one.
+//! Command line: arguments, progress and output. Each command has a file of its own. The work is done in other modules.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
 mod analysis;
@@ -33,8 +32,8 @@ use std::process::ExitCode;
 
 /// Kosumi, a Go (Weiqi, Baduk) engine
 ///
-/// Without a command it speaks the Go Text Protocol on its standard input and output, which is what graphical
-/// interfaces and servers expect: give `kosumi` as the engine's command line to Sabaki, GoGui, kgsGtp or gtp2ogs.
+/// Without a command it speaks the Go Text Protocol on its standard input and output, as graphical interfaces and
+/// servers expect. Set `kosumi` as the engine's command line in Sabaki, GoGui, kgsGtp or gtp2ogs.
 #[derive(Debug, Parser)]
 #[command(name = "kosumi", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
 struct Cli {
@@ -52,29 +51,29 @@ enum Subcommands {
     Analysis(Box<analysis::Arguments>),
     /// Play on a board in the browser
     Play(Box<play::Arguments>),
-    /// Let two engines play against each other
+    /// Play games between two engines
     Match(Box<matches::Arguments>),
-    /// Play regression suites and judge the answers
+    /// Run regression suites and check the answers
     Regress(Box<regress::Arguments>),
-    /// Go through a game: what each move gained and lost
+    /// Review a game: the gain and loss of each move
     Review(Box<review::Arguments>),
     /// Measure speed, and print the signature of the search
     Bench(bench::Arguments),
-    /// Compare constants of the search on positions of games
+    /// Compare search parameters on positions of games
     Tune(Box<tune::Arguments>),
-    /// Turn game records into positions for the training of networks
+    /// Convert game records to training positions for networks
     Features(Box<features::Arguments>),
-    /// Play games against itself for networks to learn from
+    /// Play games against itself to train networks
     Selfplay(Box<selfplay::Arguments>),
     /// Count positions, plays, sequences of moves or whole games
     Perft(perft::Arguments),
     /// Solve boards and problems exactly
     Solve(solve::Arguments),
-    /// Collections of game records: statistics, selections, legality
+    /// Process collections of game records: statistics, filters, legality
     Sgf(sgf::Arguments),
-    /// Look at networks in KataGo's format, or make one
+    /// Inspect networks in KataGo's format, or create one
     Net(net::Arguments),
-    /// Write completions for a shell
+    /// Write shell completions
     Completions(shell::Completions),
     /// Write a manual page
     Man(shell::Manual),
@@ -82,15 +81,15 @@ enum Subcommands {
     Version,
 }
 
-/// The command line, with texts that look well at every width.
+/// Builds the command line, with help texts formatted for every width.
 fn command() -> clap::Command {
     help::tidied(with_names_of_sizes(Cli::command()))
 }
 
-/// Names of the option for the size of a board. Commands have the one that fits them best; all of them know the others too.
+/// Names of the option for the board size. Each command shows the most fitting name and accepts the other ones, too.
 const NAMES_OF_SIZES: [&str; 3] = ["boardsize", "size", "sizes"];
 
-/// The command, and all commands below it, with every name of such an option.
+/// Adds all names of the board size option to a command and its subcommands.
 fn with_names_of_sizes(command: clap::Command) -> clap::Command {
     let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
     let command =
@@ -105,16 +104,17 @@ fn with_names_of_sizes(command: clap::Command) -> clap::Command {
     })
 }
 
-/// What a command line stands for: a record alone is reviewed, KataGo's options have one dash.
+/// Expands abbreviations on the command line: a game record alone is reviewed, and KataGo's options may have one dash.
 fn expanded(words: Vec<OsString>) -> Vec<OsString> {
     shell::with_review(katago::with_two_dashes(words))
 }
 
-/// Reads the words of a command line, the program's name first, without doing what they say; for fuzz targets. Files that
-/// they name, such as networks, are read.
+/// Parses a command line, with the program's name first, without running the command. It is for fuzz targets. Files
+/// named on the command line, such as networks, are read.
 ///
 /// # Errors
-/// What the person would be told.
+///
+/// Returns the error message of the command line parser.
 pub fn check(words: Vec<OsString>) -> Result<(), String> {
     let matches = command().try_get_matches_from(expanded(words)).map_err(|error| error.to_string())?;
     Cli::from_arg_matches(&matches).map(drop).map_err(|error| error.to_string())
@@ -123,7 +123,7 @@ pub fn check(words: Vec<OsString>) -> Result<(), String> {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let matches = command().get_matches_from(expanded(std::env::args_os().collect()));
-    // What clap has matched is what it can build.
+    // clap has validated the matches already.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let works_alone = !matches!(
         cli.command,
@@ -149,7 +149,7 @@ pub fn main() -> ExitCode {
             Ok(code) => return code,
             Err(error) => Err(error),
         },
-        // Its exit code says how the tests went.
+        // The exit code reports the results of the tests.
         Some(Subcommands::Regress(arguments)) => return regress::run(&arguments),
         Some(Subcommands::Review(arguments)) => review::run(&arguments),
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
@@ -166,14 +166,14 @@ pub fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read the output has seen enough.
+        // A reader that closes the output early, such as `head`, is no failure.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => failure(&error),
     }
 }
 
 fn failure(error: &anyhow::Error) -> ExitCode {
-    // If that cannot be written either, nobody is there to tell.
+    // No other channel is left if the standard error is closed.
     let _ = writeln!(io::stderr(), "kosumi: {error:#}");
     ExitCode::FAILURE
 }
@@ -191,7 +191,7 @@ mod tests {
         command().debug_assert();
     }
 
-    /// A name that one command takes for the size of a board, all commands take.
+    /// Checks that every command with a board size accepts all names of the option.
     #[test]
     fn every_name_of_a_board_size_is_understood() {
         fn check(command: &clap::Command, path: &str) -> usize {

@@ -22,11 +22,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Let two engines play against each other
+/// Play games between two engines
 ///
-/// Kosumi's own board is the referee: every move is checked, superko included, and the score is counted by the rules of
-/// the match. Games come in pairs with the same opening and swapped colours: A has Black in games 1, 3, 5, ... With
-/// --handicap B has Black in all games.
+/// Kosumi's own board is the referee: it checks every move, superko included, and counts the score by the rules of the
+/// match. Games come in pairs with the same opening and swapped colours: A plays Black in games 1, 3, 5, ... With
+/// --handicap B plays Black in all games.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Engines:
@@ -60,97 +60,97 @@ Examples:
       --openings book.sgf --opening-depth 8
   kosumi match \"./new gtp\" \"./old gtp\" --time 1 --rules japanese --size 19")]
 pub(super) struct Arguments {
-    /// The first engine: a command line, or builtin[:OPTION,OPTION=VALUE,...]
+    /// First engine: a command line, or builtin[:OPTION,OPTION=VALUE,...]
     #[arg(value_parser = contender::parse)]
     a: Contender,
-    /// The second engine
+    /// Second engine
     #[arg(value_parser = contender::parse)]
     b: Contender,
-    /// Games to play, or the most of them with --sprt
+    /// Number of games; the maximum with --sprt
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     games: u32,
-    /// Sizes of the board, as 9 or 9,13,19 or 9x7; games are spread evenly
+    /// Board sizes, as 9 or 9,13,19 or 9x7; games are spread evenly over them
     #[arg(long, value_name = "SIZES", default_value = "9", value_delimiter = ',',
         value_parser = options::board_size)]
     sizes: Vec<BoardSize>,
-    /// Points for White, for all sizes or each: 7.5 or 9:7,13:7.5 [default: what is usual with the rules]
+    /// Points for White, for all sizes or per size: 7.5 or 9:7,13:7.5 [default: usual komi of the rules]
     #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_delimiter = ',', value_parser = komi)]
     komi: Vec<(Option<BoardSize>, f32)>,
-    /// Rules by which the referee decides
+    /// Rules of the match
     #[arg(long, value_name = "NAME", default_value = "cgos", value_parser = options::rules)]
     rules: Rules,
-    /// Games at the same time, each with its own two engines
+    /// Number of games at the same time, each with its own two engines
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
 
-    /// Time for every move, in seconds
+    /// Time per move, in seconds
     #[arg(long, value_name = "SECONDS", conflicts_with = "clock", value_parser = options::seconds,
         help_heading = "Time")]
     time: Option<Duration>,
-    /// A clock: "MAIN BYO STONES" in seconds, or "absolute 300", "byoyomi 300 30 5", "canadian 300 60 10",
+    /// Time control: "MAIN BYO STONES" in seconds, or "absolute 300", "byoyomi 300 30 5", "canadian 300 60 10",
     /// "fischer 60 2", "fischer-capped 60 2 90 30"
     #[arg(long, visible_alias = "time-settings", value_name = "CLOCK", value_parser = parse_clock,
         help_heading = "Time")]
     clock: Option<TimeControl>,
-    /// How much more than its time an engine may take before it loses, in seconds: pipes and a busy machine cost time,
-    /// too
+    /// Time by which an engine may exceed its limit before it loses, in seconds; it covers delays of pipes and of a
+    /// busy machine
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = options::seconds_or_none,
         help_heading = "Time")]
     margin: Duration,
-    /// How long an engine may think about a move without a clock, in seconds
+    /// Maximum time per move in games without a clock, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = options::seconds,
         help_heading = "Time")]
     patience: Duration,
 
-    /// First moves: builtin; a number of random ones; none; or a record, or folder of records
+    /// Opening moves: builtin, a number of random moves, none, or a game record or a folder of game records
     #[arg(long, value_name = "SOURCE", default_value = "builtin", value_parser = Source::parse,
         help_heading = "Games")]
     openings: Source,
-    /// How many moves of a record are its opening
+    /// Number of moves of a game record that form its opening
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..),
         help_heading = "Games")]
     opening_depth: u16,
-    /// Seed of the openings, and of engines that take one
+    /// Seed of the openings and of engines that accept a seed
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Games")]
     seed: u64,
-    /// A gives B so many handicap stones: B has Black in all games, without openings, and komi is 0.5 unless it is given. 1
-    /// is the first move alone
+    /// Number of handicap stones that A gives B: B plays Black in all games, without openings, and the default komi is
+    /// 0.5. 1 means that B only moves first
     #[arg(long, value_name = "N", conflicts_with_all = ["openings", "opening_depth"],
         value_parser = clap::value_parser!(u32).range(1..=9), help_heading = "Games")]
     handicap: Option<u32>,
-    /// Which stones are dead, under rules that have them removed
+    /// Decision about dead stones, under rules that remove them
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = DeadStones::Agreed, help_heading = "Games")]
     dead: DeadStones,
-    /// Whose opinions go into the records, as comments: win rate, score and expected moves
+    /// Engines whose win rate, score and expected moves are written as comments into the game records
     #[arg(long, value_name = "WHOSE", value_enum, default_value_t = Opinions::Builtin, help_heading = "Games")]
     opinions: Opinions,
 
-    /// Stop as soon as pairs of games speak clearly for one of two differences in Elo: 0,10 or with the error rates,
+    /// Stop as soon as the results of game pairs favour one of two Elo differences clearly: 0,10, or with error rates
     /// 0,10,0.05,0.05
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true, value_parser = Sprt::parse,
         help_heading = "Results")]
     sprt: Option<Sprt>,
-    /// Write every game into this folder
+    /// Write the record of every game into this folder
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     sgf: Option<PathBuf>,
-    /// Write a line of JSON for every finished game into this file, at once
+    /// Append a line of JSON to this file as soon as a game is finished
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     log: Option<PathBuf>,
-    /// Go on with the match in the log: play the games that are not in it
+    /// Resume the match of the log: play only the games that it does not contain
     #[arg(long, requires = "log", help_heading = "Results")]
     resume: bool,
     /// Write the results as JSON
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     json: Option<PathBuf>,
-    /// Write the results as a page with tables, plots and links to the records
+    /// Write the results as an HTML page with tables, plots and links to the game records
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     html: Option<PathBuf>,
 }
 
-/// Komi of handicap games: White wins what would be a draw.
+/// Default komi of handicap games. White wins games that would be drawn without it.
 const HANDICAP_KOMI: f32 = 0.5;
 
-/// `POINTS`, or `SIZE:POINTS`.
+/// Parses `POINTS` or `SIZE:POINTS`.
 fn komi(text: &str) -> Result<(Option<BoardSize>, f32), String> {
     match text.split_once(':') {
         Some((size, points)) => Ok((Some(options::board_size(size)?), options::points(points)?)),
@@ -198,7 +198,7 @@ impl Arguments {
     }
 }
 
-/// As shells have it for whoever was stopped by ^C.
+/// Exit code of a command that ^C stopped, as shells report it.
 const INTERRUPTED: u8 = 130;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -213,7 +213,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ranks::take_part(world, link, part)?.unwrap_or(ExitCode::SUCCESS))
 }
 
-/// Plays the match of the command line, with the help of other ranks if there are any.
+/// Plays the match of the command line on this rank and, if there are other ranks, on them.
 fn play(arguments: &Arguments, others: Option<(RankLink, Arc<AtomicBool>)>) -> anyhow::Result<ExitCode> {
     let conditions = arguments.conditions()?;
     for path in [&arguments.json, &arguments.html].into_iter().flatten() {
@@ -252,10 +252,10 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     write_at_once(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// A line for every game on the standard output and, at a terminal, a bar on the standard error.
+/// Progress of a match: a line per game on the standard output and, on a terminal, a bar on the standard error.
 struct Shown {
     bar: ProgressBar,
-    /// Set when another rank is gone.
+    /// Set when another rank is lost.
     is_one_gone: Arc<AtomicBool>,
 }
 
@@ -293,7 +293,8 @@ impl Observer for Shown {
     }
 }
 
-/// The first ^C stops the match when the games being played are over, the second at once.
+/// Installs the handler of ^C. The first ^C stops the match after the games in progress, the second one stops it at
+/// once.
 fn catch_interrupts(control: &Arc<Control>) -> anyhow::Result<()> {
     let control = Arc::clone(control);
     let handler = move || {

@@ -1,4 +1,4 @@
-//! Which network the engine plays with.
+//! Choice and loading of the network.
 
 use super::options::{self, PrecisionChoice};
 use anyhow::{Context, ensure};
@@ -9,38 +9,39 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
-/// The name under which a network is found beside the program.
+/// Name of a network file in the folder of the program that is loaded by default.
 const BESIDE: &str = "kosumi.bin.gz";
 
-/// The variable that names a network.
+/// Environment variable with the path of a network.
 const VARIABLE: &str = "KOSUMI_MODEL";
 
-/// The network
+/// Options of the network
 #[derive(Clone, Debug, Args)]
 pub(super) struct ModelArguments {
-    /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 17) [default: what the variable KOSUMI_MODEL names, or
-    /// kosumi.bin.gz beside the program, if it is there, otherwise the large built-in network]
-    // The variable is none of clap's: for clap it would override `--network`.
+    /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 17) [default: the file named by the variable
+    /// KOSUMI_MODEL, or kosumi.bin.gz beside the program if it exists, otherwise the large built-in network]
+    // clap does not read the variable: it would then override `--network`.
     #[arg(long, value_name = "FILE", overrides_with = "network")]
     model: Option<PathBuf>,
-    /// The built-in network of this name: large, or small, which is asked many times as often: for slow machines [default: large]
+    /// Built-in network: large, or small, which gets many times the visits per second and suits slow machines [default:
+    /// large]
     #[arg(long, value_name = "NAME", value_parser = options::built_in, overrides_with = "model")]
     network: Option<BuiltIn>,
     /// Play without a network, by playouts alone
     #[arg(long)]
     no_model: bool,
-    /// Instructions that a network is computed with: portable, avx2, avx-vnni, avx512, avx512-vnni,
-    /// avx512-bf16, amx-bf16, amx-int8, on ARM neon, neon-dot, neon-i8mm [default: the fastest that the processor has]
+    /// Instruction set for networks: portable, avx2, avx-vnni, avx512, avx512-vnni, avx512-bf16, amx-bf16, amx-int8, on
+    /// ARM neon, neon-dot, neon-i8mm [default: the fastest one that the processor supports]
     #[arg(long, value_name = "NAME", env = "KOSUMI_KERNEL", value_parser = options::kernel)]
     kernel: Option<Kernel>,
-    /// Precision that a network is computed with: f32, bf16, int8, or auto, the fastest whose answers hardly differ
+    /// Precision of network evaluations: f32, bf16, int8, or auto, the fastest one whose results hardly differ
     /// [default: auto]
     #[arg(long, value_name = "NAME", env = "KOSUMI_PRECISION", value_parser = options::precision)]
     precision: Option<PrecisionChoice>,
 }
 
 impl ModelArguments {
-    /// How a network is asked; what no option says as in `defaults`.
+    /// Returns the network settings of the options, with `defaults` for options that are not given.
     pub(super) fn settings_or(&self, defaults: NetworkSettings) -> NetworkSettings {
         let ArithmeticChoice { kernel, precision } = defaults.arithmetic;
         let precision = self.precision.map_or(precision, |precision| precision.0);
@@ -48,7 +49,7 @@ impl ModelArguments {
         NetworkSettings { arithmetic, ..defaults }
     }
 
-    /// The file of the network, unless it is built in.
+    /// Returns the path of the network, or `None` for a built-in network.
     fn file(&self) -> Option<PathBuf> {
         match self.network {
             Some(_) => None,
@@ -56,24 +57,26 @@ impl ModelArguments {
         }
     }
 
-    /// The path of the network's file, or which of the built-in ones it is.
+    /// Returns the path of the network, or a description of the built-in network.
     pub(super) fn name(&self) -> String {
         let built_in = || format!("built-in {}", self.network.unwrap_or_default().name());
         self.file().map_or_else(built_in, |path| path.display().to_string())
     }
 
-    /// The network, if there is one.
+    /// Loads the network, or returns `None` with `--no-model`.
     ///
     /// # Errors
-    /// If the file that was named cannot be used, or if the kernel cannot compute in the precision.
+    ///
+    /// Returns an error if the named file cannot be used, or if the kernel does not support the precision.
     pub(super) fn load(&self) -> anyhow::Result<Option<Arc<Network>>> {
         self.load_or(BuiltIn::default())
     }
 
-    /// The same, or this built-in network if none is named.
+    /// Loads the network, or the built-in network `unnamed` if none is named. Returns `None` with `--no-model`.
     ///
     /// # Errors
-    /// The same.
+    ///
+    /// Returns an error if the named file cannot be used, or if the kernel does not support the precision.
     pub(super) fn load_or(&self, unnamed: BuiltIn) -> anyhow::Result<Option<Arc<Network>>> {
         if self.no_model {
             return Ok(None);
@@ -85,18 +88,20 @@ impl ModelArguments {
         }
     }
 
-    /// The small built-in network.
+    /// Loads the small built-in network.
     ///
     /// # Errors
-    /// If it is broken.
+    ///
+    /// Returns an error if its data is corrupt.
     pub(super) fn load_small(&self) -> anyhow::Result<Arc<Network>> {
         built_in(BuiltIn::Small)
     }
 
-    /// The network of human play in a file, computed as the other network is.
+    /// Loads the human-play network in a file, with the kernel and the precision of the other network.
     ///
     /// # Errors
-    /// If the file cannot be used, or is another network.
+    ///
+    /// Returns an error if the file cannot be used, or if it is not a human-play network.
     pub(super) fn load_human(&self, path: &Path) -> anyhow::Result<Arc<Network>> {
         let network = load(path, options::arithmetic(self.kernel, self.precision)?)?;
         ensure!(
@@ -109,7 +114,7 @@ impl ModelArguments {
 }
 
 fn built_in(which: BuiltIn) -> anyhow::Result<Arc<Network>> {
-    // No file has such a name.
+    // No path contains a NUL, so the name cannot collide with a file.
     let name = PathBuf::from(format!("\0{}", which.name()));
     shared(&name, || Network::built_in(which).context("the built-in network"))
 }
@@ -123,8 +128,8 @@ fn beside_the_program() -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// Reads a network and tries it once, so that one whose weights are broken is refused here and not in a game. What is
-/// prepared for that is what plays.
+/// Reads a network and evaluates one position, so that a network with broken weights is refused here instead of during
+/// a game. The weights prepared for this evaluation are reused later.
 pub(super) fn load(path: &Path, arithmetic: ArithmeticChoice) -> anyhow::Result<Arc<Network>> {
     let network = shared(path, || Network::open(path).with_context(|| format!("{}", path.display())))?;
     let mut input = Input::zero(5, 5);
@@ -134,12 +139,12 @@ pub(super) fn load(path: &Path, arithmetic: ArithmeticChoice) -> anyhow::Result<
     Ok(network)
 }
 
-/// The network of a file; the engines of a match that play with the same one share it.
+/// Returns the network of a file. Engines of a match that use the same file share it.
 fn shared(path: &Path, read: impl FnOnce() -> anyhow::Result<Network>) -> anyhow::Result<Arc<Network>> {
-    /// A file, when it was written, and what was read.
+    /// Path of a file, its modification time, and its network.
     type Open = (PathBuf, Option<SystemTime>, Weak<Network>);
     static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
-    // A file that has been written anew is another network.
+    // A changed modification time means another network.
     let changed = path.metadata().and_then(|it| it.modified()).ok();
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Words of the command line that become values.
+//! Parsers of command line values.
 
 use kosumi_go::board::{BoardSize, MAX_SIDE};
 use kosumi_go::rules::{KoRule, PRESETS, Rules};
@@ -6,7 +6,7 @@ use kosumi_net::{Arithmetic, ArithmeticChoice, BuiltIn, Kernel, Precision, Rank,
 use kosumi_tools::commands::GraphicsKind;
 use std::time::Duration;
 
-/// `19` or `9x13`.
+/// Parses a board size: `19` or `9x13`.
 pub(super) fn board_size(text: &str) -> Result<BoardSize, String> {
     let (columns, rows) = text.split_once(['x', 'X', '×']).unwrap_or((text, text));
     let side = |word: &str| word.parse::<usize>().ok();
@@ -14,28 +14,28 @@ pub(super) fn board_size(text: &str) -> Result<BoardSize, String> {
     size.ok_or_else(|| format!("not a size from 1 to {MAX_SIDE}, or WIDTHxHEIGHT"))
 }
 
-/// The size as [`board_size`] reads it.
+/// Formats a size in the form that [`board_size`] parses.
 pub(super) fn size_text(size: BoardSize) -> String {
     format!("{}x{}", size.columns(), size.rows())
 }
 
-/// The kernel of a name, if this processor can run it.
+/// Parses the name of a kernel and checks that this processor can run it.
 pub(super) fn kernel(name: &str) -> Result<Kernel, String> {
     let kernel: Kernel = name.parse().map_err(|error: UnknownKernel| error.to_string())?;
     if kernel.is_available() { Ok(kernel) } else { Err("this processor cannot run it".to_owned()) }
 }
 
-/// The built-in network of a name.
+/// Parses the name of a built-in network.
 pub(super) fn built_in(name: &str) -> Result<BuiltIn, String> {
     let known = BuiltIn::ALL.into_iter().find(|network| network.name() == name);
     known.ok_or_else(|| BuiltIn::ALL.map(BuiltIn::name).join(" or "))
 }
 
-/// A precision, or `None` for `auto`.
+/// Precision of network evaluations, or `None` for `auto`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PrecisionChoice(pub(super) Option<Precision>);
 
-/// The precision of a name.
+/// Parses the name of a precision.
 pub(super) fn precision(name: &str) -> Result<PrecisionChoice, String> {
     let known = Precision::ALL.into_iter().find(|precision| precision.name() == name);
     if known.is_some() || name == "auto" {
@@ -44,7 +44,7 @@ pub(super) fn precision(name: &str) -> Result<PrecisionChoice, String> {
     Err(format!("auto, {}", Precision::ALL.map(Precision::name).join(", ")))
 }
 
-/// How a network is computed, if this processor can do it.
+/// Combines kernel and precision, and checks that this processor supports the combination.
 pub(super) fn arithmetic(
     kernel: Option<Kernel>,
     precision: Option<PrecisionChoice>,
@@ -58,7 +58,7 @@ pub(super) fn arithmetic(
     Ok(choice)
 }
 
-/// All ways to compute that have this kernel and this precision, as far as they are said.
+/// Returns all available combinations that match the kernel and the precision, where they are given.
 pub(super) fn arithmetics(
     kernel: Option<Kernel>,
     precision: Option<PrecisionChoice>,
@@ -75,7 +75,7 @@ pub(super) fn arithmetics(
     Ok(all)
 }
 
-/// A seed, or `random` for one that nobody knows before.
+/// Parses a seed, or returns a random one for `random`.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     if text == "random" {
         return random_seed().map_err(|error| error.to_string());
@@ -83,47 +83,48 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "a whole number, or random".to_owned())
 }
 
-/// A seed that nobody knows before.
+/// Returns an unpredictable seed.
 ///
 /// # Errors
-/// If the system has no random numbers.
+///
+/// Returns an error if the system provides no random numbers.
 pub(super) fn random_seed() -> anyhow::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// The rules of a name.
+/// Parses the name of a rule set.
 pub(super) fn rules(name: &str) -> Result<Rules, String> {
     let names = || PRESETS.iter().flat_map(|preset| preset.names).copied().collect::<Vec<_>>().join(", ");
     Rules::preset(name).map(|preset| preset.rules).ok_or_else(|| format!("known names: {}", names()))
 }
 
-/// The ko rule of a name.
+/// Parses the name of a ko rule.
 pub(super) fn ko_rule(name: &str) -> Result<KoRule, String> {
     KoRule::parse(name).ok_or_else(|| "simple, positional, situational or natural-situational".to_owned())
 }
 
-/// What is drawn of searches, by name.
+/// Parses the name of live graphics.
 pub(super) fn live_graphics(name: &str) -> Result<GraphicsKind, String> {
     let names = || GraphicsKind::NAMES.map(|(known, _)| known).join(", ");
     GraphicsKind::parse(name).ok_or_else(|| format!("known words: {}", names()))
 }
 
-/// The program whose name and version are told.
+/// Program that the engine reports as its name and version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Compatible {
-    /// This one.
+    /// Kosumi itself.
     Kosumi,
-    /// KataGo, whose protocols this one speaks.
+    /// KataGo, whose protocols Kosumi speaks.
     KataGo,
 }
 
 impl Compatible {
-    /// The version of KataGo whose protocols are spoken.
+    /// Version of KataGo whose protocols Kosumi implements.
     const KATAGO: &'static str = "1.17.2";
 
-    /// The version for `query_version`.
+    /// Returns the version for `query_version`.
     pub(super) fn analysis_version(self) -> &'static str {
         match self {
             Compatible::Kosumi => env!("CARGO_PKG_VERSION"),
@@ -131,7 +132,7 @@ impl Compatible {
         }
     }
 
-    /// Name and version for GTP.
+    /// Returns name and version for GTP.
     pub(super) fn gtp_identity(self) -> (&'static str, &'static str) {
         match self {
             Compatible::Kosumi => ("Kosumi", env!("CARGO_PKG_VERSION")),
@@ -140,7 +141,7 @@ impl Compatible {
     }
 }
 
-/// The program of a name.
+/// Parses the name of a program to report.
 pub(super) fn compatible(name: &str) -> Result<Compatible, String> {
     match name.to_ascii_lowercase().as_str() {
         "kosumi" => Ok(Compatible::Kosumi),
@@ -149,36 +150,36 @@ pub(super) fn compatible(name: &str) -> Result<Compatible, String> {
     }
 }
 
-/// A person's rank.
+/// Parses a kyu or dan rank.
 pub(super) fn rank(text: &str) -> Result<Rank, String> {
     text.parse().map_err(|()| "ranks are 20k to 1k and 1d to 9d".to_owned())
 }
 
-/// A time above zero, in seconds.
+/// Parses a positive time, in seconds.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let time = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     time.filter(|time| !time.is_zero()).ok_or_else(|| "not a number of seconds above zero".to_owned())
 }
 
-/// A time in seconds, or none.
+/// Parses a time of zero or more, in seconds.
 pub(super) fn seconds_or_none(text: &str) -> Result<Duration, String> {
     let time = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     time.ok_or_else(|| "not a number of seconds".to_owned())
 }
 
-/// From 0 to 50 percent.
+/// Parses a number in `[0, 50]`, in percent.
 pub(super) fn percent_up_to_half(text: &str) -> Result<f32, String> {
     let percent = text.parse::<f32>().ok().filter(|percent| (0.0..=50.0).contains(percent));
     percent.ok_or_else(|| "not a number from 0 to 50".to_owned())
 }
 
-/// From 0 to 1.
+/// Parses a number in `[0, 1]`.
 pub(super) fn share(text: &str) -> Result<f32, String> {
     let share = text.parse::<f32>().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "not a number from 0 to 1".to_owned())
 }
 
-/// A finite number of points.
+/// Parses a finite number of points.
 pub(super) fn points(text: &str) -> Result<f32, String> {
     text.parse::<f32>().ok().filter(|points| points.is_finite()).ok_or_else(|| "not a number".to_owned())
 }

@@ -1,4 +1,4 @@
-//! `kosumi perft`: exhaustive counts, to compare with published ones.
+//! `kosumi perft`: exhaustive counts, for comparison with published ones.
 
 use super::options;
 use anyhow::bail;
@@ -26,13 +26,13 @@ pub(super) struct Arguments {
     /// Rules by name
     #[arg(long, value_name = "NAME", default_value = "cgos", value_parser = options::rules)]
     rules: Rules,
-    /// Ko rule, instead of that of the rules: simple, positional, situational or natural-situational
+    /// Ko rule instead of the one of the rules: simple, positional, situational or natural-situational
     #[arg(long, value_name = "RULE", value_parser = options::ko_rule)]
     ko: Option<KoRule>,
-    /// Allow suicide of two or more stones, whatever the rules say
+    /// Allow suicide of two or more stones under all rules
     #[arg(long)]
     suicide: bool,
-    /// Moves: length of the sequences, or the longest games [default: 5 for sequences, no limit for games]
+    /// Maximum number of moves of sequences or games [default: 5 for sequences, no limit for games]
     #[arg(long, value_name = "N")]
     depth: Option<u16>,
 }
@@ -49,7 +49,7 @@ enum What {
     Games,
 }
 
-/// Points on the largest board for which everything is gone through.
+/// Maximum number of points of boards that are enumerated.
 const EDGES_MOST: usize = 16;
 const GAMES_MOST: usize = 6;
 

@@ -17,34 +17,34 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-/// Where a page is served
+/// Options of the server
 #[derive(Clone, Debug, Args)]
 pub(super) struct ServerArguments {
-    /// Port to listen on; 0 is any that is free
+    /// Port to listen on; 0 chooses a free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// Address to listen on. Anybody who can reach it and knows the whole address of the page can play, so give another one
-    /// only in a network that you trust: nothing is encrypted
+    /// Address to listen on. Anybody who can reach it and knows the full address of the page can play. Nothing is
+    /// encrypted, so choose another address only in a network that you trust
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
-    /// The secret word in the address, so that the page finds its way back after a restart [default: a random one]
+    /// Secret part of the address; a fixed one lets an open page reconnect after a restart [default: a random one]
     #[arg(long, value_name = "WORD", env = "KOSUMI_TOKEN", hide_env_values = true, value_parser = token)]
     token: Option<String>,
-    /// Print the address, but do not open the browser
+    /// Print the address without opening the browser
     #[arg(long)]
     no_open: bool,
 }
 
-/// How the engine behind a page thinks
+/// Options of the engine of the page
 #[derive(Debug, Args)]
 pub(super) struct BehindArguments {
-    /// Search threads [default: as many as there are processors]
+    /// Number of search threads [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Memory for search results, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     memory: u32,
-    /// Seed of all random numbers [default: another one every time]
+    /// Seed of all random numbers [default: a new one at every start]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
@@ -64,10 +64,10 @@ Examples:
   kosumi play --engine \"gnugo --mode gtp\"       another engine to choose as a player
   kosumi play --no-open --port 8123             prints the address alone")]
 pub(super) struct Arguments {
-    /// A record to go on with
+    /// Game record to continue
     #[arg(value_name = "GAME.sgf")]
     file: Option<PathBuf>,
-    /// Go on with as much of the record as can be followed
+    /// Load the part of the record before its first error, if it has one
     #[arg(long, requires = "file")]
     partial: bool,
     /// Size of the board at the start: 9, or WIDTHxHEIGHT
@@ -76,10 +76,10 @@ pub(super) struct Arguments {
     /// Rules at the start: chinese-kgs, japanese, aga, new-zealand, ...
     #[arg(long, value_name = "NAME", default_value = "chinese-kgs", value_parser = options::rules)]
     rules: Rules,
-    /// Points for White at the start [default: what is usual with the rules]
+    /// Points for White at the start [default: usual komi of the rules]
     #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
     komi: Option<f32>,
-    /// Another engine that speaks GTP, to be chosen as a player; may be repeated
+    /// Command line of another GTP engine that can be chosen as a player; may be repeated
     #[arg(long = "engine", value_name = "COMMAND")]
     engines: Vec<String>,
     #[command(flatten)]
@@ -88,7 +88,7 @@ pub(super) struct Arguments {
     behind: BehindArguments,
 }
 
-/// A word that can stand in an address.
+/// Parses a secret that can be part of an address.
 fn token(text: &str) -> Result<String, String> {
     let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_long = (16..=128).contains(&text.len());
@@ -96,14 +96,14 @@ fn token(text: &str) -> Result<String, String> {
 }
 
 impl ServerArguments {
-    /// What the server is started with.
+    /// Returns the setup of the server. `make` creates its engines.
     pub(super) fn setup(&self, make: MakeEngine) -> Setup {
         Setup { address: SocketAddr::new(self.listen, self.port), token: self.token.clone(), make, today }
     }
 
-    /// Says where the page is, and opens it.
+    /// Prints the address of the page and opens it in the browser.
     pub(super) fn tell(&self, url: &str, once: &str) {
-        // If nobody reads it, the page is there all the same.
+        // The server runs even if the standard output is closed.
         let _ = writeln!(io::stdout(), "{url}");
         let _ = io::stdout().flush();
         if !self.no_open {
@@ -113,10 +113,11 @@ impl ServerArguments {
 }
 
 impl BehindArguments {
-    /// What makes the engine.
+    /// Returns the function that creates the engines of the page.
     ///
     /// # Errors
-    /// If the network cannot be used.
+    ///
+    /// Returns an error if the network cannot be used.
     pub(super) fn engine(&self, rules: Rules) -> anyhow::Result<MakeEngine> {
         let defaults = EngineSettings::default();
         let seed = self.seed.map_or_else(options::random_seed, Ok)?;
@@ -128,9 +129,9 @@ impl BehindArguments {
             network: self.model.settings_or(defaults.network),
             ..defaults
         };
-        // Levels with few visits, and ranks, were made with the small network.
+        // Levels with few visits, and ranks, were calibrated with the small network.
         let (best, of_levels) = (self.model.load()?, self.model.load_or(BuiltIn::Small)?);
-        // Such a search is small, and both engines share the memory.
+        // Searches for levels are small, and both engines share the memory.
         let for_levels = (settings.memory_mebibytes / 8).clamp(1, 32);
         let for_best = settings.memory_mebibytes.saturating_sub(for_levels).max(1);
         Ok(Arc::new(move |purpose| {
@@ -166,7 +167,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Opens an address in the user's browser, as far as this machine has one.
+/// Opens an address in the user's browser, if this machine has one.
 fn open_browser(address: &str) {
     let program: &[&str] = if cfg!(target_os = "macos") {
         &["open"]
@@ -179,7 +180,7 @@ fn open_browser(address: &str) {
     command.args(&program[1..]).arg(address);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Ok(mut child) = command.spawn() {
-        // Whoever opens browsers may stay as long as the browser does.
+        // The launcher may run until the browser is closed, so a thread waits for it.
         let _ = std::thread::Builder::new().name("browser".to_owned()).spawn(move || child.wait());
     }
 }

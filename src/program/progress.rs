@@ -1,12 +1,12 @@
-//! Progress on the standard error, where that is a terminal.
+//! Progress on the standard error, if it is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 
-/// The usual look: a bar over the whole width, with a message and the time that is left.
+/// Default template: a bar over the whole width, with a message and the time left.
 pub(super) const WIDE: &str = "{wide_bar:.dim} {pos}/{len}  {msg}  {eta} left";
 
-/// A bar of this length that looks like a template of `indicatif`; it is not drawn if the standard error is no
+/// Creates a bar of the given length with a template of `indicatif`. The bar is hidden if the standard error is no
 /// terminal.
 pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     let target = if io::stderr().is_terminal() {
@@ -14,19 +14,20 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     } else {
         ProgressDrawTarget::hidden()
     };
-    // A template is checked when it is set; should one be wrong, the usual look of the library does.
+    // Templates are checked when they are set. The library's default style replaces a wrong one.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::with_draw_target(Some(length), target).with_style(style)
 }
 
-/// A sign of life for work of unknown length: a prefix, a message and the time so far.
+/// Creates a spinner for work of unknown length, with a prefix, a message and the elapsed time.
 pub(super) fn spinner() -> ProgressBar {
     let bar = bar(0, "{spinner} {prefix}  {msg}  {elapsed}");
     bar.enable_steady_tick(std::time::Duration::from_millis(250));
     bar
 }
 
-/// The same for work of which a part was done by an earlier run, which took no time of this one.
+/// Creates a bar like [`bar`] for work of which an earlier run did a part. That part does not count for the estimated
+/// time.
 pub(super) fn bar_from(done: u64, length: u64, template: &str) -> ProgressBar {
     let bar = bar(length, template);
     bar.set_position(done);

@@ -1,4 +1,4 @@
-//! What commands over many ranks have in common.
+//! Helpers of commands that are spread over MPI ranks.
 
 use anyhow::bail;
 use kosumi_engine::{RankLink, processors};
@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Does this process's part of a command: `part` is given the link and, on rank 0, where to note that a rank is gone. Waits
-/// for the others at the end unless there is no sense in it.
+/// Runs this rank's part of a command. `part` gets the link and, on rank 0, a flag to set when another rank is lost.
+/// Waits for the other ranks at the end, unless a failure makes that impossible.
 ///
 /// # Errors
-/// Of rank 0. On other ranks they are told here: a process that ends badly ends the others, and they may do without it.
+///
+/// Returns the error of rank 0. Other ranks only print their errors: a rank that exits with a failure ends all ranks,
+/// and rank 0 may be able to continue without it.
 pub(super) fn take_part<T>(
     world: World,
     link: RankLink,
@@ -26,7 +28,7 @@ pub(super) fn take_part<T>(
             warn(&format!("{error:#}"));
         }
         if result.is_err() || is_one_gone.load(Ordering::Relaxed) {
-            // The others may wait for somebody who does not come.
+            // The other ranks may wait for a rank that is lost.
             let _ = io::stdout().flush();
             world.abort(result.is_ok());
         }
@@ -40,7 +42,7 @@ pub(super) fn take_part<T>(
     Ok(None)
 }
 
-/// Says so if this rank has fewer processors than threads: some launchers bind ranks to few of those that there are.
+/// Warns if this rank has fewer processors than threads. Some launchers bind each rank to a few processors.
 pub(super) fn check_processors(rank: usize, threads: usize) {
     let processors = thread::available_parallelism().map_or(threads, usize::from);
     if threads > processors {
@@ -50,11 +52,12 @@ pub(super) fn check_processors(rank: usize, threads: usize) {
     }
 }
 
-/// Does this process's part of a command whose work is spread in pieces, which are called this: alone, or on one of the ranks
-/// that MPI has started. `None` on ranks that only worked for rank 0.
+/// Runs this process's part of a command whose work is distributed in pieces: alone, or on one of the MPI ranks.
+/// `piece` is the name of a piece in messages. Returns `None` on all ranks but rank 0.
 ///
 /// # Errors
-/// Those of rank 0.
+///
+/// Returns the error of rank 0.
 pub(super) fn spread<T>(
     piece: &'static str,
     run: impl FnOnce(Part) -> anyhow::Result<T>,
@@ -70,8 +73,8 @@ pub(super) fn spread<T>(
     })
 }
 
-/// How many threads a process has that is to have so many: by itself as many as there are processors; of many that share
-/// machines only who starts them knows how many each should have, so one.
+/// Returns the number of threads of this process: the wanted number, or else the number of processors for a single
+/// process and one for a rank. Ranks may share machines, and only the user knows how many threads each may use.
 pub(super) fn threads(part: &Part, wanted: Option<usize>) -> usize {
     let all = match part {
         Part::Alone => processors(),
@@ -80,10 +83,11 @@ pub(super) fn threads(part: &Part, wanted: Option<usize>) -> usize {
     wanted.unwrap_or(all)
 }
 
-/// Refuses to do the same in many processes, all of which would write the same files.
+/// Refuses to run the same command in several processes, all of which would write the same files.
 ///
 /// # Errors
-/// If this process is one of several that MPI has started.
+///
+/// Returns an error if this process is one of several MPI ranks.
 pub(super) fn refuse_many() -> anyhow::Result<()> {
     if cfg!(feature = "mpi") && is_one_of_many() {
         let (name, off) = ALONE;
@@ -94,7 +98,7 @@ pub(super) fn refuse_many() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells that a rank is gone, and how many pieces of work it had, which are called this.
+/// Warns that a rank is lost. `pieces` is the number of pieces of work that it had, and `piece` the name of one.
 pub(super) fn note_loss(rank: usize, pieces: usize, piece: &str) {
     let pieces = match pieces {
         0 => "it had nothing to do".to_owned(),
@@ -104,8 +108,8 @@ pub(super) fn note_loss(rank: usize, pieces: usize, piece: &str) {
     warn(&format!("rank {rank} is gone: {pieces}"));
 }
 
-/// Tells the person at the terminal.
+/// Writes a warning to the standard error.
 pub(super) fn warn(text: &str) {
-    // If nobody listens, work goes on all the same.
+    // A closed standard error must not stop the work.
     let _ = writeln!(io::stderr(), "kosumi: {text}");
 }

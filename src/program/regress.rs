@@ -1,4 +1,4 @@
-//! `kosumi regress`: suites of tests for engines, in the format of GNU Go's.
+//! `kosumi regress`: regression suites for engines, in GNU Go's format.
 
 use super::gtp::EngineArguments;
 use super::{options, progress, ranks};
@@ -21,10 +21,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Play regression suites and judge the answers
+/// Run regression suites and check the answers
 ///
-/// A suite is a file of GTP commands; those with a number are tests, and the line behind one says what is expected:
-/// `#? [D4|E5]`, with `*` if the engine is known to fail. This is the format of GNU Go's suites and of gogui-regress.
+/// A suite is a file of GTP commands. Numbered commands are tests, and the line behind a test gives the expected
+/// answer: `#? [D4|E5]`, with `*` if the engine is known to fail. This is the format of GNU Go's suites and of
+/// gogui-regress.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without --engine the tests are taken by Kosumi itself, with one thread and 1000 playouts a move (100 with a network)
@@ -53,38 +54,38 @@ pub(super) struct Arguments {
     /// Command line of another engine, instead of Kosumi itself
     #[arg(long, value_name = "COMMAND", conflicts_with = "EngineArguments")]
     engine: Option<String>,
-    /// How answers are compared: all of the answer (full, as gogui-regress) or as GNU Go's regress.awk, for which
-    /// B1|D17 also matches B11
+    /// Comparison of answers: with the whole answer (full, as gogui-regress does), or as GNU Go's regress.awk does,
+    /// where B1|D17 also matches B11 (awk)
     #[arg(long = "match", value_name = "HOW", value_enum, default_value_t = Match::Full)]
     matching: Match,
-    /// Engines at the same time [default: as many as there are processors for their threads]
+    /// Number of engines at the same time [default: as many as the processors can run with their threads]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Do not split suites: one engine plays a suite from its first line to its last
+    /// Do not split suites: one engine runs a whole suite
     #[arg(long)]
     whole: bool,
-    /// How long an engine may take for one command, in seconds
+    /// Maximum time of an engine for one command, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = options::seconds)]
     timeout: Duration,
-    /// List every test, not only what is unexpected
+    /// List all tests instead of only unexpected results
     #[arg(long, short)]
     verbose: bool,
     /// Write the results as JSON, for --compare
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the results as JUnit XML, which many CI systems show
+    /// Write the results as JUnit XML for CI systems
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Write the results as a page with a diagram of every failure
+    /// Write the results as an HTML page with a diagram of every failure
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Compare with an earlier run: what changed, and whether it is more than chance
+    /// Compare with the JSON of an earlier run: list the changes and test their significance
     #[arg(long, value_name = "OLD.json")]
     compare: Option<PathBuf>,
-    /// Exit with 1 for unexpected passes too, so that stars are kept up to date
+    /// Exit with 1 for unexpected passes, too, so that stars are kept up to date
     #[arg(long)]
     fail_on_pass: bool,
-    /// Exit without regard to tests whose commands the engine does not know
+    /// Do not count tests whose commands the engine does not know as errors
     #[arg(long)]
     ignore_unsupported: bool,
     #[command(flatten, next_help_heading = "Options for Kosumi itself")]
@@ -97,14 +98,14 @@ enum Match {
     Awk,
 }
 
-/// Settings of the built-in engine where the command line says nothing: about the same time a move with a network
-/// as without. A search of 1000 playouts needs far less memory than this, and what is reserved must be cleared for
-/// every question.
+/// Default settings of the built-in engine. The numbers of playouts take about the same time per move with and without
+/// a network. A search of 1000 playouts needs far less memory than this, and all reserved memory must be cleared for
+/// every test.
 const PLAYOUTS: u32 = 1000;
 const NETWORK_PLAYOUTS: u32 = 100;
 const MEMORY_MEBIBYTES: usize = 64;
 
-/// What the exit codes mean.
+/// Exit codes.
 const AS_EXPECTED: u8 = 0;
 const UNEXPECTED: u8 = 1;
 const BROKEN: u8 = 2;
@@ -114,7 +115,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     match outcome.map(|code| code.unwrap_or(AS_EXPECTED)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            // If that cannot be written, nobody is there to tell; the code still says it.
+            // If the standard error is closed, the exit code still reports the failure.
             if !super::is_broken_pipe(&error) {
                 let _ = writeln!(io::stderr(), "kosumi: {error:#}");
             }
@@ -126,13 +127,13 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 fn try_run(arguments: &Arguments, part: Part) -> anyhow::Result<u8> {
     let is_run = |name: &String| Path::new(name).extension().is_some_and(|end| end == "json");
     if part.is_other() {
-        // A finished run is nothing to help with.
+        // A finished run leaves no work for other ranks.
         if !arguments.suites.iter().any(is_run) {
             play_suites(arguments, &arguments.suites, part)?;
         }
         return Ok(AS_EXPECTED);
     }
-    // What is wrong with it had better be found out before the tests are played.
+    // Errors in this file should appear before the tests are run.
     let old = match &arguments.compare {
         Some(path) => Some((path.clone(), read_run(path)?)),
         None => None,
@@ -161,7 +162,7 @@ fn try_run(arguments: &Arguments, part: Part) -> anyhow::Result<u8> {
     let written = write!(out, "{}", summary(&report, arguments.verbose)).and_then(|()| out.flush());
     match written {
         Ok(()) => Ok(code),
-        // Whoever read it has seen enough; how the tests went is still true.
+        // A reader that closes the output early does not change the result of the tests.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(code),
         Err(error) => Err(error.into()),
     }
@@ -225,7 +226,7 @@ fn play_suites(arguments: &Arguments, names: &[String], part: Part) -> anyhow::R
     Ok(RunResult { format: FORMAT, engine, matching, seconds, jobs, whole, suites })
 }
 
-/// Reads all suites, and says everything that is wrong with any of them; warnings unless that is done elsewhere.
+/// Reads all suites and reports every error in any of them. Warnings are printed unless `is_quiet` is set.
 fn read_suites(names: &[String], matching: Matching, is_quiet: bool) -> anyhow::Result<Vec<Suite>> {
     let mut suites = Vec::new();
     let mut errors = Vec::new();
@@ -240,7 +241,7 @@ fn read_suites(names: &[String], matching: Matching, is_quiet: bool) -> anyhow::
     }
     for suite in suites.iter().filter(|_| !is_quiet) {
         for (line, warning) in &suite.warnings {
-            // A warning that nobody sees is no reason not to go on.
+            // A closed standard error must not stop the tests.
             let _ = writeln!(io::stderr(), "{}:{line}: warning: {warning}", suite.path.display());
         }
     }
@@ -256,7 +257,7 @@ fn built_in_settings(arguments: &EngineArguments, has_network: bool) -> EngineSe
     })
 }
 
-/// The settings that decide the answers, in words.
+/// Describes the settings that decide the answers.
 fn settings_text(settings: &EngineSettings, network: Option<&Network>) -> String {
     let mut words = vec!["built in".to_owned()];
     words.extend(network.map(|network| format!("network {}", network.name())));
@@ -270,7 +271,7 @@ fn settings_text(settings: &EngineSettings, network: Option<&Network>) -> String
     words.join(", ")
 }
 
-/// How many tests are done, and how many of them are unexpected.
+/// Progress: number of finished tests and of unexpected results.
 struct Progress {
     bar: ProgressBar,
     unexpected: AtomicUsize,

@@ -1,4 +1,4 @@
-//! `kosumi selfplay`: games of the engine against itself, as shards for the training of networks.
+//! `kosumi selfplay`: games of the engine against itself, stored as shards for the training of networks.
 
 use super::model::ModelArguments;
 use super::{interrupt, options, progress, ranks};
@@ -19,13 +19,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Play games against itself for networks to learn from
+/// Play games against itself to train networks
 ///
-/// Every game draws its board, rules and komi, begins with moves drawn from the network's policy, and goes on with
-/// searches. Shards, which scripts/train trains from, hold for each position what the search found, who won, by how
-/// much, and who owned which point at the end, by the rules.
+/// Every game draws its board, rules and komi. It begins with moves drawn from the network's policy and continues with
+/// searches. Shards, from which scripts/train trains networks, hold for each position the result of the search, the
+/// winner, the score and the owner of each point at the end of the game, by the rules.
 ///
-/// The folder holds a log, a line for each game; the same command goes on after any stop, kill -9 included.
+/// The folder contains a log with a line per game. The same command resumes after any stop, kill -9 included.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -34,70 +34,72 @@ Examples:
   kosumi selfplay --out tree --visits 60 --training-share 100 --tree 6      what searches ask about, for label.py
   kosumi selfplay --out teacher --model big.bin.gz --visits 0 --training-share 1000    no search: fast, for labels of label.py")]
 pub(super) struct Arguments {
-    /// Folder for logs and shards; made if it is not there
+    /// Folder for logs and shards; created if missing
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Games in all, those of earlier runs in this folder included
+    /// Total number of games, including those of earlier runs in this folder
     #[arg(long, value_name = "N", default_value_t = 1000)]
     games: u32,
-    /// Boards, each with its share of the games: 9:3,13 is three games on 9x9 for one on 13x13
+    /// Board sizes with their shares of the games: 9:3,13 means three games on 9x9 per game on 13x13
     #[arg(long, value_name = "SIZE[:N]", value_delimiter = ',', value_parser = weighted_size, default_value = "7,9:4,13:3,19:2")]
     sizes: Vec<(BoardSize, u32)>,
-    /// Each game is played under one of these rules
+    /// Rules, one of which is drawn for each game
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = named_rules, default_value = "tromp-taylor,chinese,chinese-kgs,japanese,aga")]
     rules: Vec<Rules>,
-    /// Visits of a search; 0: no search, moves are drawn from the network's policy
+    /// Visits per search; 0 draws moves from the network's policy without a search
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     visits: u32,
-    /// Turns of a thousand that become training positions; the others get an eighth of the visits
+    /// Number of turns in a thousand that become training positions; the other turns get an eighth of the visits
     #[arg(long, alias = "taken", value_name = "N", default_value_t = 300,
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     training_share: u32,
-    /// Mean length of the opening, as a share of the board's points
+    /// Mean length of the opening, as a share of the points of the board
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = share)]
     opening: f32,
-    /// Moves of a thousand in the opening that are drawn from all legal ones, and training positions of a thousand that
-    /// are followed by an off-policy one: with a move or two that nobody would have played
+    /// Number of opening moves in a thousand that are drawn from all legal moves, and number of training positions in a
+    /// thousand that are followed by an off-policy position, one or two random moves later
     #[arg(long, alias = "strays", value_name = "N", default_value_t = 100,
         value_parser = clap::value_parser!(u32).range(0..=1000))]
     off_policy: u32,
-    /// Positions of its own tree that become training positions with each search for one: what a search asks a network
-    /// about, and no game shows. The search itself says little of them: for labels of label.py
+    /// Number of positions from the tree of each training search that become training positions, too. They resemble the
+    /// positions that searches evaluate, which games do not contain. They have hardly any targets of their own:
+    /// label.py adds them
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     tree: u32,
-    /// Share of noise in the probabilities of moves where a search for training begins; 0 for none
+    /// Share of noise in the root policy of training searches; 0 disables it
     #[arg(long, value_name = "SHARE", default_value_t = 0.25, value_parser = share)]
     root_noise: f32,
-    /// A move that such a search has looked at gets at least the root of so many times its probability times all visits;
-    /// 0 for none. What it does not deserve is left out of what is learnt
+    /// Forced visits: each visited root move of a training search gets at least sqrt(factor x prior x all visits)
+    /// visits; 0 disables them. Visits that a move does not deserve are removed from the training target
     #[arg(long, value_name = "FACTOR", default_value_t = 2.0, value_parser = factor)]
     forced_visits: f32,
-    /// Soft resignation: Black's expected result, 0 to 1, behind which a game goes on with few visits and few training
-    /// positions; 1 for never
+    /// Soft resignation: absolute value of the expected result, 0 to 1, after three turns of which a game continues
+    /// with fewer visits and fewer training positions; 1 disables it
     #[arg(long, value_name = "RESULT", default_value_t = 0.9, value_parser = share)]
     soft_resign: f32,
-    /// Temperature at which moves are drawn at the beginning of games: the higher, the more they differ
+    /// Temperature of move choice at the beginning of games; a higher one gives more varied games
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = temperature)]
     temperature: f32,
-    /// Standard deviation of komi from what is fair after the opening, in points
+    /// Standard deviation of komi around the fair komi after the opening, in points
     #[arg(long, value_name = "POINTS", default_value_t = 1.0, value_parser = options::points)]
     komi_spread: f32,
-    /// Games of a thousand that begin with two to nine handicap stones, half of them with a komi of half a point
+    /// Number of games in a thousand that begin with two to nine handicap stones; half of them have a komi of half a
+    /// point
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
     handicap: u32,
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Games at a time [default: as many as there are processors]
+    /// Number of games at the same time [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Positions a shard
+    /// Number of positions per shard
     #[arg(long, value_name = "N", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     shard: u32,
     /// Write shards for validation instead of training
     #[arg(long)]
     validation: bool,
-    /// Write the games in SGF, too: a file beside each log
+    /// Write the games as SGF, too, into a file beside each log
     #[arg(long)]
     sgf: bool,
     #[command(flatten)]
@@ -110,7 +112,7 @@ fn weighted_size(text: &str) -> Result<(BoardSize, u32), String> {
     Ok((options::board_size(size)?, share.ok_or("the share is no number from 1 to 1,000,000")?))
 }
 
-/// Only rules with a name: logs have no place for others.
+/// Accepts only rules with a name: logs cannot store other ones.
 fn named_rules(text: &str) -> Result<Rules, String> {
     options::rules(text)
 }
@@ -130,14 +132,14 @@ fn temperature(text: &str) -> Result<f32, String> {
     temperature.ok_or_else(|| "not a number above 0, up to 10".to_owned())
 }
 
-/// How often it is looked whether somebody wants the games to stop.
+/// Interval between checks for an interruption.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((world, link)) = World::join()? else {
         return play(arguments, arguments.threads.map_or_else(processors, usize::from), None);
     };
-    // Where many processes share machines, only who starts them knows how many threads each should have.
+    // Ranks may share machines. Only the user knows how many threads each rank may use.
     let threads = arguments.threads.map_or(1, usize::from);
     ranks::check_processors(world.rank(), threads);
     ranks::take_part(world, link, |link, is_one_gone| match is_one_gone {
@@ -150,7 +152,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     .map(Option::unwrap_or_default)
 }
 
-/// Plays the games of the command line, with the help of other ranks if there are any.
+/// Plays the games of the command line on this rank and, if there are other ranks, on them.
 fn play(
     arguments: &Arguments,
     threads: usize,
@@ -202,7 +204,7 @@ fn play(
         }
     }
     if !stop.load(Ordering::Relaxed) {
-        // It has said its last word.
+        // The thread has sent its last message.
         lending.map(JoinHandle::join);
     }
     segment.write_shard()?;
@@ -240,10 +242,10 @@ impl Arguments {
         }
     }
 
-    /// Everything that decides the games, as the log keeps it.
+    /// Returns all settings that decide the games, in the form of the log.
     fn log_settings(&self, network: Option<&Network>) -> Map<String, Value> {
         let sizes = self.sizes.iter().map(|&(size, share)| format!("{}:{share}", options::size_text(size)));
-        // The names of the log are kept, so that runs begun by earlier versions go on.
+        // Names are fixed, so that runs of earlier versions can be resumed.
         let settings = json!({
             "network": network.map(Network::name),
             "sizes": sizes.collect::<Vec<_>>(),
@@ -264,7 +266,7 @@ impl Arguments {
         if self.handicap > 0 {
             settings.insert("handicap".into(), self.handicap.into());
         }
-        // Without a search there is neither.
+        // These settings have no effect without a search.
         if self.visits > 0 {
             settings.insert("root-noise".into(), self.root_noise.into());
             settings.insert("forced-visits".into(), self.forced_visits.into());

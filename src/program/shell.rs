@@ -1,4 +1,4 @@
-//! What helps at a terminal: a greeting, completions for shells, a manual page.
+//! Help at the terminal: greeting, shell completions, manual page.
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-/// Shell completions, for the standard output
+/// Write shell completions to the standard output
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -14,7 +14,7 @@ Examples:
   kosumi completions zsh > ~/.zfunc/_kosumi
   kosumi completions fish > ~/.config/fish/completions/kosumi.fish")]
 pub(super) struct Completions {
-    /// The shell
+    /// Shell for which completions are written
     shell: Shell,
 }
 
@@ -24,14 +24,14 @@ pub(super) fn completions(arguments: &Completions, mut command: Command) -> anyh
     Ok(io::stdout().write_all(&text)?)
 }
 
-/// Manual page, for the standard output
+/// Write a manual page to the standard output
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   kosumi man > kosumi.1 && man ./kosumi.1
   kosumi man match | man -l -")]
 pub(super) struct Manual {
-    /// The page of this command, instead of the one of the whole program
+    /// Command whose page is written, instead of the page of the whole program
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 }
@@ -51,13 +51,14 @@ pub(super) fn manual(arguments: &Manual, command: Command) -> anyhow::Result<()>
     Ok(io::stdout().write_all(&text)?)
 }
 
-/// The version in one line. Programs that look for KataGo start "katago version" and look for its name.
+/// Prints the version in one line. Programs that look for KataGo run "katago version" and search the output for its
+/// name.
 pub(super) fn version() -> anyhow::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     Ok(writeln!(io::stdout(), "Kosumi v{version} (speaks GTP and KataGo's analysis protocol)")?)
 }
 
-/// The words of a command line that names a record alone: it is reviewed.
+/// Inserts the command `review` into a command line that names only a game record.
 pub(super) fn with_review(mut words: Vec<OsString>) -> Vec<OsString> {
     let is_record = |word: &OsString| {
         Path::new(word).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("sgf"))
@@ -69,7 +70,7 @@ pub(super) fn with_review(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Who types the name of the program at a terminal is told what it expects.
+/// Greeting of a user who starts the program at a terminal.
 pub(super) const GREETING: &str = concat!(
     "Kosumi ",
     env!("CARGO_PKG_VERSION"),
@@ -77,10 +78,10 @@ pub(super) const GREETING: &str = concat!(
     "A board in the browser: kosumi play. To review a game: kosumi game.sgf. More: kosumi --help"
 );
 
-/// Writes the greeting if a person sits there.
+/// Writes the greeting if standard input and standard error are terminals.
 pub(super) fn greet() {
     if io::stdin().is_terminal() && io::stderr().is_terminal() {
-        // If it cannot be written, nobody reads it.
+        // Errors are ignored: a closed standard error has no reader.
         let _ = writeln!(io::stderr(), "{GREETING}");
     }
 }

@@ -1,4 +1,4 @@
-//! `kosumi tune`: what constants of the search lose or gain, measured on positions instead of games.
+//! `kosumi tune`: gains and losses of search parameters, measured on positions instead of games.
 
 use super::gtp::EngineArguments;
 use super::{interrupt, model, options, progress};
@@ -16,10 +16,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// Compare constants of the search on positions of games
+/// Compare search parameters on positions of games
 ///
-/// The plain search and one for every --try choose a move in the same open positions, with the same few simulations. A
-/// judge, which searches much longer, says what each of these moves gives away: its loss, in percent of the games.
+/// The plain search and one search per --try choose a move in the same open positions, with the same small number of
+/// playouts. A judge, which searches much longer, determines the loss of each of these moves in win rate, in percent.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The differences are small, and moves are many: a player has some 28 of them in a game on 9x9 and 76 on 19x19. What looks
@@ -35,30 +35,30 @@ Examples:
 Names and values are those of kata-list-params. ^C ends the comparison after the position that is being judged, and the
 table is printed.")]
 pub(super) struct Arguments {
-    /// A record, or a folder of them; they should be games of engines such as those compared
+    /// Game record or folder of game records; they should be games of engines of similar strength
     records: PathBuf,
-    /// Constants to be tried: NAME=VALUE, several joined by commas; may be repeated
+    /// Parameters to try: NAME=VALUE, several joined by commas; may be repeated
     #[arg(long = "try", value_name = "SETTINGS", value_parser = Trial::parse, required = true)]
     trials: Vec<Trial>,
-    /// Size of the board, N or WIDTHxHEIGHT; records of other sizes are left out
+    /// Board size, N or WIDTHxHEIGHT; records of other sizes are skipped
     #[arg(long, value_name = "SIZE", default_value = "9", value_parser = options::board_size)]
     size: BoardSize,
-    /// Positions to compare them on
+    /// Number of positions to compare on
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     positions: u32,
-    /// The judge's network [default: that of the searches]
+    /// Network of the judge [default: the network of the searches]
     #[arg(long, value_name = "FILE")]
     judge: Option<PathBuf>,
-    /// Simulations of the judge, for every move chosen
+    /// Playouts of the judge per chosen move
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     judge_playouts: u32,
     #[command(flatten)]
     engine: EngineArguments,
 }
 
-/// Simulations of the searches compared, if nothing is said.
+/// Default playouts of the compared searches.
 const PLAYOUTS: u32 = 100;
-/// Memory of each of them. The judge has what an engine usually has; `--memory` is for all.
+/// Default memory of each compared search, in MiB. The judge has the engine's usual memory. `--memory` applies to all.
 const MEMORY_MEBIBYTES: usize = 64;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {

@@ -1,8 +1,8 @@
-//! What a test may need that is not part of this project: other programs, recorded games, an instruction set.
+//! Requirements of tests that are not part of this project: other programs, recorded games, an instruction set.
 //!
-//! A test that lacks something is skipped, and says so where `cargo test` does not hide it. Each line tells how many
-//! tests the whole run has skipped so far. Whoever has installed everything sets [`MUST_RUN`], and a missing thing
-//! makes the test fail instead. If [`LOG`] names a file, a line about every skipped test is added to it.
+//! A test whose requirement is missing is skipped, and reports it on a channel that `cargo test` does not hide. Each
+//! report has the number of tests skipped so far in the whole run. If [`MUST_RUN`] is set, missing requirements make
+//! tests fail instead. If [`LOG`] names a file, a line per skipped test is appended to it.
 
 use std::env;
 use std::fs::{File, OpenOptions};
@@ -11,44 +11,44 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-/// The environment variable that forbids skipping: `all`, or names of needs separated by commas
+/// Environment variable that forbids skipping: `all`, or names of requirements separated by commas
 /// (`gnugo,node,chromium`).
 pub const MUST_RUN: &str = "KOSUMI_TESTS_MUST_RUN";
 
-/// The environment variable that names a file to which a line is added for every skipped test.
+/// Environment variable with the path of a file to which a line per skipped test is appended.
 pub const LOG: &str = "KOSUMI_TESTS_SKIPPED_LOG";
 
-/// Something that a test cannot do without.
+/// Requirement of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// GNU Go 3.8, the program `gnugo`.
     GnuGo,
-    /// The folder of networks, recorded answers and records that stands beside the project.
+    /// The shared folder beside the project, with networks, recorded outputs and game records.
     Shared,
-    /// A Python with PyTorch and numpy.
+    /// Python with PyTorch and numpy.
     PyTorch,
-    /// Node, and what `npm ci` installs.
+    /// Node, with the packages that `npm ci` installs.
     Node,
-    /// A Python with KaTrain.
+    /// Python with KaTrain.
     KaTrain,
-    /// gtp2ogs 9, which connects programs with OGS.
+    /// gtp2ogs 9, which connects engines with OGS.
     Gtp2ogs,
-    /// The browser Chromium.
+    /// Browser Chromium.
     Chromium,
-    /// The program `zstd`.
+    /// Program `zstd`.
     Zstd,
-    /// A processor with Intel's matrix unit for bf16.
+    /// Processor with Intel's matrix unit for bf16.
     Amx,
-    /// Programs that `cargo test` builds, unless it is told to build one test alone.
+    /// Programs that `cargo test` builds, unless a single test is built.
     Examples,
     /// Open MPI's `mpirun`, and this program built with the feature `mpi`.
     Mpi,
-    /// The program `strace`, and a system that lets it trace.
+    /// Program `strace`, and a system that permits tracing.
     Strace,
 }
 
 impl Need {
-    /// All needs.
+    /// All requirements.
     pub const ALL: [Need; 12] = [
         Need::GnuGo,
         Need::Shared,
@@ -64,7 +64,7 @@ impl Need {
         Need::Strace,
     ];
 
-    /// The name in [`MUST_RUN`].
+    /// Returns the name in [`MUST_RUN`].
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,7 +83,8 @@ impl Need {
         }
     }
 
-    /// Does the value of [`MUST_RUN`] name this need? `all` does not ask for a processor, which nobody can install.
+    /// Returns whether the value of [`MUST_RUN`] names this requirement. `all` does not include a processor, which
+    /// cannot be installed.
     fn is_named_in(self, must_run: &str) -> bool {
         let mut names = must_run.split(',').map(str::trim).filter(|name| !name.is_empty()).peekable();
         let known = |name: &str| name == "all" || Need::ALL.iter().any(|need| need.name() == name);
@@ -95,11 +96,12 @@ impl Need {
     }
 }
 
-/// What a test needs, or `None` if it is missing. Then the test is to return: it has been reported as skipped.
+/// Returns the requirement of a test, or `None` if it is missing. Then the test must return: it has been reported as
+/// skipped.
 ///
 /// # Panics
 ///
-/// If the thing is missing and [`MUST_RUN`] names it.
+/// Panics if the requirement is missing and [`MUST_RUN`] names it.
 pub fn require<T>(need: Need, found: Result<T, String>) -> Option<T> {
     found.map_err(|missing| skip(need, &missing)).ok()
 }
@@ -107,14 +109,14 @@ pub fn require<T>(need: Need, found: Result<T, String>) -> Option<T> {
 fn skip(need: Need, missing: &str) {
     let must_run = env::var(MUST_RUN).unwrap_or_default();
     assert!(!need.is_named_in(&must_run), "{missing} ({MUST_RUN}={must_run} forbids to skip this test)");
-    // The harness names the thread of a test by the test.
+    // The test harness names a thread after its test.
     let thread = thread::current();
     let line = format!("{}: {missing} ({})\n", thread.name().unwrap_or("a test"), need.name());
     if let Some(log) = env::var_os(LOG) {
         append(Path::new(&log), &line).expect("a log of skipped tests that can be written");
     }
     let so_far = count(&line).map(|count| format!(" (no. {count} of this run)")).unwrap_or_default();
-    // Written at once and not by `eprintln!`, which the harness hides while tests succeed.
+    // Written directly: the harness hides the output of `eprintln!` of successful tests.
     let _ = io::stderr().write_all(format!("skipped{so_far}: {line}").as_bytes());
 }
 
@@ -124,10 +126,10 @@ fn append(path: &Path, line: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// Adds a test to those that were skipped since `cargo test` began, and says how many they are.
+/// Records a skipped test, and returns the number of tests skipped since `cargo test` began.
 #[cfg(unix)]
 fn count(line: &str) -> io::Result<usize> {
-    // All programs of one run of `cargo test` have the same parent.
+    // All test programs of one run of `cargo test` have the same parent.
     let run = std::os::unix::process::parent_id();
     let path = env::temp_dir().join(format!("kosumi-skipped-tests-{run}"));
     append(&path, line)?;
@@ -139,7 +141,7 @@ fn count(_: &str) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// GNU Go: the program that `GNUGO` names, or `gnugo` where programs are, or in `/usr/games`.
+/// Returns the path of GNU Go: the program that `GNUGO` names, or `gnugo` in `PATH` or `/usr/games`.
 pub fn gnugo() -> Option<PathBuf> {
     let named = env::var_os("GNUGO").map(PathBuf::from);
     let path = env::var_os("PATH").unwrap_or_default();
@@ -152,13 +154,14 @@ pub fn gnugo() -> Option<PathBuf> {
     require(Need::GnuGo, found.ok_or_else(|| "there is no gnugo in GNUGO, PATH or /usr/games".to_owned()))
 }
 
-/// The small built-in network, for the variable `KOSUMI_MODEL`: with the large one, pages and whole games are slow on processors
-/// without 8-bit instructions.
+/// Returns the path of the small built-in network, for the variable `KOSUMI_MODEL`. With the large network, pages and
+/// whole games are slow on processors without 8-bit instructions.
 pub fn small_network() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/net/built_in/small.bin.gz")
 }
 
-/// A file or folder of the shared folder: the one that `KOSUMI_SHARED` names, or `shared` beside the project.
+/// Returns the path of a file or folder in the shared folder: the one that `KOSUMI_SHARED` names, or `shared` beside
+/// the project.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let found = env::var_os("KOSUMI_SHARED").map_or_else(beside, PathBuf::from).join(path);
@@ -167,7 +170,7 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     require(Need::Shared, if found.exists() { Ok(found) } else { Err(missing()) })
 }
 
-/// Node, with a package installed in a folder.
+/// Checks for Node with a package installed in a folder.
 pub fn node(folder: &Path, package: &str) -> Option<()> {
     let has_node = Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success());
     let found = if !has_node {
@@ -180,7 +183,7 @@ pub fn node(folder: &Path, package: &str) -> Option<()> {
     require(Need::Node, found)
 }
 
-/// A Python with KaTrain: the program that `KOSUMI_KATRAIN_PYTHON` names, or `python3`.
+/// Returns a Python with KaTrain: the program that `KOSUMI_KATRAIN_PYTHON` names, or `python3`.
 pub fn katrain() -> Option<String> {
     let python = env::var("KOSUMI_KATRAIN_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let has_all = Command::new(&python).args(["-c", "import katrain"]).output();
@@ -189,7 +192,7 @@ pub fn katrain() -> Option<String> {
     require(Need::KaTrain, if found { Ok(python.clone()) } else { Err(missing()) })
 }
 
-/// gtp2ogs: the program that `KOSUMI_GTP2OGS` names, or `gtp2ogs` where programs are.
+/// Returns the path of gtp2ogs: the program that `KOSUMI_GTP2OGS` names, or `gtp2ogs` in `PATH`.
 pub fn gtp2ogs() -> Option<PathBuf> {
     let named = env::var_os("KOSUMI_GTP2OGS").map(PathBuf::from);
     let path = env::var_os("PATH").unwrap_or_default();
@@ -198,7 +201,7 @@ pub fn gtp2ogs() -> Option<PathBuf> {
     require(Need::Gtp2ogs, found.ok_or_else(|| "there is no gtp2ogs in KOSUMI_GTP2OGS or PATH".to_owned()))
 }
 
-/// Chromium: the program that `KOSUMI_CHROMIUM` names, or where it usually is.
+/// Returns the path of Chromium: the program that `KOSUMI_CHROMIUM` names, or the usual one.
 pub fn chromium() -> Option<PathBuf> {
     let named = env::var_os("KOSUMI_CHROMIUM").map(PathBuf::from);
     let usual =
@@ -207,7 +210,8 @@ pub fn chromium() -> Option<PathBuf> {
     require(Need::Chromium, found.ok_or_else(|| "there is no Chromium".to_owned()))
 }
 
-/// Open MPI's `mpirun`, for a program that `has_feature`: the command that starts so many processes on this machine.
+/// Returns the command of Open MPI's `mpirun` that starts this number of processes on this machine. `has_feature` tells
+/// whether the program supports MPI.
 pub fn mpirun(has_feature: bool, processes: usize) -> Option<Command> {
     let version = Command::new("mpirun").arg("--version").output();
     let is_open_mpi =
@@ -219,13 +223,13 @@ pub fn mpirun(has_feature: bool, processes: usize) -> Option<Command> {
     };
     require(Need::Mpi, found)?;
     let mut command = Command::new("mpirun");
-    // In containers programs are often run as root, and have fewer processors than processes.
+    // Programs in containers often run as root, with fewer processors than processes.
     command.args(["--allow-run-as-root", "--oversubscribe", "--mca", "btl_base_warn_component_unused", "0"]);
     command.args(["-n", &processes.to_string()]);
     Some(command)
 }
 
-/// A Python with PyTorch and numpy: the program that `KOSUMI_PYTHON` names, or `python3`.
+/// Returns a Python with PyTorch and numpy: the program that `KOSUMI_PYTHON` names, or `python3`.
 pub fn pytorch() -> Option<String> {
     let python = env::var("KOSUMI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let has_all = Command::new(&python).args(["-c", "import torch, numpy"]).output();

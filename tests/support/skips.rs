@@ -1,11 +1,11 @@
-//! What becomes of a test that lacks something.
+//! Behaviour of tests with a missing requirement.
 
 use kosumi_test_support::{LOG, MUST_RUN, Need, is_named_in, require};
 use std::env;
 use std::fs;
 use std::process::Command;
 
-/// Lacks GNU Go, if the parent says so.
+/// Test that lacks GNU Go; it runs only in a child process.
 #[test]
 #[ignore = "what the other tests run"]
 fn lacking() {
@@ -13,7 +13,7 @@ fn lacking() {
     assert!(found.is_none());
 }
 
-/// Runs `lacking` in a process of its own: whether it succeeds, what it says, and what it logs.
+/// Runs `lacking` in a process of its own. Returns whether it succeeds, its output, and its log.
 fn run(must_run: &str) -> (bool, String, String) {
     let log = env::temp_dir().join(format!("kosumi-skips-{}-{}", std::process::id(), must_run.len()));
     let output = Command::new(env::current_exe().unwrap())

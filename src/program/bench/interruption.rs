@@ -1,4 +1,4 @@
-//! `kosumi bench --interruptions`: how long an engine that analyses or ponders takes to listen to the next line.
+//! `kosumi bench --interruptions`: response time of an engine that analyses or ponders.
 
 use crate::options;
 use anyhow::{Context, bail};
@@ -9,35 +9,35 @@ use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What is measured of interruptions
+/// Options of the measurement of interruptions
 #[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct Arguments {
-    /// Interrupt the analysis and the pondering of an engine so many times each, and nothing else
+    /// Interrupt an engine's analysis and pondering this many times each, and measure nothing else
     #[arg(long, value_name = "N", conflicts_with_all = ["signature", "model"])]
     pub(super) interruptions: Option<usize>,
-    /// The engine that is interrupted [default: this program, as gtp --ponder --time 0.1]
+    /// Engine to interrupt [default: this program, as gtp --ponder --time 0.1]
     #[arg(long, value_name = "COMMAND", requires = "interruptions")]
     engine: Option<String>,
-    /// The board on which it is, N or WIDTHxHEIGHT [default: 19]
+    /// Board size, N or WIDTHxHEIGHT [default: 19]
     #[arg(long, value_name = "SIZE", value_parser = options::board_size, requires = "interruptions")]
     board: Option<BoardSize>,
 }
 
-/// No engine takes this long for anything asked here.
+/// Time limit of every command, far above the time that any of them takes.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// A new game after so many moves.
+/// Number of moves after which a new game begins.
 const MOVES: usize = 60;
 const SEED: u64 = 1;
 
-/// Sends commands at random moments to an engine that analyses a position or ponders after its move, and prints how
-/// long the answers take.
+/// Sends commands at random moments to an engine that analyses a position or ponders after its move, and prints the
+/// response times.
 pub(super) fn run(count: usize, arguments: &Arguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let command = match &arguments.engine {
         Some(command) => command.clone(),
         None => {
             let program = std::env::current_exe().context("this program's path")?;
-            // The quotes are for the client, which splits the line again.
+            // The client splits the line again, so the path must be quoted.
             format!("'{}' gtp --ponder --time 0.1", program.display())
         }
     };
@@ -61,7 +61,7 @@ pub(super) fn run(count: usize, arguments: &Arguments, out: &mut dyn Write) -> a
     Ok(())
 }
 
-/// Asks `measure` for times at every move of games that the engine plays against itself.
+/// Calls `measure` after every move of games that the engine plays against itself, and collects `count` results.
 fn gather(
     engine: &mut Client,
     count: usize,
@@ -77,7 +77,7 @@ fn gather(
         }
         let [mover, next] = if moves.is_multiple_of(2) { ["b", "w"] } else { ["w", "b"] };
         let answer = engine.send(&format!("genmove {mover}"), TIMEOUT)?;
-        // Behind a pass or a resignation there may be nothing to think about.
+        // After a pass or a resignation the engine may have nothing to search.
         moves = if ["pass", "resign"].contains(&answer.trim()) { MOVES } else { moves + 1 };
         if moves < MOVES {
             times.push(measure(engine, next, &mut rng)?);
@@ -89,8 +89,8 @@ fn gather(
     Ok(times)
 }
 
-/// Until the answer to the analysis ends, and until the line that ended it is answered; nothing if the engine knows no
-/// analysis.
+/// Returns the time until the response to the analysis ends, and the time until the command that interrupted it is
+/// answered. Returns an empty vector if the engine does not support the analysis command.
 fn interrupted_analysis(
     engine: &mut Client,
     color: &str,
@@ -111,7 +111,7 @@ fn interrupted_analysis(
     }
 }
 
-/// Until the line is answered that ends the pondering.
+/// Returns the time until the command that interrupts the pondering is answered.
 fn interrupted_pondering(engine: &mut Client, _: &str, rng: &mut Rng) -> Result<Vec<Duration>, ClientError> {
     wait_a_little(rng);
     let start = Instant::now();
@@ -119,7 +119,7 @@ fn interrupted_pondering(engine: &mut Client, _: &str, rng: &mut Rng) -> Result<
     Ok(vec![start.elapsed()])
 }
 
-/// Between 50 and 450 ms: reports and slices of pondering are in all their stages.
+/// Sleeps for 50 to 450 ms, so that interruptions hit all stages of reports and of slices of pondering.
 fn wait_a_little(rng: &mut Rng) {
     thread::sleep(Duration::from_micros(50_000 + u64::from(rng.below(400_000))));
 }

@@ -1,4 +1,4 @@
-//! `kosumi bench`: a number that changes when the search does, and how fast everything is.
+//! `kosumi bench`: signatures, which change with the behaviour of the search, and measurements of speed.
 
 mod interruption;
 mod network;
@@ -46,25 +46,25 @@ Examples:
                                  how long analysis and pondering go on after the next line has come, about 3 min
   kosumi bench --interruptions 200 --board 9 --engine 'kosumi gtp --ponder --time 0.1 --threads 2 --model FILE'")]
 pub(super) struct Arguments {
-    /// Print the signatures only
+    /// Print only the signatures
     #[arg(long)]
     signature: bool,
     #[command(flatten)]
     network: network::Arguments,
     #[command(flatten)]
     interruption: interruption::Arguments,
-    /// Time for every measurement, in seconds [default: 2; for networks 0.5]
+    /// Time per measurement, in seconds [default: 2; for networks 0.5]
     #[arg(long, value_name = "SECONDS", value_parser = super::options::seconds)]
     seconds: Option<Duration>,
-    /// Threads to compare with one thread
+    /// Number of threads to compare with one thread
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(2..=1024))]
     threads: u16,
 }
 
-/// Boards that are measured.
+/// Sizes of the measured boards.
 const SIDES: [usize; 3] = [9, 13, 19];
 
-/// Memory of the searches here.
+/// Memory of each search, in MiB.
 const MEBIBYTES: usize = 256;
 const SEED: u64 = 1;
 
@@ -175,7 +175,7 @@ struct SearchSpeed {
     nodes: usize,
     edges: usize,
     bytes: usize,
-    /// Moves that were found to lead to a node of another path.
+    /// Number of edges that lead to a node created through another path.
     transpositions: u32,
 }
 
@@ -183,7 +183,7 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
     let size = square(side)?;
     let mut search = search(size, threads);
     let game = Game::new(size, Rules::default(), 7.5);
-    // Touches the memory once, so that this is not measured.
+    // The first search touches the memory, so that page faults are not measured.
     search_by_count(&mut search, &game, 100);
     search.clear();
     let limits = Limits::time(time);

@@ -1,4 +1,4 @@
-//! `kosumi bench --model`: how fast a network is.
+//! `kosumi bench --model`: speed of a network.
 
 use super::signature::POSITIONS;
 use super::{SIDES, position, sharing, square};
@@ -14,34 +14,35 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Positions that are evaluated together, if nothing is said.
+/// Default batch sizes.
 const BATCHES: [u16; 2] = [1, 8];
 
-/// What is measured of a network
+/// Options of the measurement of networks
 #[derive(Debug, Default, clap::Args)]
 #[group(skip)]
 pub(super) struct Arguments {
     /// Measure this network, and nothing else
     #[arg(long, value_name = "FILE", conflicts_with = "signature")]
     pub(super) model: Option<PathBuf>,
-    /// Size of the board, N or WIDTHxHEIGHT [default: 9, 13 and 19]
+    /// Board size, N or WIDTHxHEIGHT [default: 9, 13 and 19]
     #[arg(long, value_name = "SIZE", value_parser = options::board_size, requires = "model")]
     size: Option<BoardSize>,
-    /// The kernel alone that has this name [default: all that the processor can run]
+    /// Kernel to measure [default: all that the processor can run]
     #[arg(long, value_name = "NAME", value_parser = options::kernel, requires = "model")]
     kernel: Option<Kernel>,
-    /// The precision alone that has this name [default: all that the kernels have]
+    /// Precision to measure [default: all that the kernels support]
     #[arg(long, value_name = "NAME", value_parser = options::precision, requires = "model")]
     precision: Option<PrecisionChoice>,
-    /// Positions that are evaluated together [default: 1,8]
+    /// Batch sizes: numbers of positions per evaluation [default: 1,8]
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=1024), requires = "model")]
     batch: Vec<u16>,
-    /// Compare graph and tree instead, in searches of so many simulations
+    /// Compare graph and tree instead, in searches of this many playouts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "model", conflicts_with_all = ["size", "kernel", "precision", "batch"])]
     sharing: Option<u32>,
 }
 
-/// Prints evaluations per second: one thread and several, alone and in batches. The positions are those of a game.
+/// Prints evaluations per second, with one thread and with several, for each batch size. The positions are those of a
+/// game.
 pub(super) fn run(
     path: &Path,
     arguments: &Arguments,
@@ -98,7 +99,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What a network is shown in the course of the longest game of this size that the signature knows.
+/// Returns the network inputs of all positions of the signature's longest game on this board size.
 fn inputs(size: BoardSize) -> anyhow::Result<Vec<Input>> {
     let is_side = |side| size.is_square() && side == size.columns();
     let games = POSITIONS.iter().filter(|&&(side, _, _)| is_side(side));
@@ -116,7 +117,7 @@ fn inputs(size: BoardSize) -> anyhow::Result<Vec<Input>> {
     }
 }
 
-/// Evaluations per second. `evaluator` makes what a thread evaluates with.
+/// Measures evaluations per second of all threads. `evaluator` creates the evaluation function of a thread.
 fn measure<F: FnMut(&[&Input]) -> anyhow::Result<()>>(
     threads: usize,
     time: Duration,
@@ -128,7 +129,7 @@ fn measure<F: FnMut(&[&Input]) -> anyhow::Result<()>>(
         let mut evaluate = evaluator();
         let mut turn = inputs.iter().cycle();
         let mut next = || turn.by_ref().take(batch).collect::<Vec<_>>();
-        // The first evaluation prepares what it needs.
+        // The first evaluation includes preparations, so it is not measured.
         evaluate(&next())?;
         let start = Instant::now();
         let mut count = 0;

@@ -1,4 +1,4 @@
-//! What it costs that final status reads small regions, and what it saves that answers are kept.
+//! Cost of reading small regions for the final status, and savings by the cache of their results.
 
 use super::square;
 use anyhow::Context;
@@ -10,12 +10,12 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Boards that are played on, and visits a move.
+/// Board sizes with their visits per move.
 const GAMES: [(usize, u32); 2] = [(9, 30), (13, 20)];
-/// Longer games are given up.
+/// Maximum number of moves of a game.
 const MOST_MOVES: usize = 400;
 
-/// Plays games by the small built-in network with itself, and asks for the status of the stones after every move.
+/// Plays games of the small built-in network against itself, and determines the status of all stones after every move.
 pub(super) fn run(out: &mut impl Write) -> anyhow::Result<()> {
     let network = Arc::new(Network::built_in(BuiltIn::Small).context("the built-in network")?);
     let heading =

@@ -1,4 +1,4 @@
-//! `kosumi bench --model FILE --sharing N`: what a graph saves over a tree.
+//! `kosumi bench --model FILE --sharing N`: comparison of searches of a graph and of a tree.
 
 use super::signature::POSITIONS;
 use super::{MEBIBYTES, SIDES, position, search_by_count, square};
@@ -12,8 +12,8 @@ use kosumi_search::Search;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Prints nodes and evaluations of searches with so many simulations, of a graph and of a tree. The positions are
-/// those of the signature. Each search begins with an empty cache.
+/// Prints the numbers of nodes and evaluations of searches of a graph and of a tree, with the given number of playouts.
+/// The positions are those of the signature. Each search begins with an empty cache.
 pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "{}, searches of {simulations} simulations", network.name())?;
     writeln!(

@@ -1,4 +1,4 @@
-//! The two signatures of `kosumi bench`: numbers that change when the search does.
+//! Signatures of `kosumi bench`: hashes that change with the behaviour of the search.
 
 use super::{MEBIBYTES, position, search, search_by_count, square};
 use anyhow::Context;
@@ -11,7 +11,7 @@ use kosumi_net::{ArithmeticChoice, BuiltIn, Kernel, Network, Precision};
 use kosumi_search::{Search, SearchReport};
 use std::sync::Arc;
 
-/// Positions of the signature by playouts: a side, moves from the empty board, simulations.
+/// Positions of the signature by playouts: board size, moves from the empty board, number of playouts.
 pub(super) const POSITIONS: [(usize, &str, u32); 6] = [
     (9, "", 2000),
     (9, FIGHT_9, 2000),
@@ -26,7 +26,7 @@ const FIGHT_13: &str = "d4 k10 k4 d10 g7 c6 c7 d7 c8 d6 c5 b6 b5 a6 l9 l10 k9 j9
 const OPENING_19: &str =
     "q16 d4 q3 d16 f17 d14 k17 r14 r15 q14 o16 q10 r5 f3 c10 d9 c9 d8 c14 c13 d13 c15 b14 e14";
 
-/// Positions of the signature with a network: columns, rows, rules by name, moves, simulations.
+/// Positions of the signature with a network: columns, rows, name of the rules, moves, number of playouts.
 const NETWORK_POSITIONS: [(usize, usize, &str, &str, u32); 10] = [
     (9, 9, "chinese-kgs", "", 120),
     (9, 9, "japanese", FIGHT_9, 120),
@@ -40,7 +40,7 @@ const NETWORK_POSITIONS: [(usize, usize, &str, &str, u32); 10] = [
     (19, 19, "japanese", OPENING_19, 30),
 ];
 
-/// A hash over what searches by playouts find.
+/// Returns a hash over the results of searches by random playouts.
 pub(super) fn by_playouts() -> anyhow::Result<u64> {
     let mut hash = Hash::default();
     for (side, moves, count) in POSITIONS {
@@ -52,7 +52,7 @@ pub(super) fn by_playouts() -> anyhow::Result<u64> {
     Ok(hash.0)
 }
 
-/// A hash over what searches with the small built-in network find, by PUCT and on the portable kernel.
+/// Returns a hash over the results of searches by PUCT with the small built-in network on the portable kernel.
 pub(super) fn by_network() -> anyhow::Result<u64> {
     let network = Arc::new(Network::built_in(BuiltIn::Small).context("the built-in network")?);
     let arithmetic = ArithmeticChoice { kernel: Some(Kernel::Portable), precision: Some(Precision::F32) };
@@ -93,7 +93,7 @@ impl Hash {
 mod tests {
     use super::*;
 
-    // Whoever changes one of these numbers says why in the commit.
+    // A commit that changes one of these numbers must state the reason.
 
     #[test]
     fn signature_by_playouts() {

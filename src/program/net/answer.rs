@@ -1,4 +1,4 @@
-//! `kosumi net answer`: what a network says of positions that another program has in the form of shards.
+//! `kosumi net answer`: network evaluations of positions that another program sends in the format of shards.
 
 use super::super::options::{self, PrecisionChoice};
 use anyhow::{Context as _, ensure};
@@ -9,7 +9,7 @@ use kosumi_tools::training::PackedInput;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::PathBuf;
 
-/// Answer another program's positions on standard input, in binary
+/// Evaluate positions of another program, in binary on standard input and output
 #[derive(Debug, Args)]
 #[command(after_help = "\
 For training programs that want a network's answers at the speed of this program's kernels;
@@ -27,20 +27,20 @@ owner of a point. What a network does not have is NaN.
 Examples:
   kosumi net answer b10c384.bin.gz --precision int8 < questions > answers")]
 pub(super) struct Arguments {
-    /// The network: .bin.gz, .txt.gz, .bin, .txt, or compact
+    /// Network: .bin.gz, .txt.gz, .bin, .txt, or compact
     file: PathBuf,
-    /// Instructions to compute with [default: the fastest that the processor has]
+    /// Instruction set [default: the fastest one that the processor supports]
     #[arg(long, value_name = "NAME", value_parser = options::kernel)]
     kernel: Option<Kernel>,
-    /// Precision: f32, bf16, int8, or auto, the fastest whose answers hardly differ [default: auto]
+    /// Precision: f32, bf16, int8, or auto, the fastest one whose results hardly differ [default: auto]
     #[arg(long, value_name = "NAME", value_parser = options::precision)]
     precision: Option<PrecisionChoice>,
 }
 
-/// Points of all boards that are evaluated together.
+/// Maximum number of points of all boards of a batch, unless a single board has more.
 const POINTS_AT_ONCE: usize = 361;
 
-/// Positions that a question may have.
+/// Maximum number of positions of a request.
 const MOST_POSITIONS: u32 = 65_536;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -51,10 +51,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     answer(&forward, questions, answers)
 }
 
-/// Answers questions until there is none.
+/// Answers requests until the end of the input.
 ///
 /// # Errors
-/// If a question is not whole or asks for what cannot be, if the network's answer is not finite, or if reading or
+///
+/// Returns an error if a request is truncated or invalid, if the output of the network is not finite, or if reading or
 /// writing fails.
 fn answer(forward: &Forward, mut questions: impl Read, mut answers: impl Write) -> anyhow::Result<()> {
     let mut scratch = Scratch::default();
@@ -79,7 +80,7 @@ fn answer(forward: &Forward, mut questions: impl Read, mut answers: impl Write) 
     Ok(())
 }
 
-/// The three numbers that a question begins with; `None` where the questions end.
+/// Reads the three numbers at the beginning of a request. Returns `None` at the end of the input.
 fn head(questions: &mut impl Read) -> io::Result<Option<[u32; 3]>> {
     let mut first = [0; 1];
     loop {
@@ -163,7 +164,7 @@ mod tests {
             let network =
                 random::network(&random::Options { version, ..random::Options::default() }).unwrap();
             let mut forward = Forward::new(&network);
-            // More of the second board than are evaluated together.
+            // The second board has more positions than a batch.
             let (first, second) = (positions(3, 5, 4), positions(40, 3, 3));
             let mut questions = question([5, 4, 3], &first);
             questions.extend(question([3, 3, 0], &[]));

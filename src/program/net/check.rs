@@ -1,4 +1,4 @@
-//! `kosumi net check`: do the fast kernels compute on this processor what the papers say?
+//! `kosumi net check`: comparison of the fast kernels with the plain forward pass on this processor.
 
 use crate::options::{self, PrecisionChoice};
 use anyhow::{Context as _, ensure};
@@ -16,7 +16,7 @@ use kosumi_net::{
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Compare the fast kernels of this processor with the plain forward pass
+/// Compare the fast kernels with the plain forward pass on this processor
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every kernel that this processor can run evaluates positions of random games, one at a time and
@@ -31,19 +31,19 @@ Examples:
   kosumi net check b18c384.bin.gz --size 19 --kernel avx512
   kosumi net check --kernel emulated-bf16        what amx-bf16 would compute, on any processor")]
 pub(super) struct Arguments {
-    /// The large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in ones]
+    /// Large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in ones]
     file: Option<PathBuf>,
-    /// The kernel alone that has this name [default: all that the processor can run]
+    /// Kernel to check [default: all that the processor can run]
     #[arg(long, value_name = "NAME", value_parser = options::kernel)]
     kernel: Option<Kernel>,
-    /// The precision alone that has this name [default: all that the kernels have]
+    /// Precision to check [default: all that the kernels support]
     #[arg(long, value_name = "NAME", value_parser = options::precision)]
     precision: Option<PrecisionChoice>,
-    /// Sizes of boards, each N or WIDTHxHEIGHT
+    /// Board sizes, each N or WIDTHxHEIGHT
     #[arg(long, value_name = "SIZE,...", default_value = "7,9x13,19", value_delimiter = ',',
         value_parser = options::board_size)]
     size: Vec<BoardSize>,
-    /// Only the small networks
+    /// Check only the small networks
     #[arg(long, conflicts_with = "file")]
     small: bool,
 }
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
 }
 
-/// Prints a line for every network and kernel, and what is used if nothing is said.
+/// Prints a line per network and kernel, and the default kernel.
 fn check(
     networks: &[Network],
     positions: &[Vec<Position>],
@@ -112,8 +112,8 @@ fn check(
     Ok(())
 }
 
-/// Networks that between them have every kind of block, norm and activation of networks that are published, one policy
-/// and two, and numbers of channels that no vector divides.
+/// Creates networks that together have every kind of block, norm and activation of published networks, one policy and
+/// two policies, and channel counts that are no multiple of a vector's width.
 fn small_networks() -> anyhow::Result<Vec<Network>> {
     use BlockKind::{Attention, FeedForward, GlobalPooling, Nested, NestedMixed, NestedPooling};
     use BlockKind::{NestedTransformer, Ordinary};
@@ -162,7 +162,7 @@ fn small_networks() -> anyhow::Result<Vec<Network>> {
     Ok(each.iter().map(random::network).collect::<Result<_, _>>()?)
 }
 
-/// A position as a network is shown it.
+/// Network input of a position, with its legal points.
 struct Position {
     input: Input,
     legal: Vec<bool>,
@@ -170,16 +170,16 @@ struct Position {
 
 impl Position {
     fn meaning(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
-        // Both policies count.
+        // An optimism of 0.5 makes both policies count.
         let context = Context { legal: &self.legal, no_result: true, optimism: 0.5, temperature: 1.0 };
         Ok(Prediction::new(network, output, context)?)
     }
 }
 
-/// Positions of each size.
+/// Number of positions per board size.
 const POSITIONS: usize = 4;
 
-/// Positions from the course of a random game; fewer if nothing can be played any more.
+/// Returns positions of a random game; fewer than [`POSITIONS`] if the game has no legal moves left.
 fn positions(size: BoardSize) -> anyhow::Result<Vec<Position>> {
     let rules = Rules::default();
     let mut game = Game::new(size, rules, rules.usual_komi());
@@ -205,7 +205,7 @@ fn positions(size: BoardSize) -> anyhow::Result<Vec<Position>> {
     Ok(positions)
 }
 
-/// What the plain forward pass says of all positions.
+/// Evaluates all positions with the plain forward pass.
 fn plain(network: &Network, positions: &[Vec<Position>]) -> anyhow::Result<Vec<Vec<Prediction>>> {
     let of_size = |positions: &Vec<Position>| {
         let each = positions.iter();
@@ -214,14 +214,14 @@ fn plain(network: &Network, positions: &[Vec<Position>]) -> anyhow::Result<Vec<V
     positions.iter().map(of_size).collect()
 }
 
-/// The largest differences of some evaluations from others.
+/// Largest absolute differences between two sets of evaluations.
 #[derive(Clone, Copy, Default, Debug)]
 struct Differences {
     probability: f32,
     owner: f32,
-    /// In points.
+    /// Difference of the lead, in points.
     lead: f32,
-    /// Evaluations with the same likeliest move.
+    /// Number of evaluations with the same likeliest move.
     same: usize,
     count: usize,
 }
@@ -242,9 +242,10 @@ impl Differences {
         self.count += 1;
     }
 
-    /// Are they what the order of additions, or rounding, can make?
+    /// Returns whether the order of additions, or rounding, can explain the differences.
     fn are_tolerable(&self, precision: Precision) -> bool {
-        // Owners go from -1 to 1, probabilities from 0 to 1: where a network is torn between two answers, rounding moves an owner twice as far.
+        // Ownership is in [-1, 1], probabilities are in [0, 1]: where a network is undecided, rounding changes
+        // ownership twice as much.
         let (probability, owner, lead) = match precision {
             Precision::F32 => (2e-4, 2e-4, 2e-2),
             Precision::Bf16 => (0.1, 0.2, 5.0),
@@ -254,13 +255,13 @@ impl Differences {
     }
 }
 
-/// The likeliest move's place in the policy; behind all, a pass.
+/// Returns the index of the likeliest move in the policy. A pass has the index after all points.
 fn likeliest(prediction: &Prediction) -> usize {
     let moves = prediction.policy.iter().chain([&prediction.pass]).enumerate();
     moves.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(place, _)| place)
 }
 
-/// How far what `evaluate` says of all positions, alone and together, is from `wanted`.
+/// Compares the results of `evaluate` for all positions, alone and in batches, with `wanted`.
 fn differences(
     network: &Network,
     positions: &[Vec<Position>],
@@ -268,7 +269,7 @@ fn differences(
     evaluate: impl Fn(&[&Input], &mut Scratch) -> anyhow::Result<Vec<Output>>,
 ) -> anyhow::Result<Differences> {
     let mut differences = Differences::default();
-    // The same memory for all, so that what one leaves behind would be seen.
+    // All evaluations share one scratch memory, which reveals stale data.
     let mut scratch = Scratch::default();
     for (positions, wanted) in positions.iter().zip(wanted) {
         let together: Vec<&Input> = positions.iter().map(|position| &position.input).collect();
@@ -318,7 +319,7 @@ mod tests {
                 let mut outputs = Vec::new();
                 for input in inputs {
                     let mut output = scalar::evaluate(&network, input)?;
-                    // The other board is as it should be.
+                    // Only one of the two boards gets wrong output.
                     if input.width == 5 {
                         change(&mut output);
                     }

@@ -1,4 +1,4 @@
-//! `kosumi net convert`: a network in another form.
+//! `kosumi net convert`: conversion of network files.
 
 use super::super::options;
 use super::format::Format;
@@ -7,7 +7,7 @@ use clap::Args;
 use kosumi_net::{BuiltIn, Network};
 use std::path::PathBuf;
 
-/// Write a network in another form: the built-in ones for KataGo, for instance
+/// Convert a network file; for instance, write the built-in network for KataGo
 #[derive(Debug, Args)]
 #[command(after_help = "\
 KataGo reads what is written. Weights stay what they are in 32 bits; those that a compact file has
@@ -18,13 +18,13 @@ Examples:
   kosumi net convert --network small -o small.txt
   kosumi net convert b6c96.bin.gz -o b6c96.txt.gz")]
 pub(super) struct Arguments {
-    /// The network: .bin.gz, .txt.gz, .bin, .txt, or compact [default: the built-in one]
+    /// Network: .bin.gz, .txt.gz, .bin, .txt, or compact [default: the built-in one]
     #[arg(conflicts_with = "network")]
     file: Option<PathBuf>,
-    /// The built-in network of this name: large or small [default: large]
+    /// Name of the built-in network: large or small [default: large]
     #[arg(long, value_name = "NAME", value_parser = options::built_in)]
     network: Option<BuiltIn>,
-    /// Where to write it; the name must end in .bin.gz, .txt.gz, .bin or .txt
+    /// Output file; its name must end in .bin.gz, .txt.gz, .bin or .txt
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }

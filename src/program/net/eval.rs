@@ -1,4 +1,4 @@
-//! `kosumi net eval`: what a network says of one position.
+//! `kosumi net eval`: network evaluation of one position.
 
 use crate::options;
 use anyhow::{Context as _, ensure};
@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Say what a network thinks of one position
+/// Evaluate one position with a network
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Chances, lead, score and owners are Black's; the lead is what komi would have to grow by for an even game.
@@ -26,36 +26,35 @@ Examples:
   kosumi net eval b6c96.bin.gz --sgf game.sgf
   kosumi net eval b6c96.bin.gz --sgf game.sgf --move 30 --symmetry all --json")]
 pub(super) struct Arguments {
-    /// The network: .bin.gz, .txt.gz, .bin, .txt, or compact
+    /// Network: .bin.gz, .txt.gz, .bin, .txt, or compact
     file: PathBuf,
-    /// The game: the main line of the first game in this file
+    /// Game record; the main line of its first game is used
     #[arg(long, value_name = "GAME")]
     sgf: PathBuf,
-    /// Stop after this many moves
+    /// Number of moves to play [default: all]
     #[arg(long = "move", value_name = "N")]
     moves: Option<usize>,
-    /// Rules; otherwise those that the file names, or chinese-kgs
+    /// Rules [default: those of the game record, or chinese-kgs]
     #[arg(long, value_parser = options::rules)]
     rules: Option<Rules>,
-    /// Komi; otherwise the file's, or what is usual with the rules
+    /// Komi [default: that of the game record, or the usual komi of the rules]
     #[arg(long, value_parser = options::points, allow_negative_numbers = true)]
     komi: Option<f32>,
-    /// The image of the board that the network looks at, 0 to 7 as KataGo counts them, or the mean of all
+    /// Symmetry of the board that is evaluated, 0 to 7 in KataGo's order, or all for the mean of all
     #[arg(long, value_name = "K|all", default_value = "0", value_parser = images)]
     symmetry: Images,
-    /// How much of the network's optimistic policy is mixed in, from 0 to 1, if it has one; in a search it is 0.2 at the
-    /// root and 1 below
+    /// Weight of the network's optimistic policy, 0 to 1, if it has one; searches use 0.2 at the root and 1 elsewhere
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = options::share)]
     optimism: f32,
-    /// Whose moves a network of human play predicts: rank_5k, preaz_3d, proyear_1999, for instance
+    /// People whose moves a human-play network predicts, such as rank_5k, preaz_3d or proyear_1999
     #[arg(long, value_name = "PROFILE")]
     profile: Option<Profile>,
-    /// Write JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Which images of the board the network looks at.
+/// Symmetries of the board that the network evaluates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Images {
     One(Symmetry),
@@ -94,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the network says of these images of the position, in the mean; Black's view.
+/// Returns the mean prediction over the given symmetries of the position. Values are Black's.
 fn predict(
     network: Network,
     settings: NetworkSettings,
@@ -108,7 +107,7 @@ fn predict(
     Prediction::mean(&predictions.collect::<Result<Vec<_>, _>>()?).context("no image was asked for")
 }
 
-/// The position that is asked about.
+/// Replays the game record up to the position to evaluate.
 fn game(arguments: &Arguments) -> anyhow::Result<Game> {
     let record = Record::parse(&fs::read(&arguments.sgf)?)?;
     let named = arguments.rules.or_else(|| record.rules());
@@ -116,7 +115,7 @@ fn game(arguments: &Arguments) -> anyhow::Result<Game> {
     let count = record.move_count();
     let moves = arguments.moves.unwrap_or(count);
     ensure!(moves <= count, "there are {count} moves, not {moves}");
-    // The move that is not played any more.
+    // `replay` stops before this move.
     let up_to = Some(moves + 1);
     let replayed = record.replay(rules, record.komi_under(rules), up_to, Strictness::Tolerant)?;
     for warning in &replayed.warnings {
@@ -129,7 +128,7 @@ fn game(arguments: &Arguments) -> anyhow::Result<Game> {
     })
 }
 
-/// Best moves that are listed.
+/// Number of listed moves.
 const LISTED: usize = 10;
 
 fn report(game: &Game, prediction: &Prediction) -> String {
@@ -170,7 +169,7 @@ fn report(game: &Game, prediction: &Prediction) -> String {
     text
 }
 
-/// The likeliest moves, the likeliest first.
+/// Returns the likeliest moves, in descending order of their probability.
 fn best_moves(size: BoardSize, prediction: &Prediction) -> Vec<(Move, f32)> {
     let points = size.points().map(|point| (Move::Play(point), prediction.policy[index(size, point)]));
     let mut moves: Vec<(Move, f32)> = points.chain([(Move::Pass, prediction.pass)]).collect();
@@ -180,7 +179,7 @@ fn best_moves(size: BoardSize, prediction: &Prediction) -> Vec<(Move, f32)> {
     moves
 }
 
-/// The board with a whole number on every point, or the stone there where there is none.
+/// Draws the board with a rounded number on each point. Points without a number show their stone.
 fn table(game: &Game, number: impl Fn(usize, bool) -> Option<f32>) -> String {
     let size = game.size();
     let mut text = String::new();
@@ -190,7 +189,7 @@ fn table(game: &Game, number: impl Fn(usize, bool) -> Option<f32>) -> String {
             let Some(point) = size.point(column, row) else { continue };
             let stone = game.board().cell(point).color();
             let cell = match number(index(size, point), stone.is_some()) {
-                // Without a sign if it is rounded to zero.
+                // The conversion to an integer removes the sign of a negative zero.
                 Some(number) => (number.round() as i32).to_string(),
                 None if stone == Some(Color::Black) => "X".to_owned(),
                 None => "O".to_owned(),
@@ -208,7 +207,7 @@ fn table(game: &Game, number: impl Fn(usize, bool) -> Option<f32>) -> String {
     text
 }
 
-/// What `--json` writes. Rows run from the top.
+/// Output of `--json`. Rows are listed from the top of the board.
 #[derive(Debug, Serialize)]
 struct Answer {
     columns: usize,
@@ -224,7 +223,7 @@ struct Answer {
     black_score: f32,
     score_stdev: f32,
     policy_pass: f32,
-    /// `null` where a move is illegal.
+    /// Probabilities of the points; `null` for illegal moves.
     policy: Vec<Vec<Option<f32>>>,
     black_ownership: Vec<Vec<f32>>,
 }

@@ -1,4 +1,4 @@
-//! `kosumi net find`: networks that other programs have left on this machine.
+//! `kosumi net find`: search for networks of other programs on this machine.
 
 use anyhow::Context as _;
 use clap::Args;
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// List the KataGo networks that other programs have left on this machine
+/// List the KataGo networks of other programs on this machine
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Looks where KaTrain, KataGo, Lizzie, LizzieYzy, LizGoban, Sabaki, Ogatak and others keep networks or
@@ -17,10 +17,10 @@ used without being named: kosumi gtp --model FILE plays with a network.
 
 Evaluations a second are those of an empty 19x19 board on one thread.")]
 pub(super) struct Arguments {
-    /// Look through these folders, too
+    /// Further folders to search
     #[arg(value_name = "FOLDER")]
     folders: Vec<PathBuf>,
-    /// Do not measure how fast the networks are
+    /// Do not measure the speed of the networks
     #[arg(long)]
     no_speed: bool,
 }
@@ -62,16 +62,16 @@ fn speed_text(path: &Path) -> String {
     }
 }
 
-/// Time of a measurement, beyond the first evaluation.
+/// Minimum time of a measurement, without the first evaluation.
 const MEASURED: Duration = Duration::from_millis(500);
 
-/// Evaluations a second.
+/// Measures evaluations per second.
 fn speed(path: &Path) -> anyhow::Result<f64> {
     let network = Network::open(path)?;
     let mut input = Input::zero(19, 19);
     input.spatial.iter_mut().step_by(SPATIAL_FEATURES).for_each(|on_board| *on_board = 1.0);
     let mut forward = Forward::new(&network);
-    // The first one prepares what is needed for a size of board.
+    // The first evaluation includes preparations for the board size, so it is not measured.
     forward.evaluate(&input)?;
     let start = Instant::now();
     let mut count = 0;
@@ -97,7 +97,7 @@ fn table(rows: &[[String; 5]]) -> String {
     text
 }
 
-/// A path as it is typed on a command line.
+/// Quotes a path for a command line if necessary.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |letter: char| letter.is_alphanumeric() || "/\\:._-+~".contains(letter);

@@ -1,4 +1,4 @@
-//! How a network is written, by the name of the file.
+//! Output format of a network, chosen by the file name.
 
 use anyhow::{Context as _, bail};
 use flate2::Compression;
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// What the name of a file says.
+/// Encoding of a network file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     encoding: Encoding,
@@ -30,7 +30,7 @@ impl Format {
         Ok(Format { encoding, is_packed })
     }
 
-    /// Writes a network into the file, which is made anew.
+    /// Writes a network to a file. An existing file is overwritten.
     pub(super) fn write(self, network: &Network, path: &Path) -> anyhow::Result<()> {
         let file = File::create(path);
         file.and_then(|file| self.write_to(network, file)).with_context(|| path.display().to_string())

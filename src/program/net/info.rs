@@ -1,4 +1,4 @@
-//! `kosumi net info`: what a network consists of.
+//! `kosumi net info`: structure of a network.
 
 use anyhow::Context as _;
 use clap::Args;
@@ -7,10 +7,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Say what a network consists of and what it costs
+/// Show the structure of a network and its cost
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The network: .bin.gz, .txt.gz, .bin, .txt, or compact
+    /// Network: .bin.gz, .txt.gz, .bin, .txt, or compact
     file: PathBuf,
 }
 
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Points of the board that people play on.
+/// Number of points of the usual board.
 const USUAL_POINTS: usize = 19 * 19;
 
 fn report(network: &Network, bytes: u64) -> String {
@@ -72,7 +72,7 @@ fn report(network: &Network, bytes: u64) -> String {
     text
 }
 
-/// A row for every block; inner ones are indented.
+/// Adds a row per block. Inner blocks are indented.
 fn add_rows(blocks: &[Block], depth: usize, rows: &mut Vec<[String; 6]>) {
     for block in blocks {
         let cost = Cost::of(|visit| block.visit(visit));
@@ -89,7 +89,7 @@ fn add_rows(blocks: &[Block], depth: usize, rows: &mut Vec<[String; 6]>) {
     }
 }
 
-/// Words to the left, numbers to the right.
+/// Formats rows as a table with text aligned left and numbers aligned right.
 fn table(rows: &[[String; 6]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let mut text = String::new();

@@ -11,7 +11,7 @@ mod random;
 
 use clap::{Args, Subcommand};
 
-/// Look at networks in KataGo's format, or make one
+/// Inspect networks in KataGo's format, or create one
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -20,19 +20,19 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say what a network consists of and what it costs
+    /// Show the structure of a network and its cost
     Info(info::Arguments),
-    /// Say what a network thinks of one position
+    /// Evaluate one position with a network
     Eval(eval::Arguments),
-    /// Compare the fast kernels of this processor with the plain forward pass
+    /// Compare the fast kernels with the plain forward pass on this processor
     Check(check::Arguments),
-    /// Answer another program's positions on standard input, in binary
+    /// Evaluate positions of another program, in binary on standard input and output
     Answer(answer::Arguments),
-    /// Write a network in another form: the built-in ones for KataGo, for instance
+    /// Convert a network file; for instance, write the built-in network for KataGo
     Convert(convert::Arguments),
-    /// List the KataGo networks that other programs have left on this machine
+    /// List the KataGo networks of other programs on this machine
     Find(find::Arguments),
-    /// Make a small network with random weights, to test programs that read the format
+    /// Create a small network with random weights, to test programs that read the format
     Random(random::Arguments),
 }
 

@@ -1,4 +1,4 @@
-//! `kosumi net random`: a network to test with.
+//! `kosumi net random`: creation of test networks.
 
 use super::format::Format;
 use clap::{Args, ValueEnum};
@@ -6,7 +6,7 @@ use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, T
 use kosumi_net::{Activation, architecture};
 use std::path::PathBuf;
 
-/// Make a small network with random weights, to test programs that read the format
+/// Create a small network with random weights, to test programs that read the format
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -16,56 +16,56 @@ Examples:
   kosumi net random --architecture b10c384h6nbttflrs-fson-silu-rsnh -o transformer.bin.gz
   kosumi net random --blocks nested-mixed,attention,ffn --heads 4 --key-heads 2 --rotary fixed --trunk-norm rms --activation silu --metadata --channels 32 -o all-kinds.txt")]
 pub(super) struct Arguments {
-    /// Version of the network, from 8 to 17 [default: the oldest that can hold it]
+    /// Version of the format, 8 to 17 [default: the oldest one that supports the network]
     #[arg(long, value_name = "V")]
     version: Option<u32>,
-    /// Blocks, channels and all else as in networks that KataGo calls so, for instance b18c384nbt-mish or
+    /// KataGo's name of an architecture, which sets blocks, channels and all other parts, such as b18c384nbt-mish or
     /// b10c384h6nbttflrs-fson-silu-rsnh
     #[arg(long, value_name = "NAME", value_parser = architecture::options, conflicts_with_all =
         ["blocks", "channels", "activation", "heads", "key_heads", "key_width", "value_width", "rotary", "trunk_norm"])]
     architecture: Option<Options>,
-    /// The blocks of the trunk: ordinary, gpool, nested, nested-gpool, attention, ffn, nested-transformer,
-    /// nested-transformer3 or nested-mixed, each with a number of times
+    /// Blocks of the trunk: ordinary, gpool, nested, nested-gpool, attention, ffn, nested-transformer,
+    /// nested-transformer3 or nested-mixed, each with an optional repeat count
     #[arg(long, value_name = "KIND[:N],...", default_value = "ordinary,gpool", value_delimiter = ',',
         value_parser = block_kind)]
     blocks: Vec<(BlockKind, usize)>,
-    /// Channels of the trunk
+    /// Number of channels of the trunk
     #[arg(long, value_name = "N", default_value_t = 12)]
     channels: usize,
-    /// The activation everywhere [default: mish from version 11 on, relu before]
+    /// Activation of all layers [default: mish from version 11 on, relu before]
     #[arg(long, value_enum)]
     activation: Option<ActivationName>,
-    /// Heads of attention
+    /// Number of attention heads
     #[arg(long, value_name = "N", default_value_t = 2)]
     heads: usize,
-    /// Heads of keys and values, fewer than the heads if several share theirs [default: as many as heads]
+    /// Number of key and value heads; fewer than --heads if several heads share one [default: --heads]
     #[arg(long, value_name = "N")]
     key_heads: Option<usize>,
-    /// Channels of a query in a head [default: an even share]
+    /// Query channels per head [default: an even share]
     #[arg(long, value_name = "N")]
     key_width: Option<usize>,
-    /// Channels of a value in a head [default: an even share]
+    /// Value channels per head [default: an even share]
     #[arg(long, value_name = "N")]
     value_width: Option<usize>,
-    /// How attention tells positions apart
+    /// Rotary position embedding of attention
     #[arg(long, value_enum, default_value = "learned")]
     rotary: RotaryName,
-    /// The norm at the end of the trunk
+    /// Norm at the end of the trunk
     #[arg(long, value_enum, default_value = "batch")]
     trunk_norm: TrunkNormName,
-    /// Logits of every move, 2 or 4, from version 17 on
+    /// Number of policy logits per move, 2 or 4, from version 17 on
     #[arg(long, value_name = "N", default_value_t = 2)]
     policy_channels: usize,
-    /// Told who plays, as networks of human play are
+    /// Add a metadata encoder, as human-play networks have
     #[arg(long)]
     metadata: bool,
-    /// Taught that chains are alive for certain only if they are where suicide is legal
+    /// Mark the network as trained with unconditional life as under rules that allow suicide
     #[arg(long)]
     pass_alive_with_suicide: bool,
-    /// Decides all weights
+    /// Seed of all weights
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// Where to write it; the name must end in .bin.gz, .txt.gz, .bin or .txt
+    /// Output file; its name must end in .bin.gz, .txt.gz, .bin or .txt
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
@@ -123,7 +123,7 @@ impl From<TrunkNormName> for TrunkNormKind {
     }
 }
 
-/// `gpool`, or `gpool:3` for three of them.
+/// Parses `gpool`, or `gpool:3` for three blocks of the kind.
 fn block_kind(text: &str) -> Result<(BlockKind, usize), String> {
     let (word, count) = text.split_once(':').unwrap_or((text, "1"));
     let kind = BlockKind::ALL.into_iter().find(|kind| kind.word() == word);
@@ -158,7 +158,7 @@ fn options(arguments: &Arguments) -> Options {
     }
 }
 
-/// A network of the parts that are asked for.
+/// Returns the options of a network from its single parts.
 fn of_parts(arguments: &Arguments) -> Options {
     let blocks: Vec<BlockKind> =
         arguments.blocks.iter().flat_map(|&(kind, count)| std::iter::repeat_n(kind, count)).collect();

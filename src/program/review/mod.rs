@@ -1,4 +1,4 @@
-//! `kosumi review`: a game record in, an annotated record and a page to look at out.
+//! `kosumi review`: annotates a game record and writes a page that shows the review.
 
 mod outputs;
 mod passes;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Go through a game: what each move gained and lost
+/// Review a game: the gain and loss of each move
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Every position is searched, and every move compared with the search's first choice. A move is called
@@ -61,32 +61,32 @@ Examples:
   kosumi review game.sgf --live                    the page with the engine behind it
   kosumi review game.sgf --json                    numbers for other programs, and nothing else")]
 pub(super) struct Arguments {
-    /// The record, or several; of its variations the first ones are followed
+    /// Game records to review; their main lines are followed
     #[arg(value_name = "GAME.sgf", required = true)]
     files: Vec<PathBuf>,
-    /// Which game of a file, counted from 1
+    /// Number of the game in each file, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     game: u32,
-    /// Write BASE.sgf, BASE.html and BASE.json; of several records, a folder for their files [default: GAME.review, in the
-    /// current directory]
+    /// Base name of the output files BASE.sgf, BASE.html and BASE.json; with several game records, an existing folder
+    /// for their files [default: GAME.review, in the current directory]
     #[arg(short, long, value_name = "BASE")]
     output: Option<PathBuf>,
-    /// Write the annotated record [default: this and --html]
+    /// Write the annotated game record [default: this and --html]
     #[arg(long)]
     sgf: bool,
-    /// Write the page
+    /// Write the HTML page
     #[arg(long)]
     html: bool,
-    /// Write the numbers as JSON
+    /// Write the results as JSON
     #[arg(long)]
     json: bool,
-    /// Simulations a position [default: three passes up to 200, or without a network 2000, unless --time is given]
+    /// Playouts per position [default: three passes up to 200, or 2000 without a network, unless --time is given]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     playouts: Option<u32>,
-    /// Time a position, in seconds
+    /// Time per position, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     time: Option<Duration>,
-    /// Search threads [default: as many as there are processors, over ranks 1]
+    /// Number of search threads [default: number of processors, or 1 per rank under MPI]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Memory for search results, in MiB
@@ -95,26 +95,27 @@ pub(super) struct Arguments {
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// The first move to judge, counted from 1
+    /// First move to review, counted from 1
     #[arg(long, value_name = "MOVE", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     from: u32,
-    /// The last move to judge [default: the last of the game]
+    /// Last move to review [default: the last one of the game]
     #[arg(long, value_name = "MOVE", value_parser = clap::value_parser!(u32).range(1..))]
     to: Option<u32>,
-    /// Rules, whatever the record says [default: the record's, or chinese-kgs]
+    /// Rules, instead of those of the game record [default: those of the game record, or chinese-kgs]
     #[arg(long, value_name = "NAME", value_parser = options::rules)]
     rules: Option<Rules>,
-    /// Points for White, whatever the record says [default: the record's, or what is usual with the rules]
+    /// Points for White, instead of the komi of the game record [default: komi of the game record, or usual komi of the
+    /// rules]
     #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
     komi: Option<f32>,
-    /// Losses, in per cent of win rate, that make an inaccuracy, a mistake, a blunder
+    /// Losses of win rate, in percent, from which a move is an inaccuracy, a mistake or a blunder
     #[arg(long, value_name = "A,B,C", default_value = "5,10,20", value_parser = thresholds)]
     thresholds: Thresholds,
-    /// Moves shown for each position
+    /// Number of candidate moves shown per position
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=20))]
     candidates: u8,
-    /// Open the page in the browser with the engine behind it: own moves can be tried there. No file is written; the page
-    /// saves what was found as SGF
+    /// Open the page in the browser with a running engine, which can analyse other moves. No file is written; the page
+    /// saves the review as SGF
     #[arg(long, conflicts_with_all = ["output", "sgf", "html", "json"])]
     live: bool,
     #[command(flatten)]
@@ -123,7 +124,7 @@ pub(super) struct Arguments {
     model: ModelArguments,
 }
 
-/// Simulations a position if nothing is said, by playouts and by a network.
+/// Default playouts per position, by random playouts and with a network.
 const DEFAULT_PLAYOUTS: [u32; 2] = [2000, 200];
 
 fn thresholds(text: &str) -> Result<Thresholds, String> {
@@ -143,7 +144,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ranks::spread("game", |part| {
         let games = Outputs::of_all(arguments)?;
         let threads = ranks::threads(&part, arguments.threads.map(usize::from));
-        // Over ranks only whole reviews are sent, so that there is one pass, and ^C is for mpirun.
+        // Over ranks only finished reviews are sent, so there is a single pass. mpirun handles ^C.
         let is_alone = matches!(part, Part::Alone);
         let is_stopped = if is_alone { interrupt::flag()? } else { Arc::default() };
         let network = arguments.model.load()?;
@@ -190,7 +191,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
             Ok(if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        // All processors search one game.
+        // All processors search the same game.
         in_order(part, 1, Pace::Long, read, work, collect)?;
         bar.finish_and_clear();
         ensure!(failed == 0, "{failed} of {} games could not be reviewed", games.len());
@@ -199,26 +200,27 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     .map(Option::unwrap_or_default)
 }
 
-/// What is told while a game is reviewed.
+/// Event during the review of a game.
 enum News<'n> {
-    /// Positions that are done in this pass, and how many there are.
+    /// Number of positions finished in this pass, and number of all its positions.
     Progress { pass: &'n str, done: usize, total: usize },
-    /// What a pass has found; a longer one follows.
+    /// Result of a pass that a longer one follows.
     Found(Found),
 }
 
-/// How games are reviewed.
+/// Configuration of reviews.
 #[derive(Clone, Copy)]
 struct Study<'s> {
     arguments: &'s Arguments,
     threads: Option<usize>,
     network: Option<&'s Arc<Network>>,
-    /// Is there no other process?
+    /// Whether no other process takes part.
     is_alone: bool,
 }
 
 impl Study<'_> {
-    /// Reviews a game in passes, and tells what each of them but the last has found. If it is stopped, what is known is told.
+    /// Reviews a game in passes and reports the result of each pass but the last through `tell`. Returns the result of
+    /// the last pass, or the partial result if the review is stopped.
     fn game(
         &self,
         outputs: &Outputs,
@@ -236,7 +238,7 @@ impl Study<'_> {
                 all => format!("pass {} of {all}  ", number + 1),
             };
             let mut progress = |done, total| {
-                // Drawing cannot fail.
+                // Drawing the progress bar cannot fail.
                 let _ = tell(News::Progress { pass: &name, done, total });
             };
             let interrupted = || is_stopped.load(Ordering::Relaxed);
@@ -269,7 +271,7 @@ impl Study<'_> {
         bail!("there is nothing to do")
     }
 
-    /// The passes of a review, the shortest first.
+    /// Returns the passes of a review, the shortest first.
     fn passes(&self, game: &Prepared) -> anyhow::Result<Vec<Pass>> {
         let arguments = self.arguments;
         let network = self.network.cloned();
@@ -313,7 +315,7 @@ impl Study<'_> {
     }
 }
 
-/// What is written and said of a review.
+/// Builds the output files and the messages of a review.
 fn found(outputs: &Outputs, reviewed: &Reviewed, time: Duration, behind: String) -> anyhow::Result<Found> {
     let texts = outputs.files.iter().map(|(_, format)| match format {
         Format::Sgf => Ok(review::annotated(reviewed).to_string()),
@@ -333,7 +335,7 @@ fn found(outputs: &Outputs, reviewed: &Reviewed, time: Duration, behind: String)
     Ok(Found { texts, said: String::from_utf8_lossy(&said).into_owned(), behind })
 }
 
-/// Serves the page with the engine behind it.
+/// Serves the page with a running engine.
 fn live(arguments: &Arguments) -> anyhow::Result<()> {
     let [file] = &arguments.files[..] else { bail!("--live shows one game") };
     let bytes = nth_game(file, arguments.game)?;
@@ -345,7 +347,7 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
     let (bare, whole) = (arguments.clone(), arguments.clone());
     let (bare_file, whole_file) = (file.clone(), file.clone());
     let reviewer = Reviewer {
-        // No position is in a scope that ends before the game begins.
+        // An empty scope contains no position, so nothing is searched.
         bare: Box::new(move |bytes| {
             let game = Prepared::new(&bare, &bare_file, bytes).map_err(|error| format!("{error:#}"))?;
             let game = Prepared { scope: Scope { from: usize::MAX, to: 0, ..game.scope }, ..game };
@@ -369,7 +371,7 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How the engine is set.
+/// Returns the settings of the engine.
 fn settings(arguments: &Arguments, threads: Option<usize>, rules: Rules) -> EngineSettings {
     let defaults = EngineSettings::default();
     EngineSettings {
@@ -382,7 +384,7 @@ fn settings(arguments: &Arguments, threads: Option<usize>, rules: Rules) -> Engi
     }
 }
 
-/// A game that is to be reviewed.
+/// Game that is parsed for a review.
 struct Prepared {
     tree: Tree,
     record: Record,
@@ -418,13 +420,13 @@ impl Prepared {
         Ok(Prepared { tree, record, line, scope, rules })
     }
 
-    /// Positions that are searched.
+    /// Returns the number of searched positions.
     fn positions(&self) -> usize {
         self.line.steps().iter().filter(|step| self.scope.holds(step.moves)).count()
     }
 }
 
-/// A table of both players on standard output.
+/// Writes a table with the results of both players and the worst moves.
 fn write_summary(out: &mut impl Write, reviewed: &Reviewed) -> io::Result<()> {
     if reviewed.line.move_count() == 0 {
         return writeln!(

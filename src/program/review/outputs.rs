@@ -1,4 +1,4 @@
-//! The files that a review is written to.
+//! Output files of a review.
 
 use super::Arguments;
 use anyhow::{Context, bail, ensure};
@@ -8,14 +8,14 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What came of a game: the texts of its files, and what is said of it.
+/// Result of a review: the contents of its files, and its messages.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Found {
-    /// In the order of [`Outputs::files`].
+    /// Contents of the files, in the order of [`Outputs::files`].
     pub(super) texts: Vec<String>,
-    /// Said before the names of the files.
+    /// Text printed before the names of the files.
     pub(super) said: String,
-    /// Said behind them; may be empty.
+    /// Text printed after the names of the files; may be empty.
     pub(super) behind: String,
 }
 
@@ -26,14 +26,14 @@ pub(super) enum Format {
     Json,
 }
 
-/// Where the results of a game go.
+/// Output files of one game.
 pub(super) struct Outputs {
     pub(super) record: PathBuf,
     pub(super) files: Vec<(PathBuf, Format)>,
 }
 
 impl Outputs {
-    /// Those of all games.
+    /// Returns the output files of all games.
     pub(super) fn of_all(arguments: &Arguments) -> anyhow::Result<Vec<Outputs>> {
         let folder = arguments.output.as_deref().filter(|_| arguments.files.len() > 1);
         if let Some(folder) = folder {
@@ -61,7 +61,8 @@ impl Outputs {
         Ok(all)
     }
 
-    /// Refuses, before any work is done, what could not be written or would overwrite the record.
+    /// Chooses the output files. Refuses, before any work is done, paths that cannot be written and files that would
+    /// overwrite the game record.
     fn new(arguments: &Arguments, record: &Path, base: &Path) -> anyhow::Result<Outputs> {
         let Some(name) = base.file_name().map(|name| name.to_os_string()) else {
             bail!("{} is no name for files", base.display());
@@ -90,7 +91,7 @@ impl Outputs {
         Ok(Outputs { record: record.to_owned(), files })
     }
 
-    /// Writes the files, and tells what was found; of several games, which one it is.
+    /// Writes the files and prints the messages. `is_one_of_many` adds the name of the game record.
     pub(super) fn write(&self, found: &Found, is_one_of_many: bool) -> anyhow::Result<()> {
         for ((path, _), text) in self.files.iter().zip(&found.texts) {
             write_at_once(path, text).with_context(|| format!("cannot write {}", path.display()))?;

@@ -1,4 +1,5 @@
-//! The passes of a review: each one searches all positions, and longer than the one before, so that a result is there soon.
+//! Passes of a review. Each pass searches all positions, and longer than the previous one, so that first results are
+//! available soon.
 
 use kosumi_net::Network;
 use kosumi_search::Limits;
@@ -6,37 +7,37 @@ use kosumi_tools::review::Reviewed;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the first pass may take: a game is to be shown within a minute, also on a machine with other things to do.
+/// Time of the first pass. A game should be shown within a minute, also on a busy machine.
 const QUICK_TIME: Duration = Duration::from_secs(30);
-/// Searches for each position: first choices are searched too, and some positions twice.
+/// Number of searches per position: first choices are searched too, and some positions twice.
 const SEARCHES: f64 = 1.5;
-/// Simulations of a position in the first pass, if there is time for them.
+/// Maximum playouts per position in the first pass.
 const QUICK_PLAYOUTS: u32 = 16;
-/// The second pass has this part of the last one's simulations.
+/// Ratio between the playouts of the last pass and the second pass.
 const SHORTER: u32 = 8;
 
-/// One pass.
+/// Network and limits of a pass.
 pub(super) struct Pass {
     pub(super) network: Option<Arc<Network>>,
     pub(super) limits: Limits,
 }
 
 impl Pass {
-    /// The first pass, by the small network.
+    /// Creates the first pass, which uses the small network.
     pub(super) fn quick(small: Arc<Network>, positions: usize) -> Pass {
         let time = QUICK_TIME.div_f64(SEARCHES * positions.max(1) as f64);
         let limits = Limits { playouts: Some(QUICK_PLAYOUTS), ..Limits::time(time) };
         Pass { network: Some(small), limits }
     }
 
-    /// This pass with fewer simulations.
+    /// Returns this pass with fewer playouts.
     pub(super) fn shorter(&self) -> Pass {
         let playouts = self.limits.playouts.map(|playouts| (playouts / SHORTER).max(1));
         Pass { network: self.network.clone(), limits: Limits { playouts, ..self.limits } }
     }
 }
 
-/// What a pass has found, with what an earlier one has where it was stopped; if so, it says so.
+/// Completes the result of a stopped pass by the result of the previous pass, and adds a warning about it.
 pub(super) fn joined(earlier: Option<Reviewed>, mut later: Reviewed) -> Reviewed {
     if later.review.is_complete {
         return later;

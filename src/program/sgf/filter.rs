@@ -1,4 +1,4 @@
-//! `kosumi sgf filter`: games that meet conditions, byte for byte as they were.
+//! `kosumi sgf filter`: selection of games, copied byte for byte.
 
 use super::Input;
 use super::shown::run_shown;
@@ -16,7 +16,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Take games that meet conditions out of a collection, byte for byte
+/// Copy the games of a collection that meet conditions, byte for byte
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Records are written as they are, in the order in which they are read. Into a single file they are written one after the
@@ -32,22 +32,22 @@ pub(super) struct Arguments {
     input: Input,
     #[command(flatten)]
     conditions: Conditions,
-    /// Where to: a file (.sgf, .gz, .zst, .zip) or a folder (ending with /) [default: the standard output]
+    /// Output: a file (.sgf, .gz, .zst, .zip) or a folder (ending with /) [default: the standard output]
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Overwrite the output file
+    /// Overwrite an existing output file
     #[arg(long)]
     force: bool,
-    /// Take the games that do not meet the conditions
+    /// Select the games that do not meet the conditions
     #[arg(long)]
     invert: bool,
-    /// Stop after so many games
+    /// Maximum number of games
     #[arg(long, value_name = "N", conflicts_with = "sample")]
     limit: Option<u64>,
-    /// Take so many of the games, each with the same chance; they are held in memory
+    /// Number of games to draw at random, each with the same probability; they are held in memory
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sample: Option<u32>,
-    /// Number that decides the sample
+    /// Seed of the sample
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Print the number of games and write none
@@ -55,20 +55,20 @@ pub(super) struct Arguments {
     count: bool,
 }
 
-/// Conditions. A game has to meet all of them; of several values for one of them, one is enough.
+/// Conditions. A game must meet all given conditions. A condition with several values is met by any of them.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Conditions")]
 struct Conditions {
-    /// Size of the board: 19, or WIDTHxHEIGHT
+    /// Board size: 19, or WIDTHxHEIGHT
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = options::board_size)]
     size: Vec<BoardSize>,
     /// Komi: 6.5, or a range
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = Span::<f32>::parse)]
     komi: Option<Span<f32>>,
-    /// Handicap stones
+    /// Number of handicap stones, or a range
     #[arg(long, value_name = "RANGE", value_parser = Span::<u32>::parse)]
     handicap: Option<Span<u32>>,
-    /// Rules as the record names them, or "none"
+    /// Rules as written in the game record, or "none"
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     rules: Vec<String>,
     /// Part of a player's name
@@ -80,28 +80,28 @@ struct Conditions {
     /// Part of White's name
     #[arg(long, value_name = "NAME")]
     white: Vec<String>,
-    /// Grade of both players: 9d, or a range as 5k..3d or 1p..
+    /// Rank of both players: 9d, or a range as 5k..3d or 1p..
     #[arg(long, value_name = "RANGE", value_parser = rank_span)]
     rank: Option<Span<Rank>>,
     /// Date: a day, a month or a year, or a range of them
     #[arg(long, value_name = "RANGE", value_parser = date_span)]
     date: Option<Span<u32>>,
-    /// Who won, or by what
+    /// Winner or kind of result
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     result: Vec<ResultWord>,
     /// Number of moves, passes included
     #[arg(long, value_name = "RANGE", value_parser = Span::<usize>::parse)]
     moves: Option<Span<usize>>,
-    /// Repetition: any, what a superko rule forbids, or a kind of cycle
+    /// Repetition: any, one that a superko rule forbids, or a kind of cycle
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     repetition: Vec<RepetitionWord>,
-    /// Only closed records in which every value makes sense and every move is legal, superko aside
+    /// Only complete records with valid values and legal moves, superko aside
     #[arg(long)]
     valid: bool,
-    /// Only the first of several games with the same moves, on turned or mirrored boards too
+    /// Only the first of several games with the same moves, also on rotated or mirrored boards
     #[arg(long)]
     unique: bool,
-    /// Games that come through the last position of this SGF file, turned or mirrored or not
+    /// Games that contain the last position of this SGF file, also rotated or mirrored
     #[arg(long, value_name = "FILE")]
     position: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `kosumi sgf`: large collections of game records.
+//! `kosumi sgf`: processing of large collections of game records.
 
 mod filter;
 mod replay;
@@ -9,7 +9,7 @@ use super::ranks;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Collections of game records: statistics, selections, legality
+/// Process collections of game records: statistics, filters, legality
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Files may hold one game or millions, plain or compressed (.gz, .zst) or in .zip archives; folders are read with all
@@ -27,24 +27,24 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// What a collection holds: sizes, results, players, repetitions, duplicates, illegal moves
+    /// Show statistics of a collection: sizes, results, players, repetitions, duplicates, illegal moves
     Stats(stats::Arguments),
-    /// Take games that meet conditions out of a collection, byte for byte
+    /// Copy the games of a collection that meet conditions, byte for byte
     Filter(Box<filter::Arguments>),
-    /// Replay every game on the board and report what the rules forbid
+    /// Replay every game on the board and report illegal moves
     Replay(replay::Arguments),
 }
 
-/// What is read, and how.
+/// Options of the input.
 #[derive(Debug, Args)]
 struct Input {
     /// Files, folders, archives; "-" for the standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Threads that work, besides the one that reads [default: all processors]
+    /// Number of worker threads besides the reader [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How many entries of a list to show: unreadable records, illegal moves, repetitions
+    /// Maximum length of lists: unreadable records, illegal moves, repetitions
     #[arg(long, value_name = "N", default_value_t = 20)]
     list: usize,
     /// Show no progress

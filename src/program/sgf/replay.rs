@@ -1,4 +1,4 @@
-//! `kosumi sgf replay`: every game on the board, under rules.
+//! `kosumi sgf replay`: replays every game under given rules.
 
 use super::Input;
 use super::shown::run_shown;
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// Replay every game on the board and report what the rules forbid
+/// Replay every game on the board and report illegal moves
 #[derive(Debug, Args)]
 #[command(after_help = "\
 After every move the key of the position, which is kept up to date, is compared with one computed from the stones.
@@ -29,16 +29,16 @@ Examples:
 pub(super) struct Arguments {
     #[command(flatten)]
     input: Input,
-    /// Rules by name [default: those that the record names, or chinese-kgs]
+    /// Rules by name [default: those of the game record, or chinese-kgs]
     #[arg(long, value_name = "NAME", value_parser = options::rules)]
     rules: Option<Rules>,
-    /// Ko rule, instead of that of the rules: simple, positional, situational or natural-situational
+    /// Ko rule instead of the one of the rules: simple, positional, situational or natural-situational
     #[arg(long, value_name = "RULE", value_parser = options::ko_rule)]
     ko: Option<KoRule>,
-    /// Show the position of one game, the N-th that is read, and replay no other
+    /// Show the position of the N-th game, and replay no other game
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     print: Option<u64>,
-    /// After so many moves [default: all]
+    /// Number of moves to play with --print [default: all]
     #[arg(long = "move", value_name = "N", requires = "print")]
     moves: Option<usize>,
 }
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows one game after a move.
+/// Prints one game after a number of moves.
 fn print(arguments: &Arguments, number: u64, part: Part) -> anyhow::Result<()> {
     let is_other = part.is_other();
     let mut found = None;

@@ -1,4 +1,4 @@
-//! Reading collections for the command line: with progress, and with reports of what cannot be read.
+//! Reading of collections for the command line, with progress and reports of unreadable records.
 
 use super::Input;
 use crate::progress;
@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use walkdir::WalkDir;
 
-/// [`collections::run`] with the options of the command line. On a rank that is not the first one nothing is seen or collected:
-/// it works.
+/// Runs [`collections::run`] with the options of the command line. Ranks other than 0 only work: they collect and show
+/// nothing.
 pub(super) fn run_shown<T: Serialize + DeserializeOwned + Send>(
     input: &Input,
     part: Part,
@@ -52,7 +52,7 @@ pub(super) fn run_shown<T: Serialize + DeserializeOwned + Send>(
     Ok(seen)
 }
 
-/// A bar of packed bytes.
+/// Creates a progress bar over the bytes of the input files.
 fn progress_bar(input: &Input) -> ProgressBar {
     let template = "{bar:30} {percent}% of {total_bytes}, {msg}, {elapsed} and {eta} to go";
     let bar = progress::bar(0, template);

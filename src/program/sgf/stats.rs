@@ -1,4 +1,4 @@
-//! `kosumi sgf stats`: what a collection holds.
+//! `kosumi sgf stats`: statistics of a collection.
 
 use super::Input;
 use super::shown::run_shown;
@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// What a collection holds: sizes, results, players, repetitions, duplicates, illegal moves
+/// Show statistics of a collection: sizes, results, players, repetitions, duplicates, illegal moves
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every game is replayed on the board. Moves that no rules allow end a game's replay and are listed; retaken kos,
@@ -30,13 +30,13 @@ Examples:
 pub(super) struct Arguments {
     #[command(flatten)]
     input: Input,
-    /// Write everything into this file as JSON; "-" for the standard output, without the tables
+    /// Write all statistics as JSON; "-" for the standard output, without the tables
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a page with plots and the tables into this file
+    /// Write an HTML page with plots and the tables
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Rows of each table
+    /// Number of rows of each table
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Do not look for duplicates
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
     let mut found = collector.stats;
     found.add_seen(&seen);
     if found.games() == 0 {
-        // Tables of zeros would say that there is something without games.
+        // Without games, tables of zeros would be misleading: unreadable files are an error.
         seen.check_files()?;
     }
     let blocks = |list| stats::blocks(&found, arguments.top, list);
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
         })?;
     }
     if let Some(path) = &arguments.html {
-        // A page has room for more than a terminal.
+        // A page shows longer lists than a terminal.
         let page = stats::page(&found, &blocks(arguments.input.list.max(1000)));
         is_told |= write_to(path, |out| write!(out, "{page}"))?;
     }
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
     seen.check_files()
 }
 
-/// Writes a file, or to the standard output, and says if it was that.
+/// Writes to a file or to the standard output. Returns whether it was the standard output.
 fn write_to(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<bool> {
     let is_standard_output = path == Path::new("-");
     let mut out: Box<dyn Write> = if is_standard_output {

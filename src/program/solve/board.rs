@@ -13,7 +13,7 @@ use kosumi_tools::commands::vertex_move;
 use std::io::{self, Write};
 use std::time::Instant;
 
-/// The exact score of a whole board, and the moves that reach it
+/// Compute the exact score of a whole board, and the moves that reach it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The score is Black's points minus White's without komi, by area. Under superko every game ends. Under simple
@@ -27,22 +27,22 @@ Examples:
   kosumi solve board --size 3x4 --moves B2      behind a first move
   kosumi solve board --size 2x2 --rules new-zealand --json")]
 pub(super) struct Arguments {
-    /// Size of the board: 3, or WIDTHxHEIGHT
+    /// Board size: 3, or WIDTHxHEIGHT
     #[arg(long, value_name = "SIZE", value_parser = options::board_size)]
     size: BoardSize,
     /// Rules by name
     #[arg(long, value_name = "NAME", default_value = "cgos", value_parser = options::rules)]
     rules: Rules,
-    /// Ko rule, instead of that of the rules: simple, positional, situational or natural-situational
+    /// Ko rule instead of the one of the rules: simple, positional, situational or natural-situational
     #[arg(long, value_name = "RULE", value_parser = options::ko_rule)]
     ko: Option<KoRule>,
-    /// Ask about this score first: whether Black gets it, and then whether Black gets more
+    /// Score to test first: whether Black reaches it, and then whether Black gets more
     #[arg(long, value_name = "SCORE", allow_hyphen_values = true)]
     guess: Option<i32>,
-    /// Moves that are made first, Black's and White's in turn: "C3 B2 pass"
+    /// Moves to play first, Black's and White's in turn: "C3 B2 pass"
     #[arg(long, value_name = "MOVES", default_value = "", hide_default_value = true)]
     moves: String,
-    /// Find all best first moves, not one of them
+    /// Find all best first moves instead of one
     #[arg(long)]
     all: bool,
     /// Print JSON: score, best, bounds, nodes, seconds
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let mut json = json(&answer, seconds);
         if let Some(other) = &other {
             json["cycles_lose_for_white"] = self::json(other, seconds);
-            // Without superko the game has a score only if circles change nothing.
+            // Under simple ko the score is known only if endless cycles do not change it.
             if other.score() != answer.score() {
                 json["score"] = serde_json::Value::Null;
             }

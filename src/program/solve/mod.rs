@@ -1,4 +1,4 @@
-//! `kosumi solve`: exact answers about whole boards and about problems.
+//! `kosumi solve`: exact solutions of whole boards and of problems.
 
 mod board;
 mod problem;
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 /// Solve boards and problems exactly
 ///
-/// An answer is proven, or it is not given: what is not decided within the time, nodes and memory allowed is said
-/// to be undecided.
+/// Every answer is proven. A question that is not decided within the limits of time, nodes and memory is reported as
+/// undecided.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -19,9 +19,9 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The exact score of a whole board, and the moves that reach it
+    /// Compute the exact score of a whole board, and the moves that reach it
     Board(board::Arguments),
-    /// What becomes of a group: alive, seki, dead, unsettled or ko
+    /// Compute the status of a group: alive, seki, dead, unsettled or ko
     Problem(problem::Arguments),
 }
 
@@ -32,19 +32,19 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// When to give up.
+/// Limits of the search.
 #[derive(Debug, Args)]
 struct Limits {
-    /// Time for each question, in seconds
+    /// Maximum time per question, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = super::options::seconds)]
     time: Option<Duration>,
-    /// Nodes for each question
+    /// Maximum nodes per question
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Option<u64>,
-    /// Memory for the table, in MiB
+    /// Memory for the transposition table, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     memory: u32,
-    /// Threads that search with one table
+    /// Number of threads that share the transposition table
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
 }
@@ -58,7 +58,7 @@ impl Limits {
         usize::from(self.threads)
     }
 
-    /// Is it enough, or has ^C been pressed? Given the number of nodes so far.
+    /// Returns a function that decides, from the number of nodes so far, whether a limit is reached or ^C was pressed.
     fn stop(&self, start: Instant, interrupted: &AtomicBool) -> impl Fn(u64) -> bool {
         let (time, most) = (self.time, self.nodes);
         move |nodes| {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What becomes of a group: alive, seki, dead, unsettled or ko
+/// Compute the status of a group: alive, seki, dead, unsettled or ko
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The position before the first move of each record is read, both with the group's owner and with the opponent to
@@ -33,31 +33,31 @@ Examples:
   kosumi solve problem race.sgf --goal race --group C1 --other F1
   kosumi solve problem set/*.sgf --time 10 --json")]
 pub(super) struct Arguments {
-    /// Records
+    /// Game records with problems
     #[arg(value_name = "FILE.sgf", required = true)]
     files: Vec<PathBuf>,
-    /// A stone of the group [default: of the one that is enclosed most tightly]
+    /// Stone of the group [default: the group that is enclosed most tightly]
     #[arg(long, value_name = "VERTEX")]
     group: Option<String>,
-    /// What is asked
+    /// Question to answer
     #[arg(long, value_name = "GOAL", default_value = "live")]
     goal: GoalName,
-    /// The other stone: of a race, or to be connected with
+    /// Second stone: the opponent in a race, or the stone to connect with
     #[arg(long, value_name = "VERTEX")]
     other: Option<String>,
-    /// Two corners of the region, as A1-F4, instead of the one that is found
+    /// Two corners of the region, as A1-F4 [default: a region found automatically]
     #[arg(long, value_name = "VERTEX-VERTEX")]
     region: Option<String>,
-    /// Take for granted that nobody plays outside the region, as books do; with --region that is so
+    /// Assume that nobody plays outside the region, as books do; implied by --region
     #[arg(long)]
     quiet_outside: bool,
-    /// Write the proof for the player on turn as variations of a record
+    /// Write the proof for the side to move as variations of a game record
     #[arg(short, long, value_name = "FILE.sgf")]
     output: Option<PathBuf>,
-    /// Rules, whatever the record says; only suicide matters
+    /// Rules, instead of those of the game record; only suicide matters
     #[arg(long, value_name = "NAME", value_parser = options::rules)]
     rules: Option<Rules>,
-    /// Print a line of JSON for each file
+    /// Print a line of JSON per file
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -68,17 +68,17 @@ pub(super) struct Arguments {
 enum GoalName {
     /// Life and death of the group
     Live,
-    /// The same
+    /// Life and death of the group, as live
     Kill,
-    /// Is this one chain captured, by tactical reading on the whole board?
+    /// Capture of one chain, by tactical reading on the whole board
     Capture,
-    /// Is the group captured before the chain of the other stone?
+    /// Capturing race between the group and the chain of the other stone
     Race,
-    /// Are the group's chain and the other stone's joined?
+    /// Connection between the group's chain and the other stone
     Connect,
 }
 
-/// Nodes of a written proof.
+/// Maximum number of nodes of a written proof.
 const MOST_PROOF_NODES: usize = 2_000;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -166,12 +166,12 @@ fn parse(board: &Board, vertex: &str) -> anyhow::Result<Point> {
     found.with_context(|| format!("{vertex} is not a point of the board"))
 }
 
-/// A stone of the group that is enclosed with the fewest empty points.
+/// Returns a stone of the group that is enclosed with the fewest empty points.
 fn tightest(board: &Board) -> Option<Point> {
     let anchors = board.stones().map(|(point, _)| point).filter(|&point| board.anchor(point) == point);
     let closed = anchors.filter_map(|point| {
         let region = Region::of_group(board, point)?;
-        // What stands inside somebody else's stones with next to no room is not what a problem is about.
+        // A single stone inside the opponent's stones is no life-and-death problem.
         (region.is_closed && region.group.len() > 1).then(|| (region.empty_points(board), point))
     });
     closed.min_by_key(|&(empty, point)| (empty, point)).map(|(_, point)| point)
@@ -200,7 +200,7 @@ fn region(arguments: &Arguments, board: &Board, point: Point, aim: Aim) -> anyho
     }
 }
 
-/// Everything that is said about a problem.
+/// Solution of a problem, with its context.
 struct Found<'a> {
     file: &'a Path,
     board: &'a Board,
@@ -231,7 +231,7 @@ fn threats(count: u8) -> String {
     }
 }
 
-/// A board with coordinates around it, as the moves behind it are written.
+/// Draws a board with the coordinates that the moves are given in.
 fn drawing(out: &mut impl Write, size: BoardSize, cell: impl Fn(Point) -> char) -> io::Result<()> {
     let letter = |column| Point::new(column, 0).to_string().chars().next().unwrap_or_default().to_string();
     let letters = (0..size.columns()).map(letter).collect::<Vec<_>>().join(" ");
@@ -327,7 +327,7 @@ impl Found<'_> {
     }
 }
 
-/// The position, the region marked, and the proof as variations.
+/// Builds a game record of the position, with the region marked and the proof as variations.
 fn proof_record(found: &Found<'_>, first: Color, proof: &[ProofNode]) -> String {
     let mut tree = Tree::new(found.board.size());
     let root = tree.root();

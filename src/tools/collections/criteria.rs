@@ -13,44 +13,44 @@ use kosumi_go::sgf::{Record, Strictness};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Conditions. A game has to meet all of them; of several values for one of them, one is enough. The empty list, and
-/// `None`, ask for nothing.
+/// Conditions on games. A game must meet all of them. A condition with several values is met by any of them. An empty
+/// list or `None` means no condition.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Criteria {
     /// Size of the board.
     pub sizes: Vec<BoardSize>,
     /// Komi.
     pub komi: Option<Span<f32>>,
-    /// Handicap stones.
+    /// Number of handicap stones.
     pub handicap: Option<Span<u32>>,
-    /// Rules as the record names them, or "none".
+    /// Rules as written in the game record, or "none".
     pub rules: Vec<String>,
-    /// Part of a player's name.
+    /// Parts of players' names.
     pub players: Vec<String>,
-    /// Part of Black's name.
+    /// Parts of Black's name.
     pub black: Vec<String>,
-    /// Part of White's name.
+    /// Parts of White's name.
     pub white: Vec<String>,
-    /// Grade of both players.
+    /// Rank of both players.
     pub rank: Option<Span<Rank>>,
-    /// Days, as [`Date::days`] has them.
+    /// Days in the representation of [`Date::days`].
     pub date: Option<Span<u32>>,
-    /// Who won, or by what.
+    /// Winners or kinds of result.
     pub results: Vec<ResultWord>,
     /// Number of moves, passes included.
     pub moves: Option<Span<usize>>,
-    /// Repetition.
+    /// Kinds of repetition in the game.
     pub repetitions: Vec<RepetitionWord>,
-    /// Only closed records in which every value makes sense and every move is legal, superko aside.
+    /// Only complete records with valid values and legal moves, superko aside.
     pub valid: bool,
-    /// Only the first of several games with the same moves, on turned or mirrored boards too.
+    /// Only the first of several games with the same moves, also on rotated or mirrored boards.
     pub unique: bool,
-    /// Games that come through the last position of this SGF file, turned or mirrored or not.
+    /// Only games that contain the last position of this SGF file, also rotated or mirrored.
     pub position: Option<PathBuf>,
 }
 
-/// Who won, or by what.
-// Its documentation is the help of the command line.
+/// Winner or kind of result.
+// The doc comments are the help texts of the command line.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ResultWord {
@@ -58,13 +58,13 @@ pub enum ResultWord {
     White,
     Draw,
     Void,
-    /// The record says so, or nothing, or what makes no sense
+    /// The record says so, has no result, or has an invalid one
     Unknown,
     Score,
     Resign,
     Time,
     Forfeit,
-    /// Somebody won, the record does not say how
+    /// There is a winner, but the record does not state the kind of result
     Unspecified,
 }
 
@@ -96,18 +96,18 @@ impl ResultWord {
     }
 }
 
-/// A kind of repetition that a game may have.
+/// Kind of repetition in a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RepetitionWord {
-    /// Any.
+    /// Any repetition.
     Any,
-    /// One that positional superko forbids, kos retaken at once aside.
+    /// Repetition that positional superko forbids, except an immediate recapture of a ko.
     Positional,
-    /// The same for situational superko.
+    /// Repetition that situational superko forbids, except an immediate recapture of a ko.
     Situational,
-    /// The same for natural situational superko.
+    /// Repetition that natural situational superko forbids, except an immediate recapture of a ko.
     NaturalSituational,
-    /// This cycle.
+    /// Repetition by a cycle of this kind.
     Cycle(Cycle),
 }
 
@@ -144,7 +144,7 @@ impl RepetitionWord {
     }
 }
 
-/// From one value to another, both included; or from or up to one.
+/// Closed range of values. Either end may be open.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Span<T> {
     low: Option<T>,
@@ -156,7 +156,7 @@ impl<T: PartialOrd + Copy> Span<T> {
         self.low.is_none_or(|low| low <= value) && self.high.is_none_or(|high| value <= high)
     }
 
-    /// `A..B`, `A..`, `..B` or `A`, with a reader each for what begins and what ends the span.
+    /// Parses `A..B`, `A..`, `..B` or `A`. `low` parses the lower end and `high` the upper end.
     fn of(
         text: &str,
         low: impl Fn(&str) -> Option<T>,
@@ -177,38 +177,42 @@ impl<T: PartialOrd + Copy> Span<T> {
 }
 
 impl<T: FromStr + PartialOrd + Copy> Span<T> {
-    /// `A..B`, `A..`, `..B` or `A`.
+    /// Parses `A..B`, `A..`, `..B` or `A`.
     ///
     /// # Errors
-    /// What is wrong with the text, in words.
+    ///
+    /// Returns a message if the text is no valid range.
     pub fn parse(text: &str) -> Result<Span<T>, String> {
         let read = |text: &str| text.parse().ok();
         Span::of(text, read, read)
     }
 }
 
-/// A span of grades: `5k..3d`.
+/// Parses a range of ranks, such as `5k..3d`.
 ///
 /// # Errors
-/// What is wrong with the text, in words.
+///
+/// Returns a message if the text is no valid range.
 pub fn rank_span(text: &str) -> Result<Span<Rank>, String> {
     Span::of(text, Rank::parse, Rank::parse)
 }
 
-/// Days as [`Date::days`] has them: a day, a month, a year, or a range of them.
+/// Parses a day, a month, a year, or a range of them, into days in the representation of [`Date::days`].
 ///
 /// # Errors
-/// What is wrong with the text, in words.
+///
+/// Returns a message if the text is no valid range.
 pub fn date_span(text: &str) -> Result<Span<u32>, String> {
     let days = |text: &str| Date::parse(text).map(Date::days);
     Span::of(text, |text| Some(days(text)?.0), |text| Some(days(text)?.1))
 }
 
 impl Criteria {
-    /// The keys of the position that is looked for, under all symmetries.
+    /// Returns the keys of the wanted position under all symmetries. Without such a condition the list is empty.
     ///
     /// # Errors
-    /// If its file cannot be read.
+    ///
+    /// Returns an error if the file of the position cannot be read.
     pub fn positions(&self) -> anyhow::Result<Vec<Key>> {
         let Some(path) = &self.position else { return Ok(Vec::new()) };
         let game = read_game(path)?
@@ -218,12 +222,12 @@ impl Criteria {
         Ok(game.board().symmetric_keys().collect())
     }
 
-    /// Must the game be replayed, besides being read?
+    /// Returns whether the conditions require a replay of the game.
     pub(super) fn need_replay(&self) -> bool {
         self.valid || self.unique || self.position.is_some() || !self.repetitions.is_empty()
     }
 
-    /// What the record says of itself.
+    /// Returns whether the properties of the record meet the conditions.
     pub(super) fn hold_for_record(&self, record: &Record) -> bool {
         let is_one_of = |parts: &[String], names: &[&Option<String>]| {
             let names: Vec<String> =
@@ -246,7 +250,7 @@ impl Criteria {
             })
             && self.date.is_none_or(|span| {
                 let days = record.date.as_deref().and_then(Date::parse).map(Date::days);
-                // A year is in a span of days if it is as a whole.
+                // A year is in a range of days only if all of its days are.
                 days.is_some_and(|(first, last)| span.contains(first) && span.contains(last))
             })
             && self.holds_for_result(record.result.as_deref().and_then(Outcome::parse))
@@ -260,7 +264,7 @@ impl Criteria {
                 || ResultWord::of_ending(outcome).is_some_and(|ending| endings.contains(&ending)))
     }
 
-    /// What the replay shows.
+    /// Returns whether the replayed game meets the conditions.
     pub(super) fn hold_for_replay(&self, entry: &Entry, examined: &Examined) -> bool {
         let repeats = |word: &RepetitionWord| examined.repetitions.iter().any(|(_, found)| word.holds(found));
         (!self.valid || entry.missing.is_none() && examined.is_valid())

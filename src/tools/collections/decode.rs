@@ -1,11 +1,11 @@
-//! Compressed streams. What a file is, its first bytes say, whatever its name.
+//! Decompression of streams. The format is detected by the first bytes of a file, not by its name.
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-/// How the bytes of a file are packed.
+/// Compression format of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Format {
     Plain,
@@ -14,31 +14,31 @@ pub(super) enum Format {
     Zip,
 }
 
-/// So many bytes tell the format.
+/// Number of bytes that determine the format.
 pub(super) const HEAD: usize = 4;
 
 impl Format {
-    /// The format of a file that begins like this.
+    /// Returns the format of a file that begins with these bytes.
     pub(super) fn of(head: &[u8]) -> Format {
         match head {
             [0x1f, 0x8b, ..] => Format::Gzip,
-            // The second one is a frame to be passed over, as parallel compressors write it.
+            // The second pattern is a skippable frame, which parallel compressors write.
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Format::Zstd,
-            // The second one is an archive without entries.
+            // The second pattern is an archive without entries.
             [b'P', b'K', 3, 4] | [b'P', b'K', 5, 6] => Format::Zip,
             _ => Format::Plain,
         }
     }
 }
 
-/// The first bytes of a stream, and the whole stream.
+/// Returns the format of a stream, and the stream including its first bytes.
 pub(super) fn peek<R: Read>(mut reader: R) -> io::Result<(Format, impl Read)> {
     let mut head = Vec::with_capacity(HEAD);
     reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
     Ok((Format::of(&head), Cursor::new(head).chain(reader)))
 }
 
-/// What is in a stream, unpacked. Archives are not streams.
+/// Returns the decompressed content of a stream. Zip archives are no streams.
 pub(super) fn unpacked<'r>(reader: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let (format, stream) = peek(reader)?;
     Ok(match format {
@@ -55,7 +55,7 @@ pub(super) fn unpacked<'r>(reader: impl Read + 'r) -> io::Result<Box<dyn Read + 
 
 const BUFFER: usize = 1 << 16;
 
-/// The content of a Zstandard stream: any number of frames one after the other.
+/// Reader of a Zstandard stream, which consists of any number of frames.
 struct ZstdReader<R> {
     source: R,
     decoder: FrameDecoder,
@@ -67,7 +67,7 @@ impl<R: BufRead> ZstdReader<R> {
         ZstdReader { source, decoder: FrameDecoder::new(), in_frame: false }
     }
 
-    /// Comes to the next frame that holds something; false at the end of the stream.
+    /// Moves to the next frame with content. Returns false at the end of the stream.
     fn next_frame(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.init(&mut self.source) {
@@ -150,7 +150,7 @@ mod tests {
     fn streams_of_several_parts() {
         let text = text();
         let (first, second) = text.split_at(text.len() / 3);
-        // A frame of three bytes that is to be passed over.
+        // A skippable frame with three bytes of content.
         let skippable = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
         let rows = [
             text.clone(),
@@ -177,7 +177,7 @@ mod tests {
             let mut spoilt = packed.clone();
             let middle = spoilt.len() / 2;
             spoilt[middle] ^= 0x55;
-            // The checksum of the last bytes, if nothing else, finds it.
+            // At least the checksum at the end reveals the damage.
             assert!(read(&spoilt).is_err());
         }
         assert!(read(&[0x50, 0x2a, 0x4d, 0x18, 9, 0, 0, 0, 1]).is_err());
@@ -187,7 +187,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..Default::default() })]
 
-        /// Whatever is wrong with the bytes: an end, and no panic.
+        /// Checks that decompression of damaged data ends without a panic.
         #[test]
         fn spoilt_bytes_end(
             use_zstd in any::<bool>(),

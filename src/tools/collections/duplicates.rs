@@ -1,53 +1,53 @@
-//! Games that are there more than once, on a turned or mirrored board too.
+//! Detection of duplicate games, also on rotated or mirrored boards.
 
 use super::reading::Place;
 use hashbrown::HashMap;
 use kosumi_go::board::Key;
 use std::sync::Arc;
 
-/// Half of a key is enough to tell games apart: among ten million different ones, two have the same half with a
-/// probability of 3·10⁻⁶.
+/// Returns half of a key. It is enough to distinguish games: among ten million different games, two have the same half
+/// with a probability of 3·10⁻⁶.
 fn half(key: Key) -> u64 {
     key.0 as u64
 }
 
-/// What is kept of a game: 16 bytes with its key.
+/// Entry of an original game: 16 bytes including its key.
 #[derive(Clone, Copy, Debug)]
 struct First {
-    /// Number of the game among all, from 1, in 32 bits: more games than that do not fit into memory either.
+    /// Number of the game among all games, from 1. More games than 32 bits can count do not fit into memory.
     number: u32,
-    /// A part of the key of its moves as they are.
+    /// Part of the key of the moves in their original orientation.
     plain: u32,
 }
 
-/// A place in the input from which on games are numbered without a gap.
+/// Position in the input from which games are numbered without gaps.
 #[derive(Clone, Debug)]
 struct Anchor {
     number: u64,
     place: Place,
 }
 
-/// Finds games that were there before.
+/// Detector of duplicate games.
 #[derive(Debug, Default)]
 pub struct Duplicates {
     games: HashMap<u64, First>,
     anchors: Vec<Anchor>,
 }
 
-/// The game that a duplicate repeats.
+/// Earlier game with the same moves as a duplicate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Original {
-    /// The file.
+    /// Name of the file.
     pub source: Arc<str>,
-    /// Which game of the file, from 1.
+    /// Number of the game in the file, from 1.
     pub game: u64,
-    /// Is the board the same way round?
+    /// Whether the two boards have the same orientation.
     pub is_same: bool,
 }
 
 impl Duplicates {
-    /// The game that this one repeats; without one, it is kept as an original. `identity` is the same for turned
-    /// boards, `plain` is not.
+    /// Returns the earlier game that this one repeats. If there is none, this game is stored as an original. `identity`
+    /// is invariant under symmetries of the board, `plain` is not.
     pub fn check(&mut self, number: u64, place: &Place, identity: Key, plain: Key) -> Option<Original> {
         let is_next = self.anchors.last().is_some_and(|anchor| {
             Arc::ptr_eq(&anchor.place.source, &place.source)
@@ -88,7 +88,7 @@ mod tests {
         };
         assert_eq!(check(1, &a, 1, 10, 1), None);
         assert_eq!(check(2, &a, 2, 20, 2), None);
-        // A record that could not be read was the third.
+        // The third game of the file could not be read.
         assert_eq!(check(3, &a, 4, 30, 3), None);
         assert_eq!(check(4, &b, 1, 40, 4), None);
         assert_eq!(check(5, &b, 2, 30, 3), Some(("a".into(), 4, true)));

@@ -1,4 +1,4 @@
-//! One record, read and replayed once, with everything that statistics and conditions ask for.
+//! Examination of a game record: it is read and replayed once, for all statistics and conditions.
 
 use super::reading::{Batch, Entry, Problem};
 use kosumi_go::board::{Color, Key, Move};
@@ -8,54 +8,54 @@ use kosumi_go::sgf::repetition::{Repetition, Repetitions};
 use kosumi_go::sgf::sequence_key::SequenceKey;
 use kosumi_go::sgf::{Record, SgfError, SgfErrorKind, Step, Strictness, source_offset};
 
-/// A move and where it stands.
+/// Move of a game with its position in the record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Played {
-    /// Counted from 1.
+    /// Number of the move, from 1.
     pub number: usize,
-    /// Who moved.
+    /// Side that moved.
     pub color: Color,
-    /// The move.
+    /// Point or pass.
     pub mv: Move,
-    /// Byte of the record.
+    /// Byte offset in the record.
     pub offset: usize,
 }
 
-/// What a record holds.
+/// Result of an examination.
 #[derive(Debug)]
 pub struct Examined {
-    /// As it was read.
+    /// Record as parsed.
     pub record: Record,
-    /// Counts over its moves.
+    /// Counts over the moves of the record.
     pub tally: MoveCounts,
-    /// Moves that were played although simple ko, or the ban of suicide, forbids them.
+    /// Played moves that simple ko or the ban of suicide forbids.
     pub objections: Vec<(Played, IllegalMove)>,
-    /// Plays that brought a position back.
+    /// Moves that repeated a position.
     pub repetitions: Vec<(Played, Repetition)>,
-    /// What was passed over, in the order of the replay. The last one may have ended it: see [`Examined::refused`].
+    /// Warnings in the order of the replay. The last one may have ended the replay: see [`Examined::refused`].
     pub warnings: Vec<SgfError>,
-    /// What tells its moves from those of other games.
+    /// Key of the sequence of moves, which distinguishes games.
     pub key: SequenceKey,
-    /// Was one of the positions that were asked for on the board?
+    /// Whether one of the wanted positions occurred.
     pub has_position: bool,
 }
 
-/// Counts over the moves of a game, or of many.
+/// Counts over the moves of a game, or of several games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct MoveCounts {
-    /// Moves that were played, passes included.
+    /// Number of moves, passes included.
     pub moves: u64,
-    /// Passes among them.
+    /// Number of passes.
     pub passes: u64,
-    /// Plays that took something.
+    /// Number of moves that captured stones.
     pub captures: u64,
-    /// Stones that were taken.
+    /// Number of captured stones.
     pub stones_taken: u64,
-    /// Plays that took a ko: the opponent may not retake at once.
+    /// Number of moves that captured a ko, so that the opponent may not recapture at once.
     pub kos_taken: u64,
-    /// Stones that were set up, handicap included.
+    /// Number of stones that were set up, handicap included.
     pub stones_set_up: u64,
-    /// Moves by the player who made the move before.
+    /// Number of moves by the side that also made the previous move.
     pub out_of_turn: u64,
 }
 
@@ -71,24 +71,27 @@ impl std::ops::AddAssign for MoveCounts {
     }
 }
 
-/// How repetitions are looked for: nothing is in the way, and what simple ko forbids is told.
+/// Returns the rules for the replay. Simple ko and the ban of suicide are only reported, and repetitions are not
+/// forbidden.
 fn rules() -> Rules {
     Rules { ko: KoRule::Simple, suicide: false, ..Rules::default() }
 }
 
 impl Examined {
-    /// Reads and replays a record; `positions` are asked for.
+    /// Parses and replays a record. `positions` are the keys of wanted positions.
     ///
     /// # Errors
-    /// If it is no record.
+    ///
+    /// Returns an error if the bytes are no game record.
     pub fn of(bytes: &[u8], positions: &[Key]) -> Result<Examined, SgfError> {
         Examined::of_record(Record::parse(bytes)?, positions)
     }
 
-    /// Replays a record that has been read.
+    /// Replays a parsed record. `positions` are the keys of wanted positions.
     ///
     /// # Errors
-    /// If it cannot be replayed at all.
+    ///
+    /// Returns an error if the record cannot be replayed at all.
     pub fn of_record(record: Record, positions: &[Key]) -> Result<Examined, SgfError> {
         let mut tally = MoveCounts::default();
         let (mut objections, mut repetitions) = (Vec::new(), Vec::new());
@@ -112,7 +115,7 @@ impl Examined {
                     let played = Played { number, color: last.color, mv: last.mv, offset: recorded.offset };
                     tally.moves += 1;
                     tally.passes += u64::from(last.mv == Move::Pass);
-                    // A suicide takes nothing.
+                    // A suicide is no capture.
                     if last.mv.point().is_some_and(|point| !last.lifted.contains(&point))
                         && !last.lifted.is_empty()
                     {
@@ -135,7 +138,7 @@ impl Examined {
         Ok(Examined { record, tally, objections, repetitions, warnings, key, has_position })
     }
 
-    /// The move that nobody can play, which ended the replay.
+    /// Returns the unplayable move that ended the replay, if there was one.
     pub fn refused(&self) -> Option<&SgfError> {
         let ends = |error: &&SgfError| {
             matches!(error.kind, SgfErrorKind::IllegalMove { .. } | SgfErrorKind::BadMove { .. })
@@ -143,18 +146,18 @@ impl Examined {
         self.warnings.last().filter(ends)
     }
 
-    /// Does every value make sense, and is every move legal, repetition aside?
+    /// Returns whether all values are valid and all moves legal, repetitions aside.
     pub fn is_valid(&self) -> bool {
         self.warnings.is_empty() && self.objections.is_empty()
     }
 
-    /// A key that the same game has elsewhere, on a turned board too; `None` if there is nothing to compare.
+    /// Returns a key that equal games share, also on rotated or mirrored boards. Returns `None` if the game is empty.
     pub fn identity(&self) -> Option<Key> {
         (self.tally.moves > 0 || self.tally.stones_set_up > 0).then(|| self.key.canonical())
     }
 }
 
-/// Why a record of a batch cannot be read, and where.
+/// Builds the report of a record of a batch that cannot be read.
 pub fn problem(batch: &Batch, entry: &Entry, error: &SgfError) -> Problem {
     Problem {
         source: entry.place.source.clone(),

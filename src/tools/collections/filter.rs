@@ -1,4 +1,4 @@
-//! Games that meet conditions, byte for byte as they were.
+//! Selection of games, copied byte for byte.
 
 use super::criteria::Criteria;
 use super::duplicates::Duplicates;
@@ -14,39 +14,40 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::ControlFlow;
 
-/// A record that could be read.
+/// Result of the conditions for a readable record.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Judged {
-    /// Index in the batch.
+    /// Index of the record in the batch.
     index: usize,
     meets: bool,
-    /// The keys for finding duplicates, if that is asked for.
+    /// Keys for the detection of duplicates, if the game was replayed.
     keys: Option<(Key, Key)>,
 }
 
-/// Which games are taken.
+/// Selection criteria for games.
 #[derive(Clone, Debug)]
 pub struct Filter {
     criteria: Criteria,
-    /// Keys of the position that is looked for.
+    /// Keys of the wanted position, under all symmetries.
     positions: Vec<Key>,
-    /// Take the games that do not meet the conditions.
+    /// Whether to take the games that do not meet the conditions.
     invert: bool,
-    /// Stop after so many games.
+    /// Maximum number of games to take.
     limit: u64,
 }
 
 impl Filter {
-    /// Games that meet the conditions, or with `invert` those that do not, up to a limit.
+    /// Creates a filter that takes games that meet the conditions, or with `invert` those that do not, up to `limit`.
     ///
     /// # Errors
-    /// If the file with the position that is looked for cannot be read.
+    ///
+    /// Returns an error if the file of the wanted position cannot be read.
     pub fn new(criteria: Criteria, invert: bool, limit: Option<u64>) -> anyhow::Result<Filter> {
         let positions = criteria.positions()?;
         Ok(Filter { criteria, positions, invert, limit: limit.unwrap_or(u64::MAX) })
     }
 
-    /// Says of every record of a batch that can be read whether it meets the conditions.
+    /// Evaluates the conditions for every readable record of a batch.
     pub fn judge(&self, batch: &Batch) -> Work<Vec<Judged>> {
         let mut judged = Vec::new();
         let mut problems = Vec::new();
@@ -72,7 +73,7 @@ impl Filter {
     }
 }
 
-/// Some of the records, each with the same chance.
+/// Uniform random sample of records.
 ///
 /// CITE: Vitter, "Random sampling with a reservoir" (1985), algorithm R.
 #[derive(Debug)]
@@ -95,7 +96,7 @@ impl Reservoir {
     }
 }
 
-/// The games that are taken, on their way to the output.
+/// Output of the selected games.
 pub struct Selection {
     filter: Filter,
     output: Output,
@@ -114,18 +115,19 @@ impl std::fmt::Debug for Selection {
 }
 
 impl Selection {
-    /// Nothing yet. Of all games that the filter takes, only so many are written if there is a `sample`: its size, and
-    /// the seed that decides it.
+    /// Creates a selection without games. `sample` has a size and a seed: if it is given, only a random sample of the
+    /// filtered games is written.
     pub fn new(filter: Filter, output: Output, sample: Option<(u32, u64)>) -> Selection {
         let reservoir =
             sample.map(|(size, seed)| Reservoir { size, rng: Rng::new(seed), seen: 0, records: Vec::new() });
         Selection { filter, output, duplicates: Duplicates::default(), reservoir, kept: 0 }
     }
 
-    /// Takes the games of the next batch. Breaks when there are enough.
+    /// Adds the games of the next batch. Breaks when the limit is reached.
     ///
     /// # Errors
-    /// If they cannot be written.
+    ///
+    /// Returns an error if the output cannot be written.
     pub fn add(&mut self, batch: &Batch, judged: Vec<Judged>) -> io::Result<ControlFlow<()>> {
         for Judged { index, mut meets, keys } in judged {
             if self.kept >= self.filter.limit {
@@ -147,10 +149,11 @@ impl Selection {
         Ok(if self.kept < self.filter.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
-    /// Ends the output. Returns how many games the filter took, and how many of them were written.
+    /// Finishes the output. Returns the number of games that passed the filter, and the number of games written.
     ///
     /// # Errors
-    /// If the rest cannot be written.
+    ///
+    /// Returns an error if the rest of the output cannot be written.
     pub fn finish(mut self) -> io::Result<(u64, u64)> {
         let mut written = self.kept;
         if let Some(mut reservoir) = self.reservoir {

@@ -1,4 +1,4 @@
-//! What rules forbid in the games of a collection.
+//! Illegal moves in the games of a collection.
 
 use super::examine::problem;
 use super::pipeline::Work;
@@ -8,30 +8,30 @@ use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Record, Step, Strictness, source_offset};
 use serde::{Deserialize, Serialize};
 
-/// What the games of a batch came to.
+/// Result of replaying the games of a batch.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Replayed {
-    /// Games that were replayed.
+    /// Number of replayed games.
     pub games: u64,
-    /// Moves that were played in them.
+    /// Number of moves in these games.
     pub moves: u64,
-    /// Games with a violation.
+    /// Number of games with a violation.
     pub bad_games: u64,
-    /// Moves and values that the rules forbid or nobody can follow.
+    /// Number of moves and values that are illegal or invalid.
     pub violations: u64,
-    /// Positions whose key was not that of their stones.
+    /// Number of positions with a wrong incremental key.
     pub wrong_keys: u64,
-    /// The first violations, in words.
+    /// Descriptions of the first violations.
     pub lines: Vec<String>,
-    /// Records of which there is something to say that is no violation.
+    /// Number of records with notes that are no violations.
     pub noted: u64,
-    /// What there is to say of the first of them.
+    /// First notes.
     pub notes: Vec<String>,
 }
 
 impl Replayed {
-    /// Replays the games of a batch, each under the rules that `rules_for` says. At the most `list` violations are put
-    /// into words.
+    /// Replays the games of a batch, each under the rules that `rules_for` returns. At most `list` violations are
+    /// described.
     pub fn of(batch: &Batch, rules_for: impl Fn(&Record) -> Rules, list: usize) -> Work<Replayed> {
         let mut result = Replayed::default();
         let mut problems = Vec::new();
@@ -44,7 +44,7 @@ impl Replayed {
         Work { result, problems }
     }
 
-    /// Adds the counts of another batch, and none of its words.
+    /// Adds the counts of another batch, without its descriptions.
     pub fn merge(&mut self, other: &Replayed) {
         self.games += other.games;
         self.moves += other.moves;
@@ -56,7 +56,7 @@ impl Replayed {
 
     fn add(&mut self, batch: &Batch, entry: &Entry, record: &Record, rules: Rules, list: usize) {
         let before = self.violations;
-        // The number of the move, if it is one, the place in the text, and what is wrong.
+        // Number of the move if it is one, byte offset, and description.
         let mut found: Vec<(Option<usize>, usize, String)> = Vec::new();
         let mut moves = 0;
         let observe = |step: Step<'_>, game: &Game| {

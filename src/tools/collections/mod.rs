@@ -1,17 +1,17 @@
-//! Collections of game records, from one file to millions of games in archives: read, replayed, counted, selected.
+//! Collections of game records, from one file to millions of games in archives: reading, replay, statistics, selection.
 //!
 //! ```text
-//!  reading.rs (files, folders, archives; decode.rs unpacks) ─> Batch ─ pipeline.rs: workers ─> results in order
+//!  reading.rs (files, folders, archives; decode.rs decompresses) ─> Batch ─ pipeline.rs: workers ─> results in order
 //!                                                                        │
-//!  examine.rs: one record replayed    legality.rs: what rules forbid     ├─> stats: what a collection holds
+//!  examine.rs: replay of one record, legality.rs: illegal moves          ├─> stats: statistics
 //!  criteria.rs: conditions on it                                         └─> filter.rs ─> output.rs
 //!
-//!  records.rs: the records of a file one by one, or of a folder in memory, for whoever needs no more
+//!  records.rs: records of a file one by one, or of a folder in memory, without a pipeline
 //! ```
 //!
-//! Both ways of reading go through `stream.rs`. Nothing here prints.
+//! Both ways of reading use `stream.rs`. This module prints nothing.
 //!
-//! Uses `board`, `game`, `rules`, `sgf`, `rng`, `files`, `pages`, and `ranks` for who works.
+//! It uses `board`, `game`, `rules`, `sgf`, `rng`, `files`, `pages`, and `ranks` for the distribution of work.
 
 mod criteria;
 mod decode;

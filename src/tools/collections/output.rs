@@ -1,4 +1,4 @@
-//! Where selected games go: one collection, plain or compressed, or a file for each game in a folder or an archive.
+//! Output of selected games: one collection, plain or compressed, or a file per game in a folder or an archive.
 
 use anyhow::{Context, bail};
 use flate2::write::{DeflateEncoder, GzEncoder};
@@ -9,36 +9,36 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a Zstandard frame before packing: what is read back of it needs no more memory.
+/// Size of a Zstandard frame before compression, in bytes. A reader needs no more memory than that.
 const FRAME: usize = 4 << 20;
 
-/// Where records are written.
+/// Output of game records.
 pub enum Output {
-    /// Nowhere: they are only counted.
+    /// No output: games are only counted.
     Nothing,
-    /// One after the other.
+    /// Plain collection.
     Plain(Box<dyn Write>),
-    /// The same, compressed.
+    /// Collection compressed with gzip.
     Gzip(GzEncoder<BufWriter<File>>),
-    /// The same in frames.
+    /// Collection compressed with Zstandard, in frames.
     Zstd {
-        /// Frames go there, …
+        /// Output file.
         file: BufWriter<File>,
-        /// … once this one is large enough.
+        /// Uncompressed content of the current frame.
         frame: Vec<u8>,
     },
-    /// A file for each in an archive.
+    /// Zip archive with a file per game.
     Zip {
-        /// The archive.
+        /// Writer of the archive.
         archive: ZipArchiveWriter<BufWriter<File>>,
-        /// Files in it.
+        /// Number of files in the archive.
         count: u64,
     },
-    /// A file for each in a folder.
+    /// Folder with a file per game.
     Folder {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// Files in it.
+        /// Number of files written.
         count: u64,
     },
 }
@@ -50,15 +50,18 @@ impl std::fmt::Debug for Output {
 }
 
 impl Output {
-    /// One plain collection.
+    /// Creates the output of a plain collection.
     pub fn plain(out: impl Write + 'static) -> Output {
         Output::Plain(Box::new(BufWriter::new(out)))
     }
 
-    /// What the path's ending says; a path that ends with a separator, or a folder that is there, means a folder.
+    /// Creates the output that the extension of the path indicates. A path that ends with a separator, or an existing
+    /// folder, means a folder.
     ///
     /// # Errors
-    /// If it cannot be made, or is there already and not to be overwritten.
+    ///
+    /// Returns an error if the output cannot be created, if the file exists and `force` is not set, or if the folder is
+    /// not empty.
     pub fn create(path: &Path, force: bool) -> anyhow::Result<Output> {
         let text = path.to_string_lossy();
         if path.is_dir() || text.ends_with(['/', std::path::MAIN_SEPARATOR]) {
@@ -87,11 +90,12 @@ impl Output {
         })
     }
 
-    /// Writes a record: as it is into a file of its own; into a collection with what it lacks behind it, so that
-    /// it does not swallow the next one, and a line end.
+    /// Writes a record. In a collection, missing brackets of a truncated record are added, so that it does not swallow
+    /// the next one, and a line break follows. A file of its own contains the record as it is.
     ///
     /// # Errors
-    /// If that fails.
+    ///
+    /// Returns an error if writing fails.
     pub fn write(&mut self, record: &[u8], missing: Missing) -> io::Result<()> {
         let end = || missing.text() + "\n";
         match self {
@@ -114,10 +118,11 @@ impl Output {
         }
     }
 
-    /// Ends the file.
+    /// Finishes the output.
     ///
     /// # Errors
-    /// If that fails.
+    ///
+    /// Returns an error if writing fails.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Output::Nothing | Output::Folder { .. } => Ok(()),
@@ -132,7 +137,7 @@ impl Output {
     }
 }
 
-/// The name of the file of the n-th game.
+/// Returns the name of the file of the n-th game.
 fn name(number: u64) -> String {
     format!("{number:07}.sgf")
 }

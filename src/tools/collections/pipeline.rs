@@ -1,7 +1,8 @@
-//! One thread reads, several work, here and on other ranks, one collects: the results come in the order of the input.
+//! Pipeline of one reading thread, several workers, here and on other ranks, and one collector. Results arrive in the
+//! order of the input.
 //!
-//! A reader that is far ahead waits, so memory does not grow with the input. What comes out does not depend on the number of
-//! workers: batches are divided by the input alone, and results are collected in their order (`ranks::in_order`).
+//! A reader that is far ahead waits, so memory does not grow with the input. Results do not depend on the number of
+//! workers: batches depend only on the input, and results are collected in order (`ranks::in_order`).
 
 use super::reading::{Batch, Limits, Problem, Reading};
 use crate::ranks::{Pace, Part, in_order};
@@ -13,23 +14,23 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
-/// What was seen besides the results.
+/// Counts over the input, besides the results.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
-    /// Files, those inside of archives included.
+    /// Number of files, including files inside archives.
     pub files: u64,
-    /// Unpacked bytes.
+    /// Number of decompressed bytes.
     pub bytes: u64,
-    /// Game records found.
+    /// Number of game records.
     pub records: u64,
-    /// Records and files that could not be read.
+    /// Number of records and files that could not be read.
     pub problems: u64,
-    /// Files among them that could not be read, or not to the end.
+    /// Number of files that could not be read completely.
     pub bad_files: u64,
 }
 
 impl Seen {
-    /// Counts a batch, and returns all that could not be read in it.
+    /// Counts a batch, and returns all its problems.
     pub fn add(&mut self, batch: &Batch, found_by_work: Vec<Problem>) -> Vec<Problem> {
         self.files += batch.files;
         self.bytes += batch.unpacked;
@@ -41,10 +42,11 @@ impl Seen {
         problems
     }
 
-    /// Bad records are passed over, but a file that could not be read is an error in the end.
+    /// Checks that all files were read completely. Bad records are skipped, but a bad file is an error.
     ///
     /// # Errors
-    /// If there was such a file.
+    ///
+    /// Returns an error if a file could not be read completely.
     pub fn check_files(&self) -> anyhow::Result<()> {
         if self.bad_files > 0 {
             bail!("{} could not be read, or not to the end", counted(self.bad_files, "file"));
@@ -53,37 +55,39 @@ impl Seen {
     }
 }
 
-/// What becomes of a batch.
+/// Result of the work on a batch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work<T> {
-    /// What was made of its records.
+    /// Result computed from the records.
     pub result: T,
     /// Records that could not be read.
     pub problems: Vec<Problem>,
 }
 
-/// Who works on batches.
+/// Workers on batches.
 #[derive(Debug)]
 pub struct Workers {
-    /// Threads of this process, besides the one that reads.
+    /// Number of threads of this process, besides the reading thread.
     pub threads: usize,
-    /// This process among others that take part.
+    /// Part of this process among the ranks.
     pub part: Part,
 }
 
 impl Workers {
-    /// Threads of this process alone.
+    /// Returns workers of a single process.
     pub fn threads(threads: usize) -> Workers {
         Workers { threads, part: Part::Alone }
     }
 }
 
-/// Reads `paths` and hands the result of every batch to `collect`, in order, with the batch and the problems in it.
-/// `collect` ends it all by breaking. `consumed` counts packed bytes, for whoever shows progress; the file or folder
-/// `except` is never read. A rank that is not the first one reads nothing and collects nothing, but works.
+/// Reads `paths` and passes the result of every batch to `collect`, in order, with the batch and its problems.
+/// `collect` may break to end the run. `consumed` counts compressed bytes for progress displays. The file or folder
+/// `except` is never read. Ranks other than 0 neither read nor collect: they only work.
 ///
 /// # Errors
-/// Those of `collect`, if no threads can be started, or if ranks cannot go on. What cannot be read is a [`Problem`].
+///
+/// Returns the errors of `collect`, and an error if threads cannot be started or the ranks cannot continue. Unreadable
+/// input is reported as a [`Problem`].
 pub fn run<T: Serialize + DeserializeOwned + Send>(
     paths: &[PathBuf],
     limits: Limits,

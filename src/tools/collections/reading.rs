@@ -1,7 +1,6 @@
-//! From paths to batches of game records: folders, archives, compressed and plain files.
+//! Reading of paths into batches of game records: folders, archives, compressed and plain files.
 //!
-//! One thread does all of this; see `pipeline.rs`. Its memory is bounded by the longest record and
-//! the size of a batch, whatever there is to read.
+//! A single thread reads; see `pipeline.rs`. Its memory is bounded by the longest record and the size of a batch.
 
 use super::decode::{Format, peek, unpacked};
 use super::stream::RecordStream;
@@ -19,62 +18,62 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use walkdir::WalkDir;
 
-/// Where a record stands.
+/// Position of a record in the input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Place {
-    /// The file; of an archive, `archive.zip:entry`.
+    /// Name of the file; `archive.zip:entry` for an entry of an archive.
     pub source: Arc<str>,
-    /// Which game of the file, from 1.
+    /// Number of the game in the file, from 1.
     pub game: u64,
-    /// Its first byte in the unpacked file, from 0.
+    /// Offset of its first byte in the decompressed file, from 0.
     pub offset: u64,
 }
 
-/// A record of a batch.
+/// Record of a batch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Entry {
-    /// Where it stands.
+    /// Position of the record in the input.
     pub place: Place,
-    /// Which record of all that are read, from 1.
+    /// Number of the record among all records read, from 1.
     pub number: u64,
-    /// Its bytes among those of the batch.
+    /// Range of its bytes in the batch.
     pub range: Range<usize>,
-    /// What it lacks at its end.
+    /// Brackets missing at its end.
     pub missing: Missing,
 }
 
-/// Something that cannot be read: a record, or a file from some place on.
+/// Input that cannot be read: a record, or a file from some byte on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Problem {
-    /// The file, as in [`Place`].
+    /// Name of the file, as in [`Place`].
     pub source: Arc<str>,
-    /// Which game of the file, from 1; `None` if the file itself is the problem.
+    /// Number of the game in the file, from 1; `None` if the file itself is the problem.
     pub game: Option<u64>,
-    /// Byte of the unpacked file.
+    /// Offset in the decompressed file, in bytes.
     pub offset: u64,
-    /// What is wrong.
+    /// Description of the problem.
     pub reason: String,
-    /// Could the file not be read, or not to the end?
+    /// Whether the file could not be read completely.
     pub is_fatal: bool,
 }
 
-/// Records that are worked on together. How they are divided depends on the input alone.
+/// Records that are processed together. The division into batches depends only on the input.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Batch {
     #[serde(with = "as_text")]
     bytes: Vec<u8>,
-    /// Its records.
+    /// Records of the batch.
     pub entries: Vec<Entry>,
-    /// What could not be read.
+    /// Unreadable input.
     pub problems: Vec<Problem>,
-    /// Files that begin in this batch; the entries of archives count, the archives do not.
+    /// Number of files that begin in this batch. Entries of archives count, archives do not.
     pub files: u64,
-    /// Unpacked bytes that were read for it.
+    /// Number of decompressed bytes read for the batch.
     pub unpacked: u64,
 }
 
 impl Batch {
-    /// The bytes of one of its records.
+    /// Returns the bytes of a record of the batch.
     pub fn bytes(&self, entry: &Entry) -> &[u8] {
         self.bytes.get(entry.range.clone()).unwrap_or_default()
     }
@@ -84,32 +83,34 @@ impl Batch {
     }
 }
 
-/// What no input may exceed.
+/// Limits of the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of a record.
+    /// Maximum length of a record, in bytes.
     pub record: usize,
-    /// A file that becomes larger than this …
+    /// A file is refused if it exceeds this decompressed size, in bytes, and the ratio `expansion`.
     pub unpacked: u64,
-    /// … and so many times as large as it is on disk is no collection but a bomb.
+    /// A file is refused if it exceeds this ratio of decompressed to compressed size, and the size `unpacked`. Such
+    /// files are decompression bombs.
     pub expansion: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        // Game records compress to a third or a tenth, a thousand copies of one to a few hundredths of that.
+        // Game records compress to between a third and a tenth of their size, a thousand copies of one record to a few
+        // hundredths of that.
         Limits { record: RECORD_LIMIT, unpacked: 1 << 30, expansion: 500 }
     }
 }
 
-/// Reads paths and makes batches.
+/// Reader that divides the input into batches.
 pub(super) struct Reading<'a, F> {
     limits: Limits,
-    /// Packed bytes read so far, for whoever shows progress.
+    /// Number of compressed bytes read so far, for progress displays.
     consumed: &'a AtomicU64,
-    /// A file or folder that is never read: the one that is being written.
+    /// File or folder that is never read, because it is being written.
     except: Option<PathBuf>,
-    /// Takes a batch; false if no more are wanted.
+    /// Takes a batch. Returns false if no more batches are wanted.
     send: F,
     batch: Batch,
     number: u64,
@@ -121,7 +122,7 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
         Reading { limits, consumed, except, send, batch: Batch::default(), number: 0, is_stopped: false }
     }
 
-    /// Reads everything, in the order of the paths, and folders in the order of names.
+    /// Reads all input in the order of the paths, and folders in the order of names.
     pub(super) fn run(mut self, paths: &[PathBuf]) {
         for path in paths {
             if self.is_stopped {
@@ -143,7 +144,7 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
         self.is_stopped |= !(self.send)(batch);
     }
 
-    /// The file cannot be read, or not behind this byte.
+    /// Reports that a file cannot be read from a byte offset on.
     fn failed(&mut self, source: &Arc<str>, offset: u64, reason: impl ToString) {
         let (source, reason) = (source.clone(), reason.to_string());
         self.batch.problems.push(Problem { source, game: None, offset, reason, is_fatal: true });
@@ -201,8 +202,8 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
         }
     }
 
-    /// The entries of a zip archive, in the order of its directory. The directory is read piece by piece: an
-    /// archive of any number of entries takes the same memory.
+    /// Reads the entries of a zip archive in the order of its directory. The directory is read piece by piece, so
+    /// memory does not depend on the number of entries.
     fn archive(&mut self, source: &Arc<str>, file: File) -> Result<(), rawzip::Error> {
         let packed = file.metadata().map_or(0, |metadata| metadata.len());
         let mut buffer = vec![0; rawzip::RECOMMENDED_BUFFER_SIZE];
@@ -252,7 +253,7 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
         Ok(())
     }
 
-    /// The records of an unpacked stream. `total` counts the unpacked bytes of the whole file on disk.
+    /// Splits a decompressed stream into records. `total` counts the decompressed bytes of the whole file on disk.
     fn split(
         &mut self,
         source: &Arc<str>,
@@ -327,7 +328,7 @@ fn format_of(file: &File) -> io::Result<Format> {
     use std::io::Seek;
     let mut file = file;
     if !file.metadata()?.is_file() {
-        // A pipe cannot be read twice; and an archive cannot come through one.
+        // A pipe cannot be rewound, and archives cannot be read from a pipe.
         return Ok(Format::Plain);
     }
     let (format, _) = peek(&mut file)?;
@@ -339,13 +340,13 @@ fn name_of(path: &Path) -> Arc<str> {
     path.display().to_string().into()
 }
 
-/// Is it a file that is read when it lies in a folder or an archive?
+/// Returns whether a file in a folder or an archive is read, judged by its name.
 fn is_collection(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".sgf", ".mgt", ".gz", ".zst", ".zip"].iter().any(|end| name.ends_with(end))
 }
 
-/// A reader that counts.
+/// Reader that counts bytes.
 struct Counted<'a, R> {
     reader: R,
     consumed: &'a AtomicU64,

@@ -1,4 +1,4 @@
-//! Records one after the other, for whoever needs them one at a time or all in memory.
+//! Reading of records one by one, or of all records of a folder.
 
 use super::decode::unpacked;
 use super::stream::RecordStream;
@@ -11,21 +11,21 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Files and folders below a folder of records, at most.
+/// Maximum number of files in a folder of records and its subfolders.
 const MOST_FILES: usize = 100_000;
 
-/// A record of a stream.
+/// Record of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Found {
-    /// Its bytes, and what is missing at their end.
+    /// Bytes of a record, and brackets missing at its end.
     Record(Vec<u8>, Missing),
-    /// One that begins at this byte of the unpacked stream is too long.
+    /// Record that is too long, with the offset of its first byte in the decompressed stream.
     TooLong(u64),
 }
 
-/// The records of a file, in order.
+/// Iterator over the records of a file.
 pub struct Records {
-    /// `None` behind the end.
+    /// Stream; `None` at its end.
     stream: Option<RecordStream<Box<dyn Read>>>,
     path: PathBuf,
     found: VecDeque<Found>,
@@ -38,10 +38,11 @@ impl std::fmt::Debug for Records {
 }
 
 impl Records {
-    /// The records of a file, plain or compressed (gzip, Zstandard); `-` is the standard input.
+    /// Opens a file of records, plain or compressed (gzip, Zstandard). `-` is the standard input.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    ///
+    /// Returns an error if the file cannot be opened.
     pub fn open(path: &Path) -> anyhow::Result<Records> {
         let stream: io::Result<Box<dyn Read>> = match path.to_str() {
             Some("-") => unpacked(io::stdin()),
@@ -56,7 +57,7 @@ impl Records {
         Records { stream, path: path.to_owned(), found: VecDeque::new() }
     }
 
-    /// Reads on until there is a record or the stream ends.
+    /// Reads a chunk and extracts its records.
     fn read(&mut self) -> io::Result<()> {
         let Records { stream: source, found, .. } = self;
         let Some(stream) = source else { return Ok(()) };
@@ -88,10 +89,11 @@ impl Iterator for Records {
     }
 }
 
-/// The bytes of a game in a file, counted from 1.
+/// Returns the bytes of the n-th game of a file, counted from 1.
 ///
 /// # Errors
-/// If the file cannot be read, or has no such game.
+///
+/// Returns an error if the file cannot be read, or has fewer games.
 pub fn nth_game(path: &Path, game: u32) -> anyhow::Result<Vec<u8>> {
     let name = path.display();
     if game == 1 {
@@ -100,7 +102,7 @@ pub fn nth_game(path: &Path, game: u32) -> anyhow::Result<Vec<u8>> {
         whole
             .and_then(|stream| stream.take(RECORD_LIMIT as u64 + 1).read_to_end(&mut bytes))
             .with_context(|| name.to_string())?;
-        // A collection may be longer; of a single record that is longer only the beginning would be seen.
+        // A longer file may be a collection. A single longer record is too long, and must not be truncated.
         if bytes.len() <= RECORD_LIMIT {
             return Ok(bytes);
         }
@@ -119,19 +121,21 @@ pub fn nth_game(path: &Path, game: u32) -> anyhow::Result<Vec<u8>> {
     bail!("{name} has no game {game}; it has {seen}")
 }
 
-/// The record in a file, the first one if there are more.
+/// Reads the first record of a file.
 ///
 /// # Errors
-/// If the file cannot be read, or is no record.
+///
+/// Returns an error if the file cannot be read, or contains no valid record.
 pub fn read_game(path: &Path) -> anyhow::Result<Record> {
     Record::parse(&nth_game(path, 1)?).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The records in a file or in a folder and the folders below it, by name. A file that is no record is an error: it
-/// would be missing without anybody knowing.
+/// Reads a file, or all `.sgf` files in a folder and its subfolders, in the order of names. A file without a valid
+/// record is an error: skipping it could go unnoticed.
 ///
 /// # Errors
-/// If something cannot be read.
+///
+/// Returns an error if a file or folder cannot be read.
 pub fn read_folder(path: &Path) -> anyhow::Result<Vec<(String, Record)>> {
     let files = files_below(path, MOST_FILES);
     let mut files = files.with_context(|| format!("cannot read records from {}", path.display()))?;

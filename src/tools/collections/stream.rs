@@ -1,38 +1,39 @@
-//! The records of a stream of bytes: what all readers of records go through.
+//! Splitting of byte streams into records, shared by all readers.
 
 use encoding_rs::{Decoder, UTF_16BE, UTF_16LE};
 use kosumi_go::sgf::collection::{Piece, Splitter};
 use std::io::{self, Read};
 
-/// Bytes that are read at a time.
+/// Number of bytes per read.
 const CHUNK: usize = 1 << 16;
 
-/// A stream that is cut into records while it is read. Text in UTF-16 becomes UTF-8 on the way.
+/// Stream that is split into records while it is read. Text in UTF-16 is converted to UTF-8.
 pub(super) struct RecordStream<R> {
     reader: R,
     splitter: Splitter,
     recoding: Recoding,
     buffer: Vec<u8>,
-    /// Bytes of the buffer that were read last; 0 at the end of the stream.
+    /// Number of bytes of the last read in the buffer; 0 at the end of the stream.
     length: usize,
 }
 
-/// Text in UTF-16 on its way to UTF-8; nothing for all other text.
+/// Conversion from UTF-16 to UTF-8, if necessary.
 enum Recoding {
-    /// Nothing is known yet.
+    /// The encoding is not determined yet.
     Unknown,
     None,
     Utf16(Decoder),
 }
 
 impl<R: Read> RecordStream<R> {
-    /// The records of an unpacked stream, none longer than the limit.
+    /// Creates a splitter of an uncompressed stream into records of at most `limit` bytes.
     pub(super) fn new(reader: R, limit: usize) -> RecordStream<R> {
         let (splitter, buffer) = (Splitter::new(limit), vec![0; CHUNK]);
         RecordStream { reader, splitter, recoding: Recoding::Unknown, buffer, length: 0 }
     }
 
-    /// Reads on, and says how many bytes there were: 0 at the end. [`RecordStream::split`] comes next in any case.
+    /// Reads the next chunk and returns its length, 0 at the end of the stream. The caller must call
+    /// [`RecordStream::split`] afterwards in both cases.
     pub(super) fn read(&mut self) -> io::Result<usize> {
         loop {
             match self.reader.read(&mut self.buffer) {
@@ -46,7 +47,7 @@ impl<R: Read> RecordStream<R> {
         }
     }
 
-    /// Hands out the records that end in the bytes that were read last, or with the stream.
+    /// Passes on the records that end in the last chunk, or at the end of the stream.
     pub(super) fn split(&mut self, each: &mut dyn FnMut(Piece<'_>)) {
         let chunk = self.buffer.get(..self.length).unwrap_or_default();
         if chunk.is_empty() {
@@ -68,8 +69,8 @@ impl<R: Read> RecordStream<R> {
 }
 
 impl Recoding {
-    /// What a text needs that begins like this, with a byte order mark or a game. A first piece of few bytes is a chance that
-    /// is taken.
+    /// Determines the conversion by the first chunk, which begins with a byte order mark or a game. A first chunk of
+    /// fewer than four bytes may be misjudged.
     fn of(chunk: &[u8]) -> Recoding {
         match chunk {
             [0xff, 0xfe, ..] | [b'(', 0, b';', 0, ..] => Recoding::Utf16(UTF_16LE.new_decoder()),

@@ -1,5 +1,5 @@
-//! Limits and failures of the input, and the order of results. What the commands do with good files is tested in
-//! `tests/sgf_collections.rs`.
+//! Limits and failures of the input, and the order of results. `tests/sgf_collections.rs` tests the commands with valid
+//! files.
 
 use super::criteria::{Criteria, Span};
 use super::filter::{Filter, Selection};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use tempfile::TempDir;
 
-/// A folder that is gone in the end.
+/// Temporary folder.
 struct Folder(TempDir);
 
 impl Folder {
@@ -33,7 +33,7 @@ impl Folder {
     }
 }
 
-/// Number of games, and the problems as they are reported, with the folder's name left out.
+/// Returns the number of games, and the reported problems without the folder's name.
 fn read(paths: &[PathBuf], limits: Limits) -> (u64, Vec<String>) {
     let (mut games, mut problems) = (0, Vec::new());
     let mut collector = Collector::new(true);
@@ -79,7 +79,7 @@ fn bombs_are_put_down_and_the_rest_is_read() {
     ];
     let limits = Limits { unpacked: 1 << 20, expansion: 50, ..Limits::default() };
     let (games, problems) = read(&paths, limits);
-    // The game in front of the blanks, both of the plain file, and those of the other two.
+    // The game before the blanks in the first bomb, both games of the plain file, and those of the other two files.
     assert_eq!(games, 5);
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(problems[0].starts_with("b.gz: byte 1"), "{problems:?}");
@@ -182,7 +182,7 @@ fn what_is_written_is_not_read() {
     assert_eq!(games, 1);
 }
 
-/// What a filter writes of files, and its numbers: games that meet the conditions, games written.
+/// Returns the output of a filter, the number of games that pass it, and the number of games written.
 fn filtered(
     paths: &[PathBuf],
     folder: &Folder,

@@ -1,8 +1,8 @@
-//! Logs of JSON lines that survive the death of the process at any moment.
+//! Logs of JSON lines that survive the end of the process at any moment.
 //!
-//! Every line is synchronised to the disk before the next is written, so only the last one can be torn: it ends without
-//! a line break, and is cut off when the log is gone on with. A lock, which goes with the process, keeps a second one
-//! out.
+//! Every line is synchronised to the disk before the next one is written, so only the last line can be torn. A torn
+//! line has no line break and is cut off when the log is resumed. A lock keeps a second process out. It is released
+//! when the process ends.
 
 use anyhow::{Context, bail};
 use serde::Serialize;
@@ -15,24 +15,25 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-/// How often a lock is tried, and the time between.
+/// Number of attempts to take the lock, and the pause between them.
 const LOCK_ATTEMPTS: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// An open log.
+/// Open log.
 #[derive(Debug)]
 pub struct LineLog {
     file: File,
-    /// Bytes of complete lines.
+    /// Length of the complete lines, in bytes.
     complete: u64,
 }
 
 impl LineLog {
-    /// Opens a log, or makes an empty one, and reads what is in it. `what` writes it, for the message if another one
-    /// does so now.
+    /// Opens a log, or creates an empty one, and returns its content. `what` names the process that may hold the lock,
+    /// for the error message.
     ///
     /// # Errors
-    /// If it cannot be read or written, or another process writes it.
+    ///
+    /// Returns an error if the log cannot be read or written, or if another process holds its lock.
     pub fn open(path: &Path, what: &str) -> anyhow::Result<(LineLog, Vec<u8>)> {
         let about = || format!("cannot use the log {}", path.display());
         let mut file = OpenOptions::new()
@@ -50,11 +51,12 @@ impl LineLog {
         Ok((LineLog { file, complete: bytes.len() as u64 }, bytes))
     }
 
-    /// Cuts off what is behind these bytes, which the log begins with: complete lines, the last maybe without its
-    /// break. New lines come behind them.
+    /// Truncates the log to `complete`, which must be its beginning and consist of complete lines. The line break of
+    /// the last line is added if it is missing. New lines are appended after it.
     ///
     /// # Errors
-    /// If that cannot be written.
+    ///
+    /// Returns an error if writing fails.
     pub fn go_on_behind(&mut self, complete: &[u8]) -> std::io::Result<()> {
         self.complete = complete.len() as u64;
         self.cut_off()?;
@@ -65,38 +67,40 @@ impl LineLog {
         Ok(())
     }
 
-    /// Takes back what is behind the complete lines.
+    /// Truncates the file to the complete lines.
     fn cut_off(&mut self) -> std::io::Result<()> {
         self.file.set_len(self.complete)?;
         self.file.seek(SeekFrom::End(0))?;
         Ok(())
     }
 
-    /// Adds a line. When this returns, it is on the disk.
+    /// Appends a line. The line is on the disk when this method returns.
     ///
     /// # Errors
-    /// If that cannot be written. As far as the system lets it, what was written of the line is taken back, so that the next
-    /// one does not go on behind a part of it.
+    ///
+    /// Returns an error if writing fails. The part of the line that was written is removed if the system allows it, so
+    /// that the next line does not follow a torn one.
     pub fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
         let mut text = serde_json::to_string(line)?;
         text.push('\n');
-        // One call: what is torn is torn at the end.
+        // A single call, so that a torn line lacks only its end.
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         match written {
             Ok(()) => self.complete += text.len() as u64,
-            // If this fails, too, the part stays, as after a power cut; whoever opens the log cuts it off.
+            // If truncation fails, too, the torn line stays, as after a power cut. It is cut off when the log is opened
+            // again.
             Err(_) => drop(self.cut_off()),
         }
         written.context("cannot write the log")
     }
 }
 
-/// Takes the lock of a log; false if another process has it. A process that has just been killed may have it a moment
-/// longer: in a child that it was about to start.
+/// Takes the lock of a log. Returns false if another process holds it. A process that was just killed may hold it a
+/// moment longer, through a child that it was about to start.
 fn lock(file: &File) -> bool {
     for _ in 0..LOCK_ATTEMPTS {
         match file.try_lock() {
-            // Some file systems have no locks.
+            // Some file systems do not support locks.
             Ok(()) | Err(TryLockError::Error(_)) => return true,
             Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
         }
@@ -104,11 +108,12 @@ fn lock(file: &File) -> bool {
     false
 }
 
-/// The complete lines of a log, and how many bytes they take. A last line without a line break counts if it can be
-/// read: then only the break is missing.
+/// Parses the complete lines of a log, and returns them with their length in bytes. A last line without a line break
+/// counts if it can be parsed.
 ///
 /// # Errors
-/// The first complete line that cannot be read.
+///
+/// Returns an error for the first complete line that cannot be parsed.
 pub fn complete_lines<L: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<(Vec<L>, usize)> {
     let (mut lines, mut complete) = (Vec::new(), 0);
     for (index, piece) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -122,7 +127,7 @@ pub fn complete_lines<L: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<(Vec<
     Ok((lines, complete))
 }
 
-/// What differs between the settings of a log and those of now.
+/// Describes the differences between the settings of a log and the current ones.
 pub fn differences(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<String> {
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let text = |value: Option<&Value>| match value {

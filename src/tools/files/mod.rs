@@ -1,7 +1,6 @@
-//! Files that survive: whole ones that appear at once, logs of lines, paths that are checked before hours of work; and
-//! text files that people have written.
+//! File access for long-running commands: atomic writes, logs of lines, early checks of paths, and text files of users.
 //!
-//! Uses nothing of this crate.
+//! It uses no other module of this crate.
 
 mod line_log;
 mod paths;

@@ -1,13 +1,14 @@
-//! Paths: what can be written, the way from a file to a folder, the files below a folder.
+//! Paths: checks of output files, relative paths, files below a folder.
 
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Finds out before hours of work whether a file can be written after them.
+/// Checks that a file can be written. Commands call this before hours of work.
 ///
 /// # Errors
-/// If the path is a folder, or in a folder that does not exist.
+///
+/// Returns an error if the path is a folder, or if its folder does not exist.
 pub fn check_target(path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if path.is_dir() || path.file_name().is_none() || folder.is_some_and(|folder| !folder.is_dir()) {
@@ -16,10 +17,11 @@ pub fn check_target(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The way from a file to a folder, for links. Both must exist, the file's folder at least.
+/// Returns the path of `folder` relative to the folder of `file`, for links. Both folders must exist.
 ///
 /// # Errors
-/// If one does not.
+///
+/// Returns an error if one of the folders does not exist.
 pub fn relative(file: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let absolute =
@@ -33,13 +35,14 @@ pub fn relative(file: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
         .collect())
 }
 
-/// Files below a folder, and in the folders below it, in the order of names; a file itself. At the most `most` of them.
+/// Returns all files in a folder and its subfolders, in the order of names. A path of a file is returned itself.
 ///
 /// # Errors
-/// If a folder cannot be read, or there are more files.
+///
+/// Returns an error if a folder cannot be read, or if there are more than `most` files.
 pub fn files_below(path: &Path, most: usize) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    // Links to folders are not followed: they might lead in circles.
+    // Links to folders are not followed, because they may form cycles.
     for entry in WalkDir::new(path).sort_by_file_name() {
         let entry = entry?;
         if entry.file_type().is_dir() || !entry.path().is_file() {

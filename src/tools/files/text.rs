@@ -1,14 +1,15 @@
-//! Text files of people: with and without a byte order mark.
+//! Text files of users, with or without a byte order mark.
 
 use encoding_rs::{Encoding, UTF_8};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The text of a file that is no longer than this.
+/// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
-/// If it cannot be read, is longer, or is no text.
+///
+/// Returns an error if the file cannot be read, is longer, or is no text.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -19,10 +20,11 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     text(&bytes)
 }
 
-/// Bytes as text: UTF-8 with a byte order mark or without, or UTF-16 with one. The mark is no part of the text.
+/// Decodes text: UTF-8 with or without a byte order mark, or UTF-16 with one. The mark is removed.
 ///
 /// # Errors
-/// If it is something else.
+///
+/// Returns an error if the bytes have another encoding.
 pub fn text(bytes: &[u8]) -> io::Result<String> {
     let error = |reason| io::Error::new(io::ErrorKind::InvalidData, reason);
     match Encoding::for_bom(bytes) {
@@ -38,13 +40,13 @@ pub fn text(bytes: &[u8]) -> io::Result<String> {
     }
 }
 
-/// The text of any bytes; what is not text in them is replaced.
+/// Decodes text and replaces invalid bytes.
 pub fn lossy_text(bytes: &[u8]) -> String {
-    // It looks at byte order marks, and takes them away.
+    // `decode` detects and removes byte order marks.
     UTF_8.decode(bytes).0.into_owned()
 }
 
-/// Bytes of text behind a byte order mark of UTF-8, or all of them.
+/// Removes a byte order mark of UTF-8.
 pub fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }

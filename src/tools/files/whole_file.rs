@@ -1,28 +1,31 @@
-//! Files that are there as a whole or not at all.
+//! Atomic writes of files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use tempfile::Builder;
 
-/// Writes a file so that nobody ever sees a part of it, whatever the moment at which the process or the machine stops:
-/// under another name first, which it gives up once it is on the disk. When this returns, the new name is there, too.
+/// Writes a file atomically: other processes never see a part of it, even if the process or the machine stops at any
+/// moment. The text is written under another name, synchronised to the disk, and renamed. The new name is on the disk,
+/// too, when this function returns.
 ///
 /// # Errors
-/// If it cannot be written. What was there before is untouched then.
+///
+/// Returns an error if writing fails. An existing file is unchanged then.
 pub fn write_at_once(path: &Path, text: &str) -> io::Result<()> {
     write_with(path, |file| file.write_all(text.as_bytes()))
 }
 
-/// The same for a file that `write` fills, which may go back in it.
+/// Writes a file atomically, like [`write_at_once`], with a function that fills it and may seek.
 ///
 /// # Errors
-/// If that fails.
+///
+/// Returns the errors of `write` and of the file system.
 pub fn write_with<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> Result<(), E>,
 ) -> Result<(), E> {
-    // What is no file, such as a pipe, is not replaced but written to; and a link stays a link.
+    // Pipes and devices are written to directly. Links are preserved.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         let mut there = OpenOptions::new().write(true).open(path)?;
@@ -31,8 +34,8 @@ pub fn write_with<E: From<io::Error>>(
         return Ok(buffered.flush()?);
     }
     let folder = folder_of(path);
-    // Removed by itself if anything goes wrong: on a full disk the part would only be in the way. Its name does not
-    // change, so that one left behind by a power cut is written over.
+    // The temporary file is removed on failure, because it would waste space on a full disk. Its name is fixed, so that
+    // a file left behind by a power cut is overwritten.
     let name = path.file_name().unwrap_or_default();
     let mut part = Builder::new()
         .prefix(name)
@@ -53,7 +56,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Puts the names in a folder on the disk. Not every system lets a folder be opened for that.
+/// Synchronises the names in a folder to the disk. Some systems do not support this, so errors are ignored.
 fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }

@@ -1,19 +1,19 @@
-//! A board as a picture: SVG that is drawn without scripts, one unit for each point.
+//! Diagrams of boards as SVG without scripts. The distance between neighbouring points is one unit.
 
 use crate::words::color_name;
 use kosumi_go::board::{Board, Color, Point};
 use kosumi_go::handicap::star_points;
 use maud::{Markup, Render, html};
 
-/// What a mark says: the class of its colour.
+/// Meaning of a mark, which decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tone {
     /// Neither good nor bad.
     #[default]
     Neutral,
-    /// Right, wanted.
+    /// Correct or wanted.
     Good,
-    /// Wrong, refused.
+    /// Wrong or refused.
     Bad,
 }
 
@@ -27,7 +27,7 @@ impl Tone {
     }
 }
 
-/// What is drawn on a point, over its stone.
+/// Mark on a point, above its stone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// A ring.
@@ -38,11 +38,11 @@ pub enum Mark {
     Triangle,
     /// A diagonal cross.
     Cross,
-    /// A letter, a number, or another short text.
+    /// Letter, number, or other short text.
     Label(String),
 }
 
-/// A picture of a position in the making; [`Render`] writes the SVG.
+/// Diagram of a position. [`Render`] writes the SVG.
 #[derive(Clone, Debug)]
 pub struct Diagram<'a> {
     board: &'a Board,
@@ -53,13 +53,13 @@ pub struct Diagram<'a> {
 }
 
 impl<'a> Diagram<'a> {
-    /// The stones of a board, with coordinates. The title is what is read aloud instead of the picture.
+    /// Creates a diagram of a board, with coordinates. `title` is the text for screen readers.
     pub fn new(board: &'a Board, title: &str) -> Diagram<'a> {
         let title = title.to_owned();
         Diagram { board, title, stones: Vec::new(), marks: Vec::new(), shades: Vec::new() }
     }
 
-    /// Draws a stone that is not on the board, such as a move that is only proposed.
+    /// Draws a stone that is not on the board, such as a proposed move.
     #[must_use]
     pub fn stone(mut self, point: Point, color: Color) -> Diagram<'a> {
         self.stones.push((point, color));
@@ -73,14 +73,14 @@ impl<'a> Diagram<'a> {
         self
     }
 
-    /// Shades a point for its owner: +1 for Black's, −1 for White's, nothing near 0.
+    /// Shades a point by its ownership, from -1 for White to +1 for Black. Values near 0 are not shown.
     #[must_use]
     pub fn shade(mut self, point: Point, owner: f32) -> Diagram<'a> {
         self.shades.push((point, owner.clamp(-1.0, 1.0)));
         self
     }
 
-    /// The middle of a point in the picture, whose rows run from the top.
+    /// Returns the centre of a point in the picture. Its y axis points down.
     fn middle(&self, point: Point) -> (usize, usize) {
         (point.column() + 1, self.board.size().rows() - point.row())
     }
@@ -90,7 +90,7 @@ impl<'a> Diagram<'a> {
         proposed.or_else(|| self.board.cell(point).color())
     }
 
-    /// What is at a point of the picture, as the class of its colour.
+    /// Returns the CSS class of the stone on a point.
     fn stone_class(&self, point: Point) -> Option<&'static str> {
         self.color_at(point).map(color_name)
     }
@@ -108,7 +108,7 @@ impl<'a> Diagram<'a> {
                 let stone = self.stone_class(point);
                 let on = stone.map(|stone| format!(" on-{stone}")).unwrap_or_default();
                 html! {
-                    // The lines of the board would run through the text.
+                    // The disc hides the lines of the board behind the text.
                     @if stone.is_none() { circle class="wood" cx=(x) cy=(y) r=".4" {} }
                     text class={ "label" (tone.class()) (on) } x=(x) y=(y) { (text) }
                 }
@@ -116,7 +116,7 @@ impl<'a> Diagram<'a> {
         }
     }
 
-    /// A square as large as the owner is sure; none for nobody's point.
+    /// Returns a square whose size grows with the ownership of the point; none for a neutral point.
     fn shade_shape(&self, point: Point, owner: f32) -> Option<Markup> {
         let side = owner.abs() * 0.6;
         if side < 0.05 {

@@ -1,11 +1,10 @@
-//! Pages to look at: one self-contained file each, without links to elsewhere.
+//! HTML pages: self-contained files without external references.
 //!
-//! A [`Page`] is a title and sections; [`Table`] keeps columns and cells apart from their markup; [`Diagram`]
-//! draws a board as SVG; [`pieces`] are the scripts of boards and curves that move;
-//! [`words`] come from one table in every language. Everything is written with the templates of `maud`, which escape what is put
-//! into them.
+//! A [`Page`] has a title and sections. [`Table`] separates columns and cells from their markup. [`Diagram`] draws a
+//! board as SVG. [`pieces`] has the scripts of interactive boards and curves. [`words`] returns texts from a table with
+//! all languages. All markup is written with the templates of `maud`, which escape their values.
 //!
-//! Uses `board` and `handicap`.
+//! It uses `board` and `handicap`.
 
 mod diagram;
 mod page;

@@ -1,37 +1,37 @@
-//! The shell of a page, and tables.
+//! Frame of a page, and tables.
 
 use super::pieces;
 use super::texts::{Words, english, words};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use std::fmt;
 
-/// The style that all pages share.
+/// Common style of all pages.
 const STYLE: &str = include_str!("style.css");
 
-/// The style that all pages share, for those that are not made here.
+/// Returns the common style, for pages that are built elsewhere.
 pub const fn style() -> &'static str {
     STYLE
 }
 
-/// A page: head, style, and what has been added to it. Written out by [`Display`](fmt::Display).
+/// HTML page with head, style and body. [`Display`](fmt::Display) writes it.
 #[derive(Clone, Debug)]
 pub struct Page {
     title: String,
-    /// The title's name in the table of texts, if it is no name of something.
+    /// Name of the title in the table of texts; `None` if the title is a proper name.
     title_words: Option<Words>,
-    /// Can the reader choose the language?
+    /// Whether the reader can choose the language.
     has_languages: bool,
     head: Vec<Markup>,
     style: String,
-    /// Sources of scripts that may run.
+    /// Sources of the scripts that may run.
     scripts: Vec<String>,
-    /// What else may be loaded.
+    /// Further directives of the content security policy.
     more: String,
     body: Vec<Markup>,
 }
 
 impl Page {
-    /// An empty page with a title, which is also its heading.
+    /// Creates an empty page with a title, which is also its heading.
     pub fn new(title: &str) -> Page {
         Page {
             title: title.to_owned(),
@@ -45,19 +45,19 @@ impl Page {
         }
     }
 
-    /// An empty page whose title is in the table of texts.
+    /// Creates an empty page with a title from the table of texts.
     pub fn named(title: Words) -> Page {
         let mut page = Page::new(&title.english());
         page.title_words = Some(title);
         page
     }
 
-    /// Offers the choice of languages; one of the page's scripts has to take it (`takeLanguage`).
+    /// Adds a menu of languages. A script of the page must handle it (`takeLanguage`).
     pub fn languages(&mut self) {
         self.has_languages = true;
     }
 
-    /// Offers the choice of languages on a page that has no other script. Call it last.
+    /// Adds a menu of languages to a page without another script. Call it last.
     pub fn speak(&mut self) {
         if self.has_languages {
             return;
@@ -73,7 +73,7 @@ impl Page {
         self.head.push(markup);
     }
 
-    /// Adds rules to the style, for what only this page has.
+    /// Adds style rules for this page.
     pub fn style(&mut self, css: &str) {
         self.style.push_str(css);
     }
@@ -83,7 +83,7 @@ impl Page {
         self.style(super::plots::STYLE);
     }
 
-    /// Lets this script run, which still has to be [added](Page::add). No other does.
+    /// Allows a script to run. The caller must also [add](Page::add) it. No other script can run.
     pub fn script(&mut self, script: &str) {
         self.scripts.push(pieces::script_source(script));
     }
@@ -94,8 +94,8 @@ impl Page {
         self.more.push_str(directives);
     }
 
-    /// The content security policy: nothing from anywhere else, and no script but those that belong to the page, whatever
-    /// the page should come to hold.
+    /// Returns the content security policy. It forbids external resources and all scripts but those of the page,
+    /// whatever the page contains.
     pub fn policy(&self) -> String {
         let scripts = if self.scripts.is_empty() { "'none'".to_owned() } else { self.scripts.join(" ") };
         format!(
@@ -144,7 +144,7 @@ impl Page {
                 (line_end)
                 body {
                     @if self.has_languages {
-                        // Without scripts there is nothing to choose.
+                        // The menu stays hidden without scripts.
                         label.language hidden="hidden" { span.hidden data-text="language" { (english("language")) } select #language {} }
                     }
                     h1 data-text=[name] data-values=[&values] { (self.title) } (line_end)
@@ -162,7 +162,7 @@ impl fmt::Display for Page {
     }
 }
 
-/// Characters that XML 1.0 does not allow at all, as U+FFFD.
+/// Replaces characters that XML 1.0 forbids by U+FFFD.
 fn without_controls(text: String) -> String {
     let is_allowed = |character: char| {
         matches!(character, '\t' | '\n' | '\r')
@@ -174,7 +174,7 @@ fn without_controls(text: String) -> String {
     text.chars().map(|character| if is_allowed(character) { character } else { '\u{fffd}' }).collect()
 }
 
-/// A table: a heading and rows of cells, numbers to the right.
+/// Table with headings and rows of cells. Numbers are aligned right.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     columns: Vec<Column>,
@@ -193,14 +193,14 @@ struct Row {
     is_total: bool,
 }
 
-/// One cell of a [`Table`].
+/// Cell of a [`Table`].
 #[derive(Clone, Debug)]
 pub enum TableCell {
-    /// Plain text, to the left.
+    /// Plain text, aligned left.
     Text(String),
-    /// A number with its unit, to the right.
+    /// Number with its unit, aligned right.
     Number(String),
-    /// Something else.
+    /// Other markup.
     Markup(Markup),
 }
 
@@ -217,7 +217,7 @@ impl From<String> for TableCell {
 }
 
 impl TableCell {
-    /// A number as it is to be shown.
+    /// Creates a cell with a formatted number.
     pub fn number(value: impl fmt::Display) -> TableCell {
         TableCell::Number(value.to_string())
     }
@@ -234,13 +234,14 @@ impl Render for TableCell {
 }
 
 impl Table {
-    /// A table with these columns. A column whose name begins with `#` is of numbers, and the sign is not shown.
+    /// Creates a table with these columns. A name that begins with `#` marks a column of numbers; the sign is not
+    /// shown.
     pub fn new(columns: &[&str]) -> Table {
         Table::made(columns, |name| html! { (name) })
     }
 
-    /// A table whose columns are named as in the table of texts, with the same sign for numbers; an empty name is none. The
-    /// values go into all of the headings.
+    /// Creates a table whose headings are names in the table of texts. `#` marks columns of numbers. An empty name
+    /// gives an empty heading. `values` are inserted into all headings that use them.
     pub fn named(columns: &[&str], values: &[(&'static str, &str)]) -> Table {
         Table::made(columns, |name| {
             let takes = |key: &str| english(name).contains(&format!("{{{key}}}"));
@@ -263,7 +264,7 @@ impl Table {
         self.rows.push(Row { cells: cells.into_iter().collect(), is_total: false });
     }
 
-    /// Adds the row of sums.
+    /// Adds the row of totals.
     pub fn total(&mut self, cells: impl IntoIterator<Item = TableCell>) {
         self.rows.push(Row { cells: cells.into_iter().collect(), is_total: true });
     }

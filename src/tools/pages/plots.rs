@@ -1,18 +1,18 @@
-//! Plots that are drawn without scripts: columns side by side, and the shares of a whole. Text keeps its size on any screen.
+//! Plots without scripts: histograms, and shares of a whole. Text keeps its size on any screen.
 
 use super::texts::{Words, has_words, words};
 use crate::words::grouped;
 use maud::{Markup, Render, html};
 
-/// About so many columns get a label.
+/// Approximate maximum number of columns with a label.
 const LABELS_MOST: usize = 8;
-/// So many parts of a whole have a colour of their own; the rest is one part.
+/// Maximum number of parts of a whole; the smallest ones are merged.
 const PARTS_MOST: usize = 6;
 
-/// The style of plots.
+/// Style of plots.
 pub(super) const STYLE: &str = include_str!("plots.css");
 
-/// Columns side by side, each with a label and a number: a histogram.
+/// Histogram: columns with a label and a number each.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Columns {
     title: String,
@@ -20,17 +20,17 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Columns from left to right. The title is what is read aloud instead of the picture.
+    /// Creates a histogram, with columns from left to right. `title` is the text for screen readers.
     pub fn new(title: &str, columns: impl IntoIterator<Item = (String, u64)>) -> Columns {
         Columns { title: title.to_owned(), columns: columns.into_iter().collect() }
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// Are there none?
+    /// Returns whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
@@ -40,7 +40,7 @@ impl Columns {
     }
 }
 
-/// A number from 0 to 1 for the style.
+/// Formats a share in `[0, 1]` for the style.
 fn share(part: u64, whole: u64) -> String {
     format!("{:.4}", part as f64 / whole.max(1) as f64)
 }
@@ -60,7 +60,7 @@ impl Render for Columns {
                 }
                 div.scale-x aria-hidden="true" {
                     @for (index, (label, _)) in self.columns.iter().enumerate().step_by(step) {
-                        // Of a range its beginning.
+                        // The label of a range is its beginning.
                         span style=(middle(index)) { (label.split('–').next().unwrap_or_default()) }
                     }
                 }
@@ -69,18 +69,19 @@ impl Render for Columns {
     }
 }
 
-/// The parts of a whole as one bar, with a legend that has the numbers.
+/// Shares of a whole as one bar, with a legend that has the numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Shares {
     title: String,
     parts: Vec<(String, u64)>,
     others: u64,
-    /// What stands before the names of parts in the table of texts, if they may be there.
+    /// Prefix of the names of parts in the table of texts, if they are looked up there.
     prefix: Option<&'static str>,
 }
 
 impl Shares {
-    /// The largest parts first; small ones behind them are put together. The title is what is read aloud.
+    /// Creates the plot, with the largest parts first. The smallest parts are merged. `title` is the text for screen
+    /// readers.
     pub fn new(title: &str, parts: impl IntoIterator<Item = (String, u64)>) -> Shares {
         let mut parts: Vec<(String, u64)> = parts.into_iter().filter(|part| part.1 > 0).collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.1));
@@ -89,7 +90,7 @@ impl Shares {
         Shares { title: title.to_owned(), parts, others, prefix: None }
     }
 
-    /// Takes the words of parts from the table of texts, where they are there with this before their names.
+    /// Takes the names of parts from the table of texts, if it has an entry of `prefix` and the name.
     #[must_use]
     pub fn in_words(mut self, prefix: &'static str) -> Shares {
         self.prefix = Some(prefix);
@@ -100,12 +101,12 @@ impl Shares {
         self.prefix.map(|prefix| format!("{prefix}{part}")).filter(|name| has_words(name)).map(words)
     }
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     pub fn len(&self) -> usize {
         self.parts.len() + usize::from(self.others > 0)
     }
 
-    /// Are there no parts?
+    /// Returns whether there are no parts.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Every word of the pages, in every language: `texts/en.json`, and one file for each other language. Markup names its words,
-//! so that scripts can put in those of another language; without scripts a page is in English.
+//! Texts of the pages in all languages: `texts/en.json`, and one file for each other language. Markup contains the
+//! names of texts, so that scripts can insert another language. Without scripts a page is in English.
 
 use maud::{Markup, Render, html};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 const ENGLISH: &str = include_str!("texts/en.json");
 
-/// The table of all languages as a script: `TEXTS`.
+/// Script with the table of all languages: `TEXTS`.
 pub(super) const SCRIPT: &str = concat!(
     "const TEXTS = {\nen: ",
     include_str!("texts/en.json"),
@@ -20,48 +20,49 @@ pub(super) const SCRIPT: &str = concat!(
 static TABLE: LazyLock<BTreeMap<String, String>> =
     LazyLock::new(|| serde_json::from_str(ENGLISH).unwrap_or_default());
 
-/// The English words of this name, or the name itself where there are none.
+/// Returns the English text of a name, or the name itself if there is none.
 pub fn english(name: &str) -> &str {
     TABLE.get(name).map_or(name, String::as_str)
 }
 
-/// Is there such a text?
+/// Returns whether the table has a text of this name.
 pub fn has_words(name: &str) -> bool {
     TABLE.contains_key(name)
 }
 
-/// Words by their name, with values for what stands in braces. [`Render`] writes an element that scripts can translate.
+/// Text of the table, with values for its placeholders in braces. [`Render`] writes an element that scripts can
+/// translate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Words {
     name: String,
     values: BTreeMap<&'static str, String>,
 }
 
-/// The words of this name.
+/// Returns the text of a name, without values.
 pub fn words(name: impl Into<String>) -> Words {
     Words { name: name.into(), values: BTreeMap::new() }
 }
 
 impl Words {
-    /// Puts a value in.
+    /// Sets the value of a placeholder.
     #[must_use]
     pub fn with(mut self, key: &'static str, value: impl Display) -> Words {
         self.values.insert(key, value.to_string());
         self
     }
 
-    /// Their name.
+    /// Returns the name of the text.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The values as JSON, if there are any.
+    /// Returns the values as JSON, or `None` without values.
     pub fn values(&self) -> Option<String> {
         let json = || serde_json::to_string(&self.values).ok();
         if self.values.is_empty() { None } else { json() }
     }
 
-    /// The English words.
+    /// Returns the English text.
     pub fn english(&self) -> String {
         let put_in =
             |text: String, (key, value): (&&str, &String)| text.replace(&format!("{{{key}}}"), value);
@@ -79,7 +80,7 @@ impl Render for Words {
 mod tests {
     use super::*;
 
-    /// What stands in braces, sorted.
+    /// Returns the placeholders in braces, sorted.
     fn braces(text: &str) -> Vec<&str> {
         let mut found: Vec<&str> =
             text.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect();

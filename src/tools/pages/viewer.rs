@@ -1,4 +1,4 @@
-//! A board on which one can go through games.
+//! Board that shows games move by move.
 
 use super::page::Page;
 use super::pieces;
@@ -8,16 +8,16 @@ use kosumi_go::handicap::star_points;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 
-/// A game to go through.
+/// Game of the viewer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ViewedGame {
-    /// What it is called in the list.
+    /// Name of the game in the list.
     pub name: String,
-    /// Columns and rows.
+    /// Board size.
     pub size: BoardSize,
     /// Stones before the first move.
     pub start: Vec<(Point, Color)>,
-    /// The moves, and which stones they lift.
+    /// Moves with their colour and the stones that they remove.
     pub moves: Vec<(Color, Move, Vec<Point>)>,
 }
 
@@ -31,7 +31,7 @@ const STYLE: &str = "\
 .viewer .transport { grid-template-columns: 1fr 1fr minmax(5.5rem, auto) 1fr 1fr; }
 ";
 
-/// Two letters from the top left, as in SGF; `--` for a pass.
+/// Returns two letters from the top left, as in SGF, or `--` for a pass.
 fn place(size: BoardSize, mv: Move) -> String {
     let Some(point) = mv.point() else { return "--".to_owned() };
     let letter = |number: usize| char::from(b'a' + number as u8);
@@ -58,13 +58,13 @@ fn game_data(game: &ViewedGame) -> Value {
     })
 }
 
-/// JSON that can stand in a `script` element: no `<` in it, so no text can end the element.
+/// Escapes JSON for a `script` element: without `<`, no text can end the element.
 pub fn embedded(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 impl Page {
-    /// Adds a board on which these games can be gone through. A page can have one.
+    /// Adds a board that shows these games move by move. A page can have one viewer.
     pub fn viewer(&mut self, games: &[ViewedGame]) {
         if games.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! What rank 0 does besides its own work: it lends pieces to other ranks, and takes what they found.
+//! Distribution of pieces by rank 0, which lends pieces to other ranks and takes their results.
 
 use super::pieces::Pieces;
 use super::talk::Talk;
@@ -6,41 +6,42 @@ use super::work::{ALIVE_EVERY, PATIENT};
 use kosumi_cluster::Link;
 use std::time::{Duration, Instant};
 
-/// A rank that has not said anything for so many times as long as it should is lost. Its thread for messages does nothing else
-/// than to say that it is there, so only a machine that does not run is so slow.
+/// A rank is lost if it has sent nothing for this multiple of the interval of alive messages. The thread that sends
+/// these messages has no other work, so only a stopped machine is that slow.
 const PATIENCE: u32 = 10;
-/// Wait for packets, and for pieces that come back.
+/// Maximum wait for packets, and for pieces that are returned.
 const WAIT: Duration = Duration::from_millis(10);
 
-/// What rank 0 hears of the others.
+/// Event that rank 0 receives from the other ranks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Heard {
-    /// What came of a piece. Of each it is heard once.
+    /// Result of a piece. It is reported once per piece.
     Done(u32, Vec<u8>),
-    /// Something happened that is no result.
+    /// Notification about work in progress.
     Note(Vec<u8>),
-    /// A rank says that the work cannot go on, and why.
+    /// Rank that cannot continue, with the reason.
     Failed(usize, String),
-    /// A rank is gone. So many pieces that it had are given to others.
+    /// Rank that is lost, and the number of its pieces, which are reassigned.
     Lost(usize, usize),
 }
 
-/// A rank, as far as rank 0 knows.
+/// State of another rank, as known to rank 0.
 struct Other {
-    /// Pieces that it works on at a time; 0 before it is ready.
+    /// Number of pieces that the rank works on at a time; 0 before it is ready.
     at_a_time: usize,
     heard: Instant,
     is_lost: bool,
 }
 
-/// Lends pieces to all other ranks until no rank has one and none is waiting, or all have been stopped. Ranks that are lost
-/// before they were ready are not missed. When `on` says false, nobody gets a piece any more, and nothing is waited for.
+/// Lends pieces to all other ranks until no piece is lent and none is waiting, or until all are stopped. Ranks that are
+/// lost before they were ready are ignored. If `on` returns false, no more pieces are lent, and the function does not
+/// wait for those that are lent.
 pub fn give<L: Link + ?Sized>(link: &mut L, pieces: &Pieces, mut on: impl FnMut(Heard) -> bool) {
     give_contents(link, pieces, &|_| Vec::new(), ALIVE_EVERY, &mut on);
 }
 
-/// The same where pieces are made of something that is not known from their numbers, of what `contents` says, and for ranks
-/// that say so often that they are there.
+/// Works like [`give`] for pieces with contents, which `contents` returns, and with the given interval of alive
+/// messages.
 pub(super) fn give_contents<L: Link + ?Sized>(
     link: &mut L,
     pieces: &Pieces,
@@ -60,7 +61,7 @@ pub(super) fn give_contents<L: Link + ?Sized>(
                 Ok(Some(packet)) => packet,
                 Ok(None) => break,
                 Err(_) => {
-                    // Nothing can come any more.
+                    // No more packets can arrive.
                     (1..others.len()).for_each(|rank| goes_on &= lose(rank, &mut others, pieces, on));
                     break;
                 }
@@ -79,7 +80,7 @@ pub(super) fn give_contents<L: Link + ?Sized>(
                 Some(Talk::Failed(why)) => {
                     on(Heard::Failed(from, why)) && lose(from, &mut others, pieces, on)
                 }
-                // Of another version.
+                // The rank runs another version.
                 _ => lose(from, &mut others, pieces, on),
             };
         }
@@ -99,12 +100,12 @@ pub(super) fn give_contents<L: Link + ?Sized>(
         }
     }
     for rank in 1..others.len() {
-        // Who is gone need not be told.
+        // A lost rank needs no message.
         let _ = link.send(rank, Talk::End.to_packet());
     }
 }
 
-/// Gives a rank as many pieces as it works on at a time; `None` if it is gone.
+/// Lends pieces to a rank until it has `at_a_time` of them. Returns `None` if the rank is lost.
 fn lend<L: Link + ?Sized>(
     link: &mut L,
     rank: usize,
@@ -137,16 +138,16 @@ mod tests {
     use std::sync::{Arc, Mutex, mpsc};
     use std::thread;
 
-    /// So often these ranks say that they are there, so that nobody waits twenty seconds for one that is lost.
+    /// Interval of alive messages in these tests, so that a lost rank is detected soon.
     const PULSE: Duration = Duration::from_millis(100);
 
-    /// A worker of this process or another: squares numbers.
+    /// Work on a piece: squares its number.
     fn square(piece: u32) -> Vec<u8> {
         thread::sleep(Duration::from_millis(1));
         (piece * piece).to_le_bytes().to_vec()
     }
 
-    /// A rank with two workers. It is silent, or gone, after so many pieces.
+    /// Runs a rank with two workers. With `gone_after` it fails, or becomes silent, after a number of pieces.
     fn rank(mut link: ThreadLink, gone_after: Option<(u32, bool)>) {
         let pieces = Arc::new(Pieces::to_come());
         let (sender, told) = mpsc::channel();
@@ -158,7 +159,7 @@ mod tests {
                     let mut done = done.lock().expect("a lock");
                     *done += 1;
                     if gone_after.is_some_and(|(most, _)| *done > most) {
-                        // What it has is lost; the channel ends with the thread.
+                        // The piece is lost. The channel ends with the thread.
                         return;
                     }
                     drop(done);
@@ -169,7 +170,7 @@ mod tests {
         drop(sender);
         match gone_after {
             Some((most, true)) => {
-                // Dies without a word: says nothing any more, not even that it is there.
+                // The rank becomes silent: it sends no alive messages either.
                 let (_quiet, silence) = mpsc::channel();
                 let mut taken = 0;
                 thread::scope(|scope| {
@@ -181,7 +182,7 @@ mod tests {
         }
     }
 
-    /// A link that is closed after so many packets.
+    /// Link that is closed after a number of packets.
     struct Counting<'t> {
         link: ThreadLink,
         taken: &'t mut u32,
@@ -211,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Squares of 0 to 99 by rank 0 with one worker and these others.
+    /// Computes the squares of 0 to 99 with `local` workers on rank 0 and these other ranks.
     fn run(others: &[Option<(u32, bool)>], local: usize) -> (BTreeMap<u32, u32>, Vec<Heard>) {
         let mut links = thread_links(others.len() + 1).into_iter();
         let mut first = links.next().expect("a rank");
@@ -254,14 +255,14 @@ mod tests {
     #[test]
     fn ranks_do_all_pieces_once() {
         assert_eq!(run(&[None, None, None], 1), (squares(), vec![]));
-        // Rank 0 need not work, and can do all.
+        // Rank 0 may have no workers, or do all the work.
         assert_eq!(run(&[None], 0), (squares(), vec![]));
         assert_eq!(run(&[], 2), (squares(), vec![]));
     }
 
     #[test]
     fn what_a_lost_rank_had_is_done_by_others() {
-        // One dies without a word, another says that it cannot go on; both have pieces then.
+        // One rank becomes silent, another one reports a failure. Both have pieces then.
         let (found, heard) = run(&[Some((5, true)), None], 1);
         assert_eq!(found, squares());
         assert!(matches!(heard[..], [Heard::Lost(1, 1..)]), "{heard:?}");

@@ -1,20 +1,20 @@
-//! Ranks: processes of this program that MPI has started together, on one machine or many.
+//! MPI ranks: processes of this program that are started together, on one machine or several.
 //!
 //! ```text
-//!  world.rs: who am I? ── mpi_link.rs: packets                    rank 0                      ranks 1, 2, …
+//!  world.rs: own rank ──── mpi_link.rs: packets                      rank 0                      ranks 1, 2, …
 //!                                                    Pieces ─▶ give.rs ──── talk.rs ────▶ work.rs ─▶ Pieces
 //!                                                    results ◀─┘       ◀───────────────           └─ results
 //! ```
 //!
-//! One search is spread by [`cluster`](kosumi_cluster). Here is how work is spread that comes in pieces which do not know
-//! of each other, such as games: a piece is a number, and what comes of it are bytes. Rank 0 works, too, and writes all
-//! files. Where results are wanted in the order of the pieces, or pieces have to be sent, `spread.rs` does all of it.
+//! [`cluster`](crate::cluster) distributes a single search. This module distributes work that consists of independent
+//! pieces, such as games. A piece is a number, and its result consists of bytes. Rank 0 works, too, and writes all
+//! files. `spread.rs` handles work whose results are needed in order, or whose pieces have contents.
 //!
-//! Invariants (`give::tests`):
-//! - a piece whose rank is lost is given to another, and what comes of a piece is taken once;
-//! - rank 0 alone does all the work if nobody else does.
+//! Invariants (tested in `give::tests`):
+//! - A piece of a lost rank is reassigned, and the result of a piece is taken once.
+//! - Rank 0 does all the work if no other rank does.
 //!
-//! Uses `cluster` and `engine` for what a link is.
+//! It uses `cluster` and `engine` for the definition of a link.
 
 mod give;
 #[cfg(feature = "mpi")]

@@ -1,11 +1,10 @@
 //! Packets over MPI.
 //!
-//! Sends do not wait: the library is given a packet, which is kept until it says that it has it no more. Receiving is
-//! looking whether something has come. The library cannot wake anybody, so whoever waits looks again after a while: the
-//! longer nothing has come, the longer a while.
+//! Sends do not block. A packet is kept until MPI reports that it has been sent. Receiving is polling. MPI cannot wake
+//! a thread, so a waiting thread polls at growing intervals while no packet arrives.
 //!
-//! Calls return their errors instead of ending the program. Which errors there are depends on the network: a process that
-//! dies is noticed over TCP, and not in shared memory.
+//! MPI calls return errors instead of ending the program. The errors depend on the network: the end of a process is
+//! noticed over TCP, but not in shared memory.
 
 use anyhow::bail;
 use kosumi_cluster::{ClusterError, Link};
@@ -16,13 +15,13 @@ use std::os::raw::c_int;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A packet that the library reads from, and the request that tells when it has.
+/// Packet that MPI is sending, and the request that reports its completion.
 struct Sending {
     request: ffi::MPI_Request,
     packet: Vec<u8>,
 }
 
-/// A packet that is coming in. A large one comes in parts, and never as a whole if its sender dies.
+/// Packet that is being received. A large one arrives in parts, and never completely if its sender dies.
 struct Receiving {
     from: usize,
     request: ffi::MPI_Request,
@@ -30,14 +29,14 @@ struct Receiving {
     is_there: bool,
 }
 
-/// One rank's end of MPI's network. There is one in a process.
+/// Link of one rank to all others. A process has one link.
 pub(super) struct MpiLink {
     rank: usize,
     ranks: usize,
-    /// Packets to oneself.
+    /// Packets of this rank to itself.
     own: VecDeque<Vec<u8>>,
     sending: Vec<Sending>,
-    /// In the order in which they began to come.
+    /// In the order of their arrival.
     receiving: Vec<Receiving>,
 }
 
@@ -52,19 +51,19 @@ impl fmt::Debug for MpiLink {
     }
 }
 
-/// All packets have the same tag.
+/// Tag of all packets.
 const TAG: c_int = 0;
-/// How long one waits at first, and in the end. A look costs some 10 µs with the waking, so a rank that waits for long takes
-/// half a hundredth of a core.
+/// Shortest and longest wait between polls. A poll costs about 10 µs including the wake-up, so a long wait takes half a
+/// hundredth of a core.
 const SHORTEST_WAIT: Duration = Duration::from_micros(20);
 const LONGEST_WAIT: Duration = Duration::from_millis(5);
-/// After so many looks without a packet the waits are twice as long.
+/// Number of polls without a packet after which the wait doubles.
 const LOOKS: u32 = 16;
-/// When the link is closed, packets may take so long to leave.
+/// Maximum time for outgoing packets when the link is closed.
 const LEAVING: Duration = Duration::from_millis(500);
 
 impl MpiLink {
-    /// The link of this process. MPI must have been initialised.
+    /// Opens the link of this process. MPI must be initialised.
     pub(super) fn open() -> anyhow::Result<MpiLink> {
         let (mut rank, mut ranks) = (0, 0);
         // SAFETY: MPI is initialised, and the numbers live as long as the calls.
@@ -83,7 +82,7 @@ impl MpiLink {
         Ok(MpiLink { rank, ranks, own: VecDeque::new(), sending: Vec::new(), receiving: Vec::new() })
     }
 
-    /// The next packet that has come in as a whole; those of one sender in their order.
+    /// Returns the next complete packet. Packets of one sender are returned in their order.
     fn received(&mut self) -> Option<(usize, Vec<u8>)> {
         let mut index = 0;
         while index < self.receiving.len() {
@@ -95,7 +94,8 @@ impl MpiLink {
                 let code =
                     unsafe { ffi::MPI_Test(&mut next.request, &mut is_there, ffi::RSMPI_STATUS_IGNORE) };
                 if code != 0 {
-                    // It never comes as a whole: its sender is gone. The library may still write to it.
+                    // The packet never completes, because its sender is lost. MPI may still write to the buffer, so it
+                    // is leaked.
                     std::mem::forget(self.receiving.remove(index).packet);
                     continue;
                 }
@@ -110,7 +110,7 @@ impl MpiLink {
         None
     }
 
-    /// Lets go of packets that have left.
+    /// Removes packets that have been sent.
     fn tidy(&mut self) {
         self.sending.retain_mut(|sending| {
             let mut has_left = 0;
@@ -119,7 +119,7 @@ impl MpiLink {
             let code =
                 unsafe { ffi::MPI_Test(&mut sending.request, &mut has_left, ffi::RSMPI_STATUS_IGNORE) };
             if code != 0 {
-                // Whoever was to have it is gone. Whether the library still reads from it is not known.
+                // The receiver is lost. MPI may still read from the buffer, so it is leaked.
                 std::mem::forget(std::mem::take(&mut sending.packet));
                 return false;
             }
@@ -128,13 +128,13 @@ impl MpiLink {
     }
 }
 
-/// Has the launcher end all ranks.
+/// Makes the launcher end all ranks.
 pub(super) fn abort(code: c_int) {
     // SAFETY: MPI is initialised and has not been finalised, since `World` still has its universe.
     unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code) };
 }
 
-/// What went wrong with a call.
+/// Converts the return code of an MPI call.
 fn check(code: c_int, what: &str) -> Result<(), ClusterError> {
     if code == 0 { Ok(()) } else { Err(ClusterError::Network(format!("{what}: MPI error {code}"))) }
 }
@@ -173,7 +173,7 @@ impl Link for MpiLink {
             (code, request)
         };
         if code != 0 {
-            // Whether the library reads from it all the same is not known.
+            // MPI may still read from the buffer, so it is leaked.
             std::mem::forget(packet);
             return Err(ClusterError::Lost(to));
         }
@@ -207,15 +207,15 @@ impl Link for MpiLink {
         if has_come == 0 {
             return Ok(None);
         }
-        // SAFETY: MPI has written it, since something has come; and all zeros are a status, too.
+        // SAFETY: MPI has written the status, since a packet has arrived. All zeros are a valid status, too.
         let status = unsafe { status.assume_init() };
         let mut count = 0;
-        // SAFETY: the status is that of a packet, the number lives as long as the call.
+        // SAFETY: the status belongs to a packet, and the number lives as long as the call.
         let code = unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut count) };
         check(code, "measuring a packet")?;
         let mut packet = vec![0u8; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: the packet has room for so many bytes and is kept in `receiving`, untouched, until the request is complete.
-        // It is the packet that was looked at: nobody else receives, and those of one sender are matched in order.
+        // SAFETY: the packet has `count` bytes and is kept in `receiving`, untouched, until the request is complete. It
+        // is the probed packet: no other thread receives, and packets of one sender are matched in order.
         let (code, request) = unsafe {
             let mut request = ffi::RSMPI_REQUEST_NULL;
             let code = ffi::MPI_Irecv(
@@ -249,7 +249,7 @@ impl Drop for MpiLink {
             thread::park_timeout(SHORTEST_WAIT);
             self.tidy();
         }
-        // The library may still write to these, and read from those.
+        // MPI may still write to the former and read from the latter, so they are leaked.
         std::mem::take(&mut self.receiving).into_iter().for_each(|it| std::mem::forget(it.packet));
         std::mem::take(&mut self.sending).into_iter().for_each(|sending| std::mem::forget(sending.packet));
     }

@@ -1,9 +1,9 @@
-//! Pieces of work that wait for somebody to do them.
+//! Queue of pieces of work.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Numbers of pieces, for the workers of this process and for other ranks.
+/// Numbers of pieces for the workers of this process and for other ranks.
 #[derive(Debug, Default)]
 pub struct Pieces {
     state: Mutex<State>,
@@ -13,23 +13,23 @@ pub struct Pieces {
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<u32>,
-    /// What other ranks have.
+    /// Pieces lent to other ranks, with the rank.
     lent: BTreeMap<u32, usize>,
-    /// What pieces are made of, where that is not known from their numbers.
+    /// Contents of pieces, if their numbers do not determine them.
     contents: BTreeMap<u32, Vec<u8>>,
-    /// May there be more?
+    /// Whether more pieces may be added.
     is_open: bool,
     is_stopped: bool,
 }
 
 impl Pieces {
-    /// These pieces, in this order.
+    /// Creates a queue of these pieces, in this order.
     pub fn new(numbers: impl IntoIterator<Item = u32>) -> Pieces {
         let state = State { waiting: numbers.into_iter().collect(), ..State::default() };
         Pieces { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// No pieces yet; more come until it is stopped.
+    /// Creates an empty queue, to which pieces are added until it is closed or stopped.
     pub fn to_come() -> Pieces {
         let state = State { is_open: true, ..State::default() };
         Pieces { state: Mutex::new(state), changed: Condvar::new() }
@@ -39,8 +39,8 @@ impl Pieces {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next piece, for a worker of this process. Waits while there is none but may be one later: new ones come, or
-    /// other ranks have some that would come back if they were lost.
+    /// Takes the next piece for a worker of this process. Waits while the queue is empty but may get pieces later: new
+    /// ones, or pieces lent to a rank that is lost.
     pub fn next(&self) -> Option<u32> {
         let mut state = self.lock();
         loop {
@@ -57,35 +57,35 @@ impl Pieces {
         }
     }
 
-    /// How many wait.
+    /// Returns the number of waiting pieces.
     pub fn waiting(&self) -> usize {
         self.lock().waiting.len()
     }
 
-    /// One more.
+    /// Adds a piece.
     pub(super) fn add(&self, piece: u32) {
         self.lock().waiting.push_back(piece);
         self.changed.notify_one();
     }
 
-    /// One more, made of this.
+    /// Adds a piece with contents.
     pub(super) fn add_with(&self, piece: u32, contents: Vec<u8>) {
         self.lock().contents.insert(piece, contents);
         self.add(piece);
     }
 
-    /// Takes what a piece is made of; nothing if that is known from its number.
+    /// Takes the contents of a piece. They are empty if the number determines the piece.
     pub(super) fn contents(&self, piece: u32) -> Vec<u8> {
         self.lock().contents.remove(&piece).unwrap_or_default()
     }
 
-    /// There will be no more than there are.
+    /// Declares that no more pieces will be added.
     pub(super) fn close(&self) {
         self.lock().is_open = false;
         self.changed.notify_all();
     }
 
-    /// The next piece, for another rank.
+    /// Takes the next piece for another rank.
     pub(super) fn lend(&self, rank: usize) -> Option<u32> {
         let mut state = self.lock();
         if state.is_stopped {
@@ -96,7 +96,7 @@ impl Pieces {
         Some(piece)
     }
 
-    /// A rank has done its piece; false if it was not to do it any more.
+    /// Marks a lent piece as done. Returns false if the piece is not lent to this rank any more.
     pub(super) fn done(&self, piece: u32, rank: usize) -> bool {
         let mut state = self.lock();
         if state.lent.get(&piece) != Some(&rank) {
@@ -107,7 +107,7 @@ impl Pieces {
         true
     }
 
-    /// A rank is lost: what it had waits again, before the others. Returns how many pieces that are.
+    /// Returns the pieces of a lost rank to the front of the queue. Returns their number.
     pub(super) fn take_back(&self, rank: usize) -> usize {
         let mut state = self.lock();
         let back: Vec<u32> =
@@ -120,18 +120,18 @@ impl Pieces {
         back.len()
     }
 
-    /// How many pieces a rank has.
+    /// Returns the number of pieces lent to a rank.
     pub(super) fn lent_to(&self, rank: usize) -> usize {
         self.lock().lent.values().filter(|&&other| other == rank).count()
     }
 
-    /// Does no other rank have anything, nor will any get anything?
+    /// Returns whether no piece is lent and none will be lent.
     pub(super) fn is_settled(&self) -> bool {
         let state = self.lock();
         state.lent.is_empty() && (state.is_stopped || (!state.is_open && state.waiting.is_empty()))
     }
 
-    /// Nobody gets a piece any more.
+    /// Stops the distribution: no worker and no rank gets another piece.
     pub fn stop(&self) {
         self.lock().is_stopped = true;
         self.changed.notify_all();

@@ -1,12 +1,12 @@
-//! Work in pieces whose results are collected in order: by the threads of this process, and by other ranks if there are any.
+//! Distributed work with results in order: pieces are done by the threads of this process and by other ranks.
 //!
 //! ```text
 //!   read ──piece──▶ Pieces ─┬─▶ threads of rank 0 ──result──┬─▶ in order ─▶ collect
 //!                           └─▶ give ── other ranks ────────┘
 //! ```
 //!
-//! What comes out does not depend on who does a piece: pieces are made by rank 0, in order, and collected there in the same
-//! order. With [`Pace::Short`] whoever reads waits while he is far ahead, so memory does not grow with the input.
+//! The output does not depend on who does a piece: rank 0 makes the pieces in order and collects the results in the
+//! same order. With [`Pace::Short`] the reader waits while it is far ahead, so memory does not grow with the input.
 
 use super::give::{Heard, give_contents};
 use super::pieces::Pieces;
@@ -25,16 +25,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Told which rank is gone, and how many pieces that it had are given to others.
+/// Callback for a lost rank: its number, and the number of its pieces, which are reassigned.
 pub type OnLoss = Box<dyn Fn(usize, usize) + Send>;
 
-/// The part that this process has in work that is spread.
+/// Part of this process in distributed work.
 pub enum Part {
-    /// There is no other process.
+    /// Single process without other ranks.
     Alone,
-    /// Rank 0: makes the pieces, works, and collects.
+    /// Rank 0, which makes the pieces, works, and collects.
     First(RankLink, OnLoss),
-    /// Another rank: works for rank 0.
+    /// Another rank, which works for rank 0.
     Other(RankLink),
 }
 
@@ -49,27 +49,27 @@ impl fmt::Debug for Part {
 }
 
 impl Part {
-    /// Does this process only work for rank 0? Then it reads and writes no files of the whole.
+    /// Returns whether this process only works for rank 0. Then it must not read or write the common files.
     pub fn is_other(&self) -> bool {
         matches!(self, Part::Other(_))
     }
 }
 
-/// How pieces are handed out.
+/// Strategy of handing out pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// A piece takes so long that the way to another rank does not matter. A rank has as many as it has threads, so that none
-    /// waits there while others have nothing to do.
+    /// Long pieces: the latency to another rank does not matter. A rank gets one piece per thread, so that no piece
+    /// waits on one rank while another rank is idle.
     Long,
-    /// There may be very many. Some wait at every rank, and whoever reads waits when there are enough of them.
+    /// Many short pieces: some wait at every rank, and the reader waits when there are enough of them.
     Short,
 }
 
-/// Pieces for each thread that are worked on, wait, or wait to be collected, where pieces are short.
+/// Number of short pieces per thread that are in work, waiting, or waiting for collection.
 const AHEAD: usize = 3;
 
 impl Pace {
-    /// Pieces that a rank with so many threads has at a time.
+    /// Returns the number of pieces that a rank with this number of threads has at a time.
     fn at_a_time(self, threads: usize) -> usize {
         match self {
             Pace::Long => threads,
@@ -78,7 +78,7 @@ impl Pace {
     }
 }
 
-/// Pieces that have been made and not been collected.
+/// Pieces that have been made but not collected.
 struct Shelf<P> {
     state: Mutex<Shelved<P>>,
     changed: Condvar,
@@ -95,7 +95,7 @@ impl<P> Shelf<P> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a piece on the shelf when there is room. `None` if no more are wanted.
+    /// Adds a piece as soon as there are fewer than `room`. Returns `None` if no more pieces are wanted.
     fn add(&self, piece: P, room: usize) -> Option<u32> {
         let mut state = self.lock();
         while state.pieces.len() >= room && !state.is_stopped {
@@ -126,7 +126,7 @@ impl<P> Shelf<P> {
     }
 }
 
-/// What the collector is told.
+/// Event for the collector.
 enum Found<R> {
     Result(u32, R),
     Failed(anyhow::Error),
@@ -134,12 +134,14 @@ enum Found<R> {
     Lost(usize, usize),
 }
 
-/// Has all pieces worked on, by so many threads of every rank, and collects what comes of them in their order, on rank 0.
-/// `read` makes the pieces and hands them to the function that it is given, until that returns false. `collect` ends it all by
-/// breaking. On another rank neither is called: it works until rank 0 has no more.
+/// Distributes pieces to `threads` threads on every rank, and collects the results on rank 0 in the order of the
+/// pieces. `read` makes the pieces and passes them to the given function until that returns false. `collect` may break
+/// to end the work. Neither is called on other ranks, which work until rank 0 has no more pieces.
 ///
 /// # Errors
-/// Those of `collect`; if no thread can be started; if a rank cannot go on; on another rank, if rank 0 is gone.
+///
+/// Returns the errors of `collect`, and an error if a thread cannot be started or a rank cannot continue. On other
+/// ranks it returns an error if rank 0 is lost.
 pub fn in_order<P, R>(
     part: Part,
     threads: usize,
@@ -155,7 +157,7 @@ where
     in_order_with(ALIVE_EVERY, part, threads, pace, read, work, collect)
 }
 
-/// The same over ranks that say so often that they are there.
+/// Works like [`in_order`] with the given interval of alive messages.
 fn in_order_with<P, R>(
     alive_every: Duration,
     part: Part,
@@ -178,7 +180,7 @@ where
     lead(others, threads, pace, read, &work, collect)
 }
 
-/// What rank 0 does, or a process that is alone. The others say so often that they are there.
+/// Runs the part of rank 0, or of a single process. The duration in `others` is the interval of alive messages.
 fn lead<P, R>(
     others: Option<(RankLink, OnLoss, Duration)>,
     threads: usize,
@@ -204,7 +206,7 @@ where
     };
     let (pieces, shelf) = (&pieces, &shelf);
     thread::scope(|scope| {
-        // Whatever happens, nobody waits for pieces that do not come, or for room.
+        // No thread may wait for further pieces, or to add a piece, once this scope ends.
         let _ending = Ending { pieces, shelf };
         let (sender, found) = mpsc::channel();
         for index in 0..threads {
@@ -225,7 +227,7 @@ where
         if let Some((mut link, alive_every)) = link {
             let sender = sender.clone();
             thread::Builder::new().name("ranks".to_owned()).spawn_scoped(scope, move || {
-                // What cannot be written is found to be no piece by who reads it.
+                // The receiving rank reports contents that could not be serialised.
                 let contents = |number| {
                     shelf.get(number).and_then(|piece| serde_json::to_vec(&*piece).ok()).unwrap_or_default()
                 };
@@ -243,13 +245,13 @@ where
             });
             pieces.close();
         });
-        // Taken by value: when this returns, nobody can tell anything any more.
+        // Taken by value: when the scope ends, sends fail.
         let found: mpsc::Receiver<Found<R>> = found;
         gather(found, shelf, on_loss, collect)
     })
 }
 
-/// Passes on what rank 0 hears; false if nobody wants to know.
+/// Passes on an event of another rank. Returns false if the collector has ended.
 fn hear<R: DeserializeOwned>(heard: Heard, sender: &Sender<Found<R>>) -> bool {
     let found = match heard {
         Heard::Done(number, result) => match serde_json::from_slice(&result) {
@@ -263,7 +265,7 @@ fn hear<R: DeserializeOwned>(heard: Heard, sender: &Sender<Found<R>>) -> bool {
     sender.send(found).is_ok()
 }
 
-/// Collects results in the order of their pieces.
+/// Collects the results in the order of their pieces.
 fn gather<P, R>(
     found: mpsc::Receiver<Found<R>>,
     shelf: &Shelf<P>,
@@ -295,7 +297,7 @@ fn gather<P, R>(
     if shelf.lock().pieces.is_empty() { Ok(()) } else { bail!("the workers stopped early") }
 }
 
-/// Sends everybody home, however the work ends.
+/// Guard that stops all threads when the work ends in any way.
 struct Ending<'e, P> {
     pieces: &'e Pieces,
     shelf: &'e Shelf<P>,
@@ -308,7 +310,7 @@ impl<P> Drop for Ending<'_, P> {
     }
 }
 
-/// What another rank does.
+/// Runs the part of a rank other than 0.
 fn serve<P, R>(
     mut link: RankLink,
     threads: usize,
@@ -327,7 +329,7 @@ where
             serde_json::from_slice(&pieces.contents(number)).context("the ranks are not of one version")?;
         match catch_unwind(AssertUnwindSafe(|| work(&piece))) {
             Ok(result) => Ok(serde_json::to_vec(&result)?),
-            // The panic itself has been told where it happened.
+            // The panic hook has already printed the panic.
             Err(_) => bail!("piece {number}: a fault of the program"),
         }
     };
@@ -358,10 +360,10 @@ mod tests {
     use kosumi_cluster::{ClusterError, Link, ThreadLink, thread_links};
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// So often these ranks say that they are there, so that nobody waits twenty seconds for one that is lost.
+    /// Interval of alive messages in these tests, so that a lost rank is detected soon.
     const PULSE: Duration = Duration::from_millis(100);
 
-    /// A rank that is gone after so many packets.
+    /// Link of a rank that is lost after a number of packets.
     struct Dying(ThreadLink, u32);
 
     impl Link for Dying {
@@ -387,7 +389,7 @@ mod tests {
         }
     }
 
-    /// Words from numbers: every rank does so. Later pieces are often done sooner.
+    /// Work of all ranks: makes a word from a number. Later pieces are often done earlier.
     fn word(piece: &(u32, String)) -> String {
         thread::sleep(Duration::from_micros(u64::from(piece.0 * 7919 % 13) * 100));
         format!("{}{}", piece.1, piece.0 * piece.0)
@@ -400,7 +402,7 @@ mod tests {
         most: usize,
     }
 
-    /// So many pieces over these ranks; each has a number of packets after which it dies.
+    /// Runs `count` pieces over these ranks. Each rank is lost after the given number of packets.
     fn run(count: u32, others: &[u32], pace: Pace, enough: u32) -> Outcome {
         let mut links = thread_links(others.len() + 1).into_iter();
         let first = links.next().expect("a rank");
@@ -416,7 +418,7 @@ mod tests {
                 scope.spawn(move || {
                     let part = Part::Other(Box::new(Dying(link, packets)));
                     let nothing = |_: &mut dyn FnMut((u32, String)) -> bool| unreachable!("rank 0 reads");
-                    // Who dies says so.
+                    // A lost rank returns an error.
                     let collect = |_: &_, _| unreachable!("rank 0 collects");
                     drop(in_order_with(PULSE, part, 2, pace, nothing, word, collect));
                 });
@@ -455,7 +457,7 @@ mod tests {
                 let outcome = run(300, others, pace, u32::MAX);
                 assert_eq!(outcome.words, words(300));
                 if pace == Pace::Short {
-                    // One that is being made and one that is being collected, besides those that there is room for.
+                    // One piece is being made and one is being collected, besides those of the limit.
                     assert!(outcome.most <= (AHEAD + 1) * 2 * (others.len() + 1) + 2, "{}", outcome.most);
                 }
             }
@@ -494,7 +496,7 @@ mod tests {
         let caught =
             catch_unwind(AssertUnwindSafe(|| in_order(Part::Alone, 2, Pace::Short, read, faulty, all)));
         assert!(caught.is_err());
-        // On another rank, which gets some of the pieces that take rank 0 long, whoever begins.
+        // A panic on another rank, which gets some pieces, because they take rank 0 long.
         let faulty = |&piece: &u32| assert!(piece <= 5);
         let mut links = thread_links(2);
         let (other, first) = (links.remove(1), links.remove(0));

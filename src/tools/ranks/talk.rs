@@ -1,19 +1,19 @@
-//! What ranks tell each other about pieces. One message is one packet.
+//! Messages between ranks about pieces. Each message is one packet.
 
-/// A message.
+/// Message about pieces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Talk {
-    /// A rank works on so many pieces at a time.
+    /// The rank works on this number of pieces at a time.
     Ready(u32),
-    /// A rank is still there.
+    /// The rank is alive.
     Alive,
-    /// A piece for a rank, and what it is made of, where that is not known from its number.
+    /// Piece for a rank, with its contents if the number does not determine them.
     Piece(u32, Vec<u8>),
-    /// What came of it.
+    /// Result of a piece.
     Done(u32, Vec<u8>),
-    /// Something about it, before it is done.
+    /// Notification about a piece in work.
     Note(Vec<u8>),
-    /// A rank cannot go on.
+    /// The rank cannot continue.
     Failed(String),
     /// There are no more pieces.
     End,
@@ -37,7 +37,7 @@ impl Talk {
         packet
     }
 
-    /// `None` if the packet is no message.
+    /// Parses a packet. Returns `None` if it is no valid message.
     pub(super) fn from_packet(packet: &[u8]) -> Option<Talk> {
         let (&kind, rest) = packet.split_first()?;
         let (number, rest) = rest.split_first_chunk()?;

@@ -1,4 +1,4 @@
-//! What all ranks but the first do: pieces for rank 0.
+//! Work of the ranks other than 0, which do pieces for rank 0.
 
 use super::pieces::Pieces;
 use super::talk::Talk;
@@ -6,30 +6,31 @@ use kosumi_cluster::{ClusterError, Link};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-/// How often a rank says that it is still there, at least. Only tests have another pulse.
+/// Interval of alive messages. Only tests use another one.
 pub(super) const ALIVE_EVERY: Duration = Duration::from_secs(2);
-/// Wait for packets and for what workers tell.
+/// Maximum wait for packets, and for messages of workers.
 const WAIT: Duration = Duration::from_millis(10);
-/// As if a link had been asked so often in vain already: then it waits long. Pieces take milliseconds at least, and a link that is
-/// looked at every few microseconds after each of them would cost a fiftieth of a short game.
+/// Initial number of idle polls, which makes the link wait long from the beginning. Pieces take milliseconds at least,
+/// and polling every few microseconds after each piece would cost 2 % of a short game.
 pub(super) const PATIENT: u32 = 1000;
 
-/// What the workers of a rank tell rank 0.
+/// Message from the workers of a rank to rank 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
-    /// A piece is done, and this came of it.
+    /// Result of a piece.
     Done(u32, Vec<u8>),
-    /// Something happened that is no result.
+    /// Notification about work in progress.
     Note(Vec<u8>),
-    /// The work cannot go on, anywhere.
+    /// Failure that ends the work on all ranks.
     Failed(String),
 }
 
-/// Passes pieces from rank 0 on to `pieces`, so many at a time, and to rank 0 what workers tell, until there are no more.
-/// Workers are gone when nobody can tell anything any more.
+/// Passes pieces from rank 0 to `pieces`, `at_a_time` at a time, and messages of workers to rank 0, until there are no
+/// more pieces. The workers are considered lost when the senders of `told` are dropped.
 ///
 /// # Errors
-/// If rank 0 or the network is gone, or rank 0 is of another version.
+///
+/// Returns an error if rank 0 or the network is lost, or if rank 0 runs another version.
 pub fn work<L: Link + ?Sized>(
     link: &mut L,
     at_a_time: usize,
@@ -39,7 +40,7 @@ pub fn work<L: Link + ?Sized>(
     work_with(link, at_a_time, pieces, told, ALIVE_EVERY)
 }
 
-/// The same for a rank that says so often that it is there.
+/// Works like [`work`] with the given interval of alive messages.
 pub(super) fn work_with<L: Link + ?Sized>(
     link: &mut L,
     at_a_time: usize,
@@ -50,13 +51,13 @@ pub(super) fn work_with<L: Link + ?Sized>(
     let result = pass_on(link, at_a_time, pieces, told, alive_every);
     pieces.stop();
     match result {
-        // Rank 0 may have gone after its last word, before this one was ready.
+        // Rank 0 may have ended the work and exited before this rank was ready.
         Err(_) if has_ended(link) => Ok(()),
         result => result,
     }
 }
 
-/// Is rank 0's last word among what has arrived?
+/// Returns whether the end message of rank 0 has arrived.
 fn has_ended<L: Link + ?Sized>(link: &mut L) -> bool {
     while let Ok(Some((from, packet))) = link.poll() {
         if from == 0 && Talk::from_packet(&packet) == Some(Talk::End) {
@@ -117,7 +118,7 @@ mod tests {
     use kosumi_cluster::thread_links;
     use std::sync::mpsc;
 
-    /// A rank that is ready only when rank 0 is gone has nothing to complain of if rank 0 needed nobody any more.
+    /// A rank that becomes ready after rank 0 has exited reports no error if rank 0 had ended the work.
     #[test]
     fn rank_0_may_go_after_its_last_word() {
         for says_so in [true, false] {

@@ -1,4 +1,4 @@
-//! The processes that MPI has started together, of which this is one.
+//! Set of processes that MPI has started together with this one.
 
 use anyhow::bail;
 use kosumi_engine::RankLink;
@@ -6,15 +6,15 @@ use std::env;
 use std::fmt;
 use std::process::Command;
 
-/// A variable of the environment; `off` makes every process work by itself.
+/// Environment variable and its value that makes every process work alone.
 pub const ALONE: (&str, &str) = ("KOSUMI_RANKS", "off");
 
-/// Where launchers say how many processes they have started: Open MPI's `mpirun`; MPICH's and Intel's; Slurm's `srun`,
-/// with a variable beside it that says that the processes can find each other.
+/// Environment variables with the number of processes: Open MPI's `mpirun`; MPICH and Intel MPI; Slurm's `srun`. The
+/// second variable must be set, too: it tells that the processes can find each other.
 const SIZES: [(&str, &str); 3] =
     [("OMPI_COMM_WORLD_SIZE", ""), ("PMI_SIZE", ""), ("SLURM_NTASKS", "PMIX_RANK")];
 
-/// Has a launcher of MPI programs started this process together with others?
+/// Returns whether an MPI launcher has started this process together with others.
 pub fn is_one_of_many() -> bool {
     is_one_of_many_in(&|name| env::var(name).ok())
 }
@@ -27,15 +27,15 @@ fn is_one_of_many_in(variable: &dyn Fn(&str) -> Option<String>) -> bool {
             .any(|&(size, beside)| is_many(size) && (beside.is_empty() || variable(beside).is_some()))
 }
 
-/// Has a program that this process starts work by itself, if this is a rank: it inherits the environment by which MPI
-/// tells its processes who they are.
+/// Makes a child process work alone if this process is a rank. Otherwise it would inherit the environment that
+/// identifies the rank.
 pub fn work_alone(command: &mut Command) {
     if is_one_of_many() {
         command.env(ALONE.0, ALONE.1);
     }
 }
 
-/// All processes that MPI has started together. Must be ended by the thread that began it.
+/// All processes that MPI has started together. It must be ended by the thread that created it.
 pub struct World {
     rank: usize,
     ranks: usize,
@@ -50,17 +50,18 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    /// Joins the others, and returns the way to them. `None` if this process was started alone.
+    /// Joins the other processes, and returns the link to them. Returns `None` if this process was started alone.
     ///
     /// # Errors
-    /// If this program was built without MPI, or MPI does not work.
+    ///
+    /// Returns an error if this program was built without MPI, or if MPI fails.
     #[cfg(feature = "mpi")]
     pub fn join() -> anyhow::Result<Option<(World, RankLink)>> {
         use mpi::environment::Threading;
         if !is_one_of_many() {
             return Ok(None);
         }
-        // One thread at a time talks, but not always the same.
+        // One thread at a time calls MPI, but not always the same one.
         let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Serialized) else {
             bail!("MPI has been started before");
         };
@@ -75,7 +76,7 @@ impl World {
         Ok(Some((World { rank, ranks, universe }, Box::new(link))))
     }
 
-    /// The same without MPI.
+    /// Returns `None` if this process was started alone, and an error otherwise: this program was built without MPI.
     #[cfg(not(feature = "mpi"))]
     pub fn join() -> anyhow::Result<Option<(World, RankLink)>> {
         if is_one_of_many() {
@@ -88,23 +89,23 @@ impl World {
         Ok(None)
     }
 
-    /// This process.
+    /// Returns the rank of this process.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// All processes.
+    /// Returns the number of processes.
     pub fn ranks(&self) -> usize {
         self.ranks
     }
 
-    /// Waits until all ranks have come to their end; the link must have been dropped.
+    /// Waits until all ranks have ended. The link must have been dropped.
     pub fn end(self) {
         #[cfg(feature = "mpi")]
         drop(self.universe);
     }
 
-    /// Ends all ranks, this one too, without waiting for any: for who knows that one will not come to its end.
+    /// Ends all ranks including this one without waiting. Used when a rank will not end by itself.
     pub fn abort(self, is_success: bool) -> ! {
         let code = i32::from(!is_success);
         #[cfg(feature = "mpi")]
@@ -129,7 +130,7 @@ mod tests {
         assert!(in_environment(&[("OMPI_COMM_WORLD_SIZE", "4")]));
         assert!(in_environment(&[("PMI_SIZE", "2")]));
         assert!(in_environment(&[("SLURM_NTASKS", "8"), ("PMIX_RANK", "0")]));
-        // Alone, by a launcher too; a task of an array; an engine that a rank has started.
+        // A single process with and without a launcher; a task of a Slurm array; an engine started by a rank.
         assert!(!in_environment(&[]));
         assert!(!in_environment(&[("OMPI_COMM_WORLD_SIZE", "1")]));
         assert!(!in_environment(&[("SLURM_NTASKS", "8")]));

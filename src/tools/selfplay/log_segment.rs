@@ -1,10 +1,10 @@
-//! The log of a run, in segments: `games-00000.jsonl` and so on, each with the games of one shard.
+//! Log of a self-play run in segments: `games-00000.jsonl` and so on, each with the games of one shard.
 //!
-//! The first line of a segment says how games are played and which games earlier segments have, so only the last segment
-//! is ever read. Invariants, whenever the process stops:
+//! The first line of a segment has the settings and the games of earlier segments, so only the last segment is ever
+//! read. Invariants, whenever the process stops:
 //!
-//! * a game whose line is complete is never played again, and never twice in a shard;
-//! * a shard holds exactly the games of its segment: it is written before the next segment begins, and again if its
+//! * A game whose line is complete is never played again, and is never twice in a shard.
+//! * A shard holds exactly the games of its segment. It is written before the next segment begins, and again if its
 //!   segment has grown.
 
 use super::record::{Damaged, PlayedGame};
@@ -24,47 +24,47 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A line of the log.
+/// Line of the log.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Entry {
-    /// The first one.
+    /// First line.
     Selfplay(Header),
     Game(Box<PlayedGame>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
-    /// Of this format.
+    /// Version of the format.
     version: u32,
     settings: Map<String, Value>,
-    /// The games of earlier segments.
+    /// Games of earlier segments.
     finished: Finished,
 }
 
 const VERSION: u32 = 1;
 
-/// The numbers of finished games. Games end in nearly the order of their numbers, so this is small.
+/// Numbers of finished games. Games end nearly in the order of their numbers, so this is small.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Finished {
-    /// All below this.
+    /// All games below this number are finished.
     below: u32,
-    /// And these.
+    /// Further finished games.
     also: BTreeSet<u32>,
 }
 
 impl Finished {
-    /// Is this game finished?
+    /// Returns whether a game is finished.
     pub fn has(&self, number: u32) -> bool {
         number < self.below || self.also.contains(&number)
     }
 
-    /// How many are finished.
+    /// Returns the number of finished games.
     pub fn count(&self) -> u32 {
         self.below + self.also.len() as u32
     }
 
-    /// Adds a number; false if it was there.
+    /// Adds a game. Returns false if it was already finished.
     fn add(&mut self, number: u32) -> bool {
         if number < self.below || !self.also.insert(number) {
             return false;
@@ -76,45 +76,46 @@ impl Finished {
     }
 }
 
-/// Where and how the segments are written.
+/// Output of a self-play run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Storage {
-    /// The folder, made if it is not there.
+    /// Folder; created if missing.
     pub folder: PathBuf,
-    /// Of the shards' names.
+    /// Prefix of the names of shards.
     pub prefix: &'static str,
-    /// Positions a shard.
+    /// Number of positions per shard.
     pub shard: usize,
-    /// Write SGF files, too.
+    /// Whether to write SGF files, too.
     pub sgf: bool,
-    /// What must be the same in all segments.
+    /// Settings that must be equal in all segments.
     pub settings: Map<String, Value>,
-    /// Decides the order of positions in shards.
+    /// Seed of the order of positions in shards.
     pub seed: u64,
 }
 
-/// The segment that is being written.
+/// Segment in progress.
 #[derive(Debug)]
 pub struct LogSegment {
     storage: Storage,
     number: u32,
     log: LineLog,
     games: Vec<PlayedGame>,
-    /// Positions of these games.
+    /// Number of positions of these games.
     pending: usize,
-    /// Positions of all games of this run, those of its first segment that were there included.
+    /// Number of positions of all games of this run, including those in its first segment before it started.
     positions: usize,
     finished: Finished,
     shards: ShardFiles,
-    /// The shard has all games of the log.
+    /// Whether the shard contains all games of the log.
     is_written: bool,
 }
 
 impl LogSegment {
-    /// Opens the last segment of a folder, or begins the first.
+    /// Opens the last segment of a folder, or begins the first one.
     ///
     /// # Errors
-    /// If it cannot be used, or has games of other settings.
+    ///
+    /// Returns an error if the log cannot be used, or has games with other settings.
     pub fn open(storage: Storage) -> anyhow::Result<LogSegment> {
         let shards = ShardFiles::new(&storage.folder, storage.prefix)?;
         let mut number = 0;
@@ -122,7 +123,7 @@ impl LogSegment {
             number += 1;
         }
         let mut segment = LogSegment::read(storage, number, shards)?;
-        // The process may have ended between the last game of a segment and the next segment.
+        // The process may have been stopped between the last game of a segment and the next segment.
         segment.begin_next_if_full()?;
         Ok(segment)
     }
@@ -144,7 +145,7 @@ impl LogSegment {
                 false
             }
             Some(_) => bail!("{} is not a log of kosumi selfplay of this version", path.display()),
-            // The header of a later segment says what is finished: without it, earlier ones must be read.
+            // The header of a later segment lists the finished games. Without it, the previous segment must be read.
             None if number > 0 => {
                 drop(log);
                 fs::remove_file(&path).with_context(damaged)?;
@@ -185,25 +186,27 @@ impl LogSegment {
         self.log.write(&Entry::Selfplay(Header { version: VERSION, settings, finished }))
     }
 
-    /// The games of all segments.
+    /// Returns the finished games of all segments.
     pub fn finished(&self) -> &Finished {
         &self.finished
     }
 
-    /// Positions of all games of this run, those of its first segment that were there included.
+    /// Returns the number of positions of all games of this run, including those in its first segment before it
+    /// started.
     pub fn positions(&self) -> usize {
         self.positions
     }
 
-    /// Shards written by this run.
+    /// Returns the number of shards written by this run.
     pub fn shards(&self) -> u32 {
         self.shards.count()
     }
 
-    /// Adds a finished game. When this returns, it is on the disk.
+    /// Adds a finished game. It is on the disk when this method returns.
     ///
     /// # Errors
-    /// If it cannot be written.
+    ///
+    /// Returns an error if writing fails.
     pub fn add(&mut self, game: PlayedGame) -> anyhow::Result<()> {
         let entry = Entry::Game(Box::new(game));
         self.log.write(&entry)?;
@@ -230,10 +233,11 @@ impl LogSegment {
         self.begin()
     }
 
-    /// Writes the segment's shard, and its games in SGF if they are wanted, unless that has been done.
+    /// Writes the shard of the segment and, if wanted, its games as SGF, unless that has been done.
     ///
     /// # Errors
-    /// If they cannot be written.
+    ///
+    /// Returns an error if writing fails, or if a game is invalid.
     pub fn write_shard(&mut self) -> anyhow::Result<()> {
         if self.is_written {
             return Ok(());
@@ -264,7 +268,7 @@ fn examples(game: &PlayedGame, features: &mut Features) -> Result<Vec<Example>, 
     game.examples(&mut |game: &Game| encode(features, game))
 }
 
-/// The game in SGF.
+/// Returns the game as SGF.
 fn record(game: &PlayedGame) -> Result<String, Damaged> {
     let result = game.ending.as_ref().map_or("Void".to_owned(), |ending| format_score(ending.score));
     let comment = format!("game {}, an opening of {} moves", game.number, game.opening);

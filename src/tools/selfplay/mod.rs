@@ -1,16 +1,16 @@
-//! Games of the engine against itself, for networks to learn from.
+//! Games of the engine against itself, for the training of networks.
 //!
 //! ```text
 //!  Settings ─> workers.rs: Player ─> PlayedGame ─> log_segment.rs: log, one line a game ─> shard, SGF
 //! ```
 //!
-//! A game is decided by the settings and its number alone: board, rules, komi, opening and every draw of chance follow
-//! from the seed and the number, whichever thread plays it and whatever was played before. It is in the log before the
-//! next is counted. Shards are made of the log alone, so nothing is lost that the log has.
+//! A game depends only on the settings and its number: the board, the rules, komi, the opening and all random choices
+//! follow from the seed and the number, whichever thread plays it. A game is logged before it is counted. Shards are
+//! built from the log alone, so nothing in the log is lost.
 //!
-//! Ranks that MPI has started share the games (`over_ranks.rs`); the first of them writes all files.
+//! MPI ranks share the games (`over_ranks.rs`); rank 0 writes all files.
 //!
-//! Uses `engine` and what is below it, `training`, `shards`, `files` and `ranks`.
+//! It uses `engine` and the modules below it, `training`, `shards`, `files` and `ranks`.
 
 mod log_segment;
 mod noise;

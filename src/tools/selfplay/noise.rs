@@ -1,4 +1,4 @@
-//! Noise for the searches of games that are to be learnt from.
+//! Root noise for training searches.
 
 use kosumi_eval::Prior;
 use kosumi_go::board::Move;
@@ -8,15 +8,15 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Gamma};
 
-/// How noise is drawn. The defaults are KataGo's.
+/// Parameters of root noise. The defaults are KataGo's.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NoiseSettings {
-    /// The share of noise in the probabilities of the root's moves, in `[0, 1]`.
+    /// Share of noise in the root policy, in `[0, 1]`.
     pub weight: f32,
-    /// The sum of the parameters of the Dirichlet distribution that noise is drawn from, above 0: the smaller, the fewer
-    /// moves get nearly all of it.
+    /// Sum of the parameters of the Dirichlet distribution, above 0. The smaller it is, the fewer moves get nearly all
+    /// of the noise.
     pub concentration: f32,
-    /// A move that has been visited gets visits until it has √(this · its probability · all visits); 0 for none.
+    /// Forced visits: a visited move gets at least √(`forced` · prior · all visits) visits; 0 disables them.
     pub forced: f32,
 }
 
@@ -27,17 +27,17 @@ impl Default for NoiseSettings {
 }
 
 impl NoiseSettings {
-    /// Does it change a search?
+    /// Returns whether the noise changes a search.
     pub(super) fn is_on(&self) -> bool {
         self.weight > 0.0 || self.forced > 0.0
     }
 }
 
-/// Noise for a position with these moves.
+/// Draws noise for a position with these moves.
 pub(super) fn draw(settings: &NoiseSettings, priors: &[(Move, Prior)], rng: &mut Rng) -> RootNoise {
     let mut source = ChaCha8Rng::seed_from_u64(rng.next_u64());
     let parameters = parameters(settings.concentration, priors);
-    // A Dirichlet distribution is that of the shares of Gamma distributions.
+    // Shares of Gamma-distributed numbers have a Dirichlet distribution.
     let mut shares: Vec<(Move, f32)> = priors
         .iter()
         .zip(parameters)
@@ -53,11 +53,11 @@ pub(super) fn draw(settings: &NoiseSettings, priors: &[(Move, Prior)], rng: &mut
     RootNoise::new(if total > 0.0 { settings.weight } else { 0.0 }, &shares, settings.forced)
 }
 
-/// Half of the parameters is the same for all moves; the other half goes to those that are not the most unlikely, by the
-/// logarithms of their probabilities, so that noise is not wasted on moves that nobody would think of.
+/// Returns the parameters of the Dirichlet distribution. Half of their sum is the same for all moves. The other half
+/// goes to the moves whose log prior is above the mean, so that noise is not wasted on absurd moves.
 /// CITE: KataGo, "shaped Dirichlet noise" (docs/KataGoMethods.md).
 fn parameters(concentration: f32, priors: &[(Move, Prior)]) -> Vec<f32> {
-    /// Moves that are likelier are as likely as this: they are found without noise.
+    /// Cap of the priors: likelier moves are found without noise.
     const LIKELY: f32 = 0.01;
     let logs: Vec<f32> =
         priors.iter().map(|(_, prior)| (prior.probability().min(LIKELY) + 1e-20).ln()).collect();
@@ -83,7 +83,7 @@ mod tests {
     fn likely_moves_share_half_of_the_parameters() {
         let parameters = parameters(10.0, &priors(&[0.5, 0.4, 1e-8, 1e-8]));
         assert!((parameters.iter().sum::<f32>() - 10.0).abs() < 1e-4);
-        // A quarter of the half for all, and half of the other half.
+        // A quarter of the first half, and half of the other half.
         assert!((parameters[0] - 3.75).abs() < 1e-4 && parameters[0] == parameters[1], "{parameters:?}");
         assert!((parameters[2] - 1.25).abs() < 1e-4 && parameters[2] == parameters[3]);
         let even = super::parameters(10.0, &priors(&[0.25; 4]));

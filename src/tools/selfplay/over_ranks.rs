@@ -1,4 +1,4 @@
-//! Games that other ranks play.
+//! Games played by other ranks.
 
 use super::record::PlayedGame;
 use super::settings::Settings;
@@ -11,11 +11,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 
-/// Lends games to the other ranks, on a thread of its own, and tells `sender` of each that was played. It ends when no game
-/// is left. `on_loss` is told which rank is gone, and how many games it had begun: others play them.
+/// Lends games to the other ranks, on a separate thread, and passes every played game to `sender`. The thread ends when
+/// no game is left. `on_loss` gets the number of a lost rank and the number of its games, which are reassigned.
 ///
 /// # Errors
-/// If no thread can be started.
+///
+/// Returns an error if the thread cannot be started.
 pub fn lend(
     mut link: RankLink,
     numbers: Arc<Pieces>,
@@ -31,7 +32,7 @@ pub fn lend(
         }
         Heard::Note(_) => true,
         Heard::Failed(rank, why) => {
-            // If nobody listens, nobody wants more games.
+            // If the receiver is gone, no more games are wanted.
             let _ = sender.send(Err(anyhow!("rank {rank}: {why}")));
             false
         }
@@ -44,10 +45,11 @@ pub fn lend(
     Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)
 }
 
-/// Plays the games that rank 0 asks for, so many at a time, until it has no more.
+/// Plays games for rank 0 on `threads` threads, until it has no more.
 ///
 /// # Errors
-/// If a game cannot be played, or rank 0 is gone.
+///
+/// Returns an error if there is neither a network nor a search, if a thread cannot be started, or if rank 0 is lost.
 pub fn serve(
     settings: &Settings,
     network: Option<&Arc<Network>>,
@@ -90,7 +92,7 @@ mod tests {
         let mut player = Player::new(settings.clone(), None).expect("a player");
         let wanted: BTreeMap<u32, PlayedGame> =
             (0..12).map(|number| (number, player.play(number).expect("finite"))).collect();
-        // The third rank is gone from the beginning. Rank 0 plays in the second run only.
+        // The third rank is lost from the beginning. Rank 0 plays only in the second run.
         for threads in [0, 1] {
             let mut links = thread_links(3);
             drop(links.pop());
@@ -113,7 +115,7 @@ mod tests {
             assert_eq!(found, wanted);
             lending.join().expect("no panic");
             serving.join().expect("no panic").expect("served to the end");
-            // Who was never there is not missed.
+            // A rank that never was ready has no games to lose.
             assert!(lost.lock().expect("a lock").iter().all(|&(_, games)| games == 0));
         }
     }

@@ -1,4 +1,4 @@
-//! Playing a game.
+//! Playing of a game.
 
 use super::noise;
 use super::record::{Ending, OffPolicyTurn, PlayedGame, PositionTargets, Turn};
@@ -12,25 +12,25 @@ use kosumi_net::{Network, NotFinite, Prediction};
 use kosumi_search::{Limits, SearchReport};
 use std::sync::Arc;
 
-/// Memory of an engine: games are played with few visits, several at a time.
+/// Memory of an engine, in MiB. Games have few visits, and several are played at the same time.
 const MEMORY_MEBIBYTES: usize = 32;
-/// Turns that are not learnt from get the visits divided by this.
+/// Divisor of the visits in turns that do not become training positions.
 const FAST: u32 = 8;
-/// Fewest visits of a search.
+/// Minimum visits of a search.
 const FEWEST_VISITS: u32 = 2;
 
-/// Turns that must be decided in a row before less is spent on a game.
+/// Number of consecutive decided turns after which a game gets fewer visits.
 const DECIDED_TURNS: u32 = 3;
-/// What the visits are then divided by, and the share of training positions.
+/// Divisors of the visits and of the share of training positions in decided games.
 const DECIDED_VISITS: u32 = 4;
 const DECIDED_SHARE: u32 = 10;
 
-/// Without a network there must be a search.
+/// Error: neither a network nor a search chooses moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("without a search (0 visits) a network must say what to play")]
 pub struct NoNetwork;
 
-/// Plays games against itself, one after the other.
+/// Player of games against itself, one after the other.
 #[derive(Debug)]
 pub struct Player {
     settings: Settings,
@@ -39,7 +39,7 @@ pub struct Player {
     off_policy: Strays,
 }
 
-/// Moves with their shares, Black's expected result, and Black's lead in points.
+/// Assessment of a position: moves with their shares, Black's expected result in `[-1, 1]`, and Black's lead in points.
 struct Assessment {
     policy: Vec<(Move, f32)>,
     value: f32,
@@ -47,10 +47,11 @@ struct Assessment {
 }
 
 impl Player {
-    /// A player, with a network or with playouts alone.
+    /// Creates a player with a network, or with random playouts alone.
     ///
     /// # Errors
-    /// If there is neither a network nor a search.
+    ///
+    /// Returns an error if there is neither a network nor a search.
     pub fn new(settings: Settings, network: Option<Arc<Network>>) -> Result<Player, NoNetwork> {
         let has_network = network.is_some();
         if settings.visits == 0 && !has_network {
@@ -66,10 +67,11 @@ impl Player {
         Ok(Player { settings, engine, has_network, off_policy: Strays::default() })
     }
 
-    /// Plays the game of a number.
+    /// Plays the game with the given number.
     ///
     /// # Errors
-    /// If the network answers with numbers that are not finite.
+    ///
+    /// Returns an error if the output of the network is not finite.
     pub fn play(&mut self, number: u32) -> Result<PlayedGame, NotFinite> {
         let mut rng = Rng::for_worker(self.settings.seed, number as usize);
         let (size, rules) = self.settings.draw(&mut rng);
@@ -95,7 +97,7 @@ impl Player {
         let mut turns = Vec::new();
         let mut off_policy = Vec::new();
         if self.settings.visits == 0 {
-            // Without a search the opening's positions are worth as much as others, now that komi is known.
+            // Without a search, positions of the opening are as good as others for training, now that komi is known.
             self.add_targets(&opening, &mut turns, &mut rng)?;
         } else {
             turns.extend(opening.iter().map(|&mv| Turn { mv, targets: None }));
@@ -155,7 +157,7 @@ impl Player {
         Ok(moves)
     }
 
-    /// Goes through moves that have been played, and asks the network about some of the positions before them.
+    /// Replays the opening, and evaluates some of the positions with the network as training targets.
     fn add_targets(&mut self, moves: &[u16], turns: &mut Vec<Turn>, rng: &mut Rng) -> Result<(), NotFinite> {
         while self.engine.undo() {}
         let size = self.engine.game().size();
@@ -175,7 +177,7 @@ impl Player {
         Ok(())
     }
 
-    /// An off-policy position, searched; `None` if there is none, or if the game would be over there.
+    /// Searches an off-policy position. Returns `None` if there is none, or if the game would be over there.
     fn off_policy_turn(&mut self, ply: u16, rng: &mut Rng) -> Result<Option<OffPolicyTurn>, NotFinite> {
         let game = self.engine.game().clone();
         let size = game.size();
@@ -192,7 +194,7 @@ impl Player {
         }))
     }
 
-    /// Positions of the tree of the search that was made here, each once.
+    /// Adds distinct positions from the tree of the last search.
     fn add_tree_turns(&self, ply: u16, off_policy: &mut Vec<OffPolicyTurn>, rng: &mut Rng) {
         let (game, search) = (self.engine.game(), self.engine.search());
         let size = game.size();
@@ -200,7 +202,7 @@ impl Player {
         for _ in 0..self.settings.tree {
             let mut position = game.clone();
             let moves = search.sample_path(game, rng);
-            // On another path to the same place some move may have been allowed that is not on this one.
+            // A transposition may be reachable by a move that is illegal on this path, because of superko.
             let is_sound = moves.iter().all(|&mv| position.play(position.to_move(), mv).is_ok());
             let moves: Vec<_> = moves.into_iter().map(|mv| move_index(size, mv)).collect();
             let is_known = off_policy[first..].iter().any(|turn| turn.moves == moves);
@@ -220,17 +222,17 @@ impl Player {
         debug_assert!(played.is_ok(), "{color} {mv}");
     }
 
-    /// Does less go into games that are decided? Without a search there is nothing to save.
+    /// Returns whether decided games get fewer visits. Without a search there is nothing to save.
     fn resigns_softly(&self) -> bool {
         self.settings.visits > 0 && self.settings.soft_resign < 1.0
     }
 
-    /// Visits of a search for training, or of one to play on.
+    /// Returns the number of visits of a search, for training or for play only.
     fn visits(&self, is_for_training: bool) -> u32 {
         if is_for_training { self.settings.visits } else { self.settings.visits / FAST }
     }
 
-    /// The assessment of a position, for training or to play on.
+    /// Assesses a position, for training or for play only.
     fn assess(&mut self, visits: u32, is_for_training: bool, rng: &mut Rng) -> Result<Assessment, NotFinite> {
         if self.has_network && (visits < FEWEST_VISITS || self.settings.visits == 0) {
             return self.without_search(rng);
@@ -238,12 +240,12 @@ impl Player {
         Ok(self.search(visits.max(FEWEST_VISITS), is_for_training, rng))
     }
 
-    /// The network's own policy and value, or without a network a short search.
+    /// Returns the network's own policy and value, or without a network the result of a short search.
     fn without_search(&mut self, rng: &mut Rng) -> Result<Assessment, NotFinite> {
         let size = self.engine.game().size();
         let symmetries = if size.is_square() { 8 } else { 4 };
         let symmetry = Symmetry::ALL[rng.below(symmetries) as usize];
-        // As the network expects play to go on, without optimism.
+        // Optimism 0: the policy that the network expects to be played.
         match self.engine.predict(self.engine.game().to_move(), symmetry, 0.0) {
             Some(prediction) => Ok(Assessment::predicted(size, &prediction?)),
             None => Ok(self.search(self.settings.visits.max(FEWEST_VISITS), false, rng)),
@@ -266,7 +268,7 @@ impl Player {
         (self.settings.temperature * (-halvings).exp2()).max(COOLEST)
     }
 
-    /// The score and the owners; `None` if the game is not over.
+    /// Returns the score and the owners, or `None` if the game is not over.
     fn ending(&mut self) -> Option<Ending> {
         if !self.engine.game().is_over() {
             return None;
@@ -294,8 +296,8 @@ impl Assessment {
         Assessment { policy, value: prediction.value(), lead: prediction.lead }
     }
 
-    /// Moves count by what speaks for them, without the visits that they have from noise or because they were forced: policy
-    /// target pruning. A single visit but the best move's is chance.
+    /// Uses the merit of moves as shares, without visits due to noise or forced visits: policy target pruning. A single
+    /// visit is random, except for the best move.
     /// CITE: Wu (2019), 3.2.
     fn without_noise(report: &SearchReport) -> Assessment {
         let most = report.moves.iter().map(|entry| entry.merit).fold(0.0, f32::max);
@@ -307,7 +309,7 @@ impl Assessment {
         Assessment { policy, value: report.value, lead: report.score }
     }
 
-    /// Moves count by their visits, or, if none has any, by what was known before.
+    /// Uses the visits of moves as shares, or their priors if none is visited.
     fn found(report: &SearchReport) -> Assessment {
         let share = |visits: bool| {
             let moves = report.moves.iter();
@@ -320,8 +322,8 @@ impl Assessment {
     }
 }
 
-/// Draws a move: the shares to the power of one over the temperature. A pass is never drawn but only chosen as the best
-/// move, since two of them end the game.
+/// Draws a move with probabilities proportional to shares^(1 / temperature). A pass is never drawn. It is only chosen
+/// as the best move, because two passes end the game.
 fn pick(policy: &[(Move, f32)], temperature: f32, rng: &mut Rng) -> Move {
     let Some(&(best, most)) = policy.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return Move::Pass };
     if best == Move::Pass || most <= 0.0 {

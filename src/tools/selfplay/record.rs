@@ -1,4 +1,4 @@
-//! What a game of the engine against itself leaves behind.
+//! Record of a self-play game.
 
 use crate::training::{Example, PackedInput, Targets, move_index, move_of};
 use kosumi_go::board::{BoardSize, Color, Move};
@@ -7,67 +7,67 @@ use kosumi_go::rules::Rules;
 use kosumi_net::Input;
 use serde::{Deserialize, Serialize};
 
-/// Most moves of a policy that are kept: as many as shards have room for.
+/// Maximum number of stored moves of a policy. Shards store the same number.
 const MOST_MOVES: usize = 16;
 
-/// A game, small enough for a log. Moves are numbers: points row by row from the top, then the pass.
+/// Game in a compact form for logs. Moves are numbers: points row by row from the top, then the pass.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlayedGame {
-    /// Its number, from 0.
+    /// Number of the game, from 0.
     pub number: u32,
     /// Columns and rows of the board.
     pub size: (u8, u8),
-    /// The name of the rules.
+    /// Name of the rules.
     pub rules: String,
     /// Points for White.
     pub komi: f32,
-    /// The points of the handicap stones; with them White has the first move.
+    /// Points of the handicap stones. With them White moves first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handicap: Vec<u16>,
-    /// Moves of the opening, which say nothing of who should win.
+    /// Number of moves of the opening, whose results are no training targets.
     pub opening: u16,
-    /// What happened, turn by turn from the first.
+    /// Turns of the game.
     pub turns: Vec<Turn>,
-    /// Positions that the game did not come to.
+    /// Searched positions that do not occur in the game.
     #[serde(rename = "strays")]
     pub off_policy: Vec<OffPolicyTurn>,
-    /// How it ended; `None` if it was given up as too long.
+    /// End of the game; `None` if the game was abandoned because of its length.
     pub ending: Option<Ending>,
 }
 
-/// A turn.
+/// Turn of a game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Turn {
-    /// The move.
+    /// Number of the move.
     pub mv: u16,
-    /// What the search found, if the position is for training.
+    /// Result of the search, if the position is for training.
     #[serde(rename = "thought", default, skip_serializing_if = "Option::is_none")]
     pub targets: Option<PositionTargets>,
 }
 
-/// An off-policy position: after `ply` turns of the game, these moves were made instead.
+/// Off-policy position: `moves` were played after `ply` turns of the game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OffPolicyTurn {
-    /// Turns of the game before.
+    /// Number of turns of the game before `moves`.
     pub ply: u16,
-    /// What was played then.
+    /// Moves played instead.
     pub moves: Vec<u16>,
-    /// What the search found.
+    /// Result of the search.
     #[serde(rename = "thought")]
     pub targets: PositionTargets,
 }
 
-/// What a search, or the network alone, found in a position: what is learnt from it.
+/// Training targets from a search, or from the network alone.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PositionTargets {
-    /// Moves and their shares in 65,535ths, the largest first.
+    /// Moves and their shares in 65,535ths, in descending order.
     pub policy: Vec<(u16, u16)>,
     /// Black's expected result, in `[-1, 1]`.
     pub value: f32,
 }
 
 impl PositionTargets {
-    /// From the shares of moves, which need not sum to 1, and Black's expected result.
+    /// Creates targets from shares of moves, which need not sum to 1, and Black's expected result.
     pub(super) fn new(size: BoardSize, policy: &[(Move, f32)], value: f32) -> PositionTargets {
         let total: f32 = policy.iter().map(|&(_, share)| share).sum();
         let share = |share: f32| (share / total.max(f32::MIN_POSITIVE) * 65535.0).round() as u16;
@@ -75,7 +75,7 @@ impl PositionTargets {
         policy.retain(|&(_, share)| share > 0);
         policy.sort_by_key(|&(mv, share)| (std::cmp::Reverse(share), mv));
         policy.truncate(MOST_MOVES);
-        // Four digits are more than it is worth.
+        // Four digits exceed the precision of the value.
         PositionTargets { policy, value: (value * 1e4).round() / 1e4 }
     }
 
@@ -86,16 +86,16 @@ impl PositionTargets {
     }
 }
 
-/// The end of a game, by the rules.
+/// End of a game, scored by the rules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Ending {
     /// Black's points minus White's, komi included.
     pub score: f32,
-    /// Who holds each point, row by row from the top: `#` Black, `O` White, `.` nobody.
+    /// Owner of each point, row by row from the top: `#` Black, `O` White, `.` neutral.
     pub owners: String,
 }
 
-/// The record contradicts itself or the rules.
+/// Error: the record contradicts itself or the rules.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("game {number} of the log makes no sense: {what}")]
 pub struct Damaged {
@@ -103,19 +103,19 @@ pub struct Damaged {
     what: &'static str,
 }
 
-/// Shares of win, loss and no result for a player, from Black's expected result.
+/// Returns the shares of win, loss and no result for the side to move, from Black's expected result.
 fn result_shares(value: f32, to_move: Color) -> [f32; 3] {
     let win = (1.0 + value.clamp(-1.0, 1.0) * to_move.sign() as f32) / 2.0;
     [win, 1.0 - win, 0.0]
 }
 
 impl PlayedGame {
-    /// How many positions it has to learn from.
+    /// Returns the number of training positions.
     pub fn positions(&self) -> usize {
         self.turns.iter().filter(|turn| turn.targets.is_some()).count() + self.off_policy.len()
     }
 
-    /// The board it began on: empty, or with the handicap stones.
+    /// Returns the initial position: empty, or with the handicap stones.
     fn start(&self) -> Result<Game, Damaged> {
         let size = BoardSize::new(self.size.0.into(), self.size.1.into());
         let size = size.ok_or_else(|| self.damaged("no such board"))?;
@@ -140,21 +140,24 @@ impl PlayedGame {
         game.play(color, mv).map_err(|_| self.damaged("an illegal move"))
     }
 
-    /// The game as it was played.
+    /// Returns the game as played.
     ///
     /// # Errors
-    /// If the record makes no sense.
+    ///
+    /// Returns an error if the record is invalid.
     pub fn game(&self) -> Result<Game, Damaged> {
         let mut game = self.start()?;
         self.turns.iter().try_for_each(|turn| self.play(&mut game, turn.mv))?;
         Ok(game)
     }
 
-    /// Its positions, as `encode` shows them. What is known of one are the search's policy, the move, and, behind the
-    /// opening, the end of the game; before that, and off the path, only the search's value says who is ahead.
+    /// Returns the training examples of the game, with inputs made by `encode`. The targets of a position are the
+    /// search's policy, the move played and, after the opening, the end of the game. In the opening and off the path of
+    /// the game, the search's value replaces the end of the game.
     ///
     /// # Errors
-    /// If the record makes no sense.
+    ///
+    /// Returns an error if the record is invalid.
     pub fn examples(&self, encode: &mut impl FnMut(&Game) -> Input) -> Result<Vec<Example>, Damaged> {
         let mut game = self.start()?;
         let owners = self.owners(game.size())?;
@@ -189,7 +192,7 @@ impl PlayedGame {
         Ok(examples)
     }
 
-    /// The ending with the owners as numbers, +1 for Black.
+    /// Returns the ending with the owners as numbers, +1 for Black.
     fn owners(&self, size: BoardSize) -> Result<Option<(&Ending, Vec<i8>)>, Damaged> {
         let Some(ending) = &self.ending else { return Ok(None) };
         let owner = |letter: char| match letter {

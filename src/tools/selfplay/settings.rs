@@ -1,4 +1,4 @@
-//! How games are played.
+//! Settings of self-play games.
 
 use super::noise::NoiseSettings;
 use kosumi_go::board::{BoardSize, Point};
@@ -6,56 +6,58 @@ use kosumi_go::handicap::fixed_handicap;
 use kosumi_go::rng::Rng;
 use kosumi_go::rules::Rules;
 
-/// How games are played.
+/// Settings of self-play games.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    /// Boards, each with its share of the games. Not empty, and not all shares 0.
+    /// Board sizes with their shares of the games. They must not be empty, and not all shares may be 0.
     pub sizes: Vec<(BoardSize, u32)>,
-    /// Each game is played under one of these. Not empty.
+    /// Rules, one of which is drawn for each game. They must not be empty.
     pub rules: Vec<Rules>,
-    /// Visits of a search; 0 for no search at all: the network's own policy and value.
+    /// Visits of a search. With 0, the network's policy and value are used without a search.
     pub visits: u32,
-    /// Training share: so many of a thousand turns become training positions. The others get an eighth of the visits, which is
-    /// enough to play on: many games say more about results than few games that are searched longer.
+    /// Number of turns in a thousand that become training positions. The other turns get an eighth of the visits, which
+    /// is enough for play: many games tell more about results than few games with longer searches.
     /// CITE: Wu, "Accelerating self-play learning in Go" (2019), 3.1, playout cap randomization.
     pub training_share: u32,
-    /// Mean length of the opening, as a share of the points of the board. Its moves are drawn from what the network
-    /// says without a search, without a network from a playout's moves, so that games differ.
+    /// Mean length of the opening, as a share of the points of the board. Its moves are drawn from the network's
+    /// policy, or from a playout policy without a network, so that games differ.
     pub opening: f32,
-    /// So many of a thousand moves of the opening are drawn from all legal ones, and so many of a thousand turns that
-    /// become positions are followed by an off-policy position, which gets an answer of its own.
+    /// Number of opening moves in a thousand that are drawn from all legal moves, and number of training turns in a
+    /// thousand that are followed by an off-policy position with targets of its own.
     pub off_policy: u32,
-    /// So many positions of its own tree follow each search for training: what a search asks a network about, and no game
-    /// shows. The search knows little of them; a teacher should say more.
+    /// Number of positions of its tree that follow each training search. They resemble the positions that searches
+    /// evaluate, which games do not contain. The search knows little about them; a teacher network should label them.
     pub tree: u32,
-    /// What makes searches for training look at moves that they do not expect to be good.
+    /// Root noise, which makes training searches explore moves with a low prior.
     pub noise: NoiseSettings,
-    /// Soft resignation: when Black's expected result has been this far from 0 for three turns in a row, games go on with a
-    /// quarter of the visits, and a tenth of the training positions; 1 for never, and never without a search. Who resigns does not learn how games end,
-    /// and who plays on learns little else.
+    /// Soft resignation: absolute value of the expected result, in `[0, 1]`. After three consecutive turns at or above
+    /// it, a game continues with a quarter of the visits and a tenth of the training positions. 1 disables it, and it
+    /// has no effect without a search. A player that resigns does not learn how games end, and a player that plays all
+    /// games to their end learns little else.
     /// CITE: Wu (2019), as KataGo's self-play does it by default.
     pub soft_resign: f32,
-    /// Temperature at which moves are drawn at the beginning of a game; above 0. Moves count by their visits to the power of
-    /// one over this; it falls by half every so many moves as the board is wide, down to [`COOLEST`].
+    /// Temperature of moves at the beginning of a game, above 0. Probabilities are proportional to visits^(1 /
+    /// temperature). The temperature halves after each number of moves equal to the longer side of the board, down to
+    /// [`COOLEST`].
     pub temperature: f32,
-    /// Standard deviation of komi from what seems fair after the opening, in points.
+    /// Standard deviation of komi around the fair komi after the opening, in points.
     pub komi_spread: f32,
-    /// So many of a thousand games begin with handicap stones, where the board has places for them; half of these games
-    /// have the komi of handicap games, half a point, the others one that makes them even.
+    /// Number of games in a thousand that begin with handicap stones, if the board has handicap points. Half of these
+    /// games have a komi of half a point, as handicap games do; the others have a fair komi.
     pub handicap: u32,
     /// Seed of all random numbers.
     pub seed: u64,
 }
 
-/// The lowest temperature.
+/// Lowest temperature.
 pub const COOLEST: f32 = 0.2;
-/// In so many of a thousand games komi is off by more, by [`FAR`] times as much: networks must know games that are
+/// Number of games in a thousand whose komi has [`FAR`] times the standard deviation. Networks must know games that are
 /// long decided.
 const FAR_GAMES: u32 = 100;
 const FAR: f32 = 6.0;
-/// Most handicap stones.
+/// Maximum number of handicap stones.
 const MOST_STONES: usize = 9;
-/// Moves a point after which a game is given up: it has no result.
+/// Number of moves per point of the board after which a game is abandoned without a result.
 pub(super) const LONGEST: usize = 3;
 
 impl Default for Settings {
@@ -85,7 +87,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Board and rules of a game.
+    /// Draws the board size and the rules of a game.
     pub(super) fn draw(&self, rng: &mut Rng) -> (BoardSize, Rules) {
         let total: u32 = self.sizes.iter().map(|&(_, share)| share).sum();
         let mut left = rng.below(total.max(1));
@@ -100,9 +102,9 @@ impl Settings {
         (size, self.rules[rng.below(self.rules.len() as u32) as usize])
     }
 
-    /// The points of a game's handicap stones; none in an even game, and none where a board has no places for them.
+    /// Draws the handicap stones of a game; none in an even game, and none if the board has no handicap points.
     pub(super) fn handicap_stones(&self, size: BoardSize, rng: &mut Rng) -> Vec<Point> {
-        // Without handicap games nothing is drawn: the games of a seed stay what they were.
+        // Without handicap games no random number is drawn, so that the games of a seed stay the same.
         if self.handicap == 0 || !rng.chance(self.handicap) {
             return Vec::new();
         }
@@ -115,14 +117,14 @@ impl Settings {
         fixed_handicap(size, stones).unwrap_or_default()
     }
 
-    /// Komi for a game with handicap stones: half a point or, as often, one that makes it even.
+    /// Draws komi for a game with handicap stones: half a point, or equally often a fair komi.
     pub(super) fn handicap_komi(&self, fair: f32, area: usize, rng: &mut Rng) -> f32 {
         if rng.chance(500) { 0.5 } else { self.komi(fair, area, rng) }
     }
 
-    /// Komi for an opening after which `fair` points would make an even game.
+    /// Draws komi for an opening after which `fair` points would make an even game.
     pub(super) fn komi(&self, fair: f32, area: usize, rng: &mut Rng) -> f32 {
-        // The sum of twelve draws is as good as normal.
+        // The sum of twelve uniform numbers is nearly normally distributed.
         let normal = (0..12).map(|_| rng.unit()).sum::<f64>() as f32 - 6.0;
         let spread = self.komi_spread * if rng.chance(FAR_GAMES) { FAR } else { 1.0 };
         let most = area as f32;

@@ -31,7 +31,7 @@ fn games(settings: &Settings, network: Option<Arc<Network>>, count: u32) -> Vec<
     (0..count).map(|number| player.play(number).expect("finite")).collect()
 }
 
-/// Stones and komi: enough to see which position it is.
+/// Encodes stones and komi, which are enough to identify a position.
 fn encode(game: &Game) -> Input {
     let size = game.size();
     let mut input = Input::zero(size.columns(), size.rows());
@@ -52,7 +52,7 @@ fn a_game_follows_from_its_number() {
     for (visits, network) in [(0, Some(network())), (8, Some(network())), (20, None)] {
         let settings = settings(visits, &[(5, 5), (4, 6)]);
         let all = games(&settings, network.clone(), 6);
-        // Alone, and after another.
+        // Played alone, and after another game.
         let mut player = Player::new(settings.clone(), network.clone()).expect("a player");
         for number in [4, 1] {
             assert_eq!(player.play(number).expect("finite"), all[number as usize], "{visits} visits");
@@ -98,7 +98,7 @@ fn positions_are_told_from_the_movers_view() {
             assert_eq!(example.input.global[5], game.komi * -sign);
             let sum: f32 = targets.policy.iter().map(|&(_, share)| share).sum();
             assert!((sum - 1.0).abs() < 1e-3 && targets.policy.is_sorted_by(|a, b| a.1 >= b.1));
-            // No search finds a move that is not legal.
+            // Policies contain legal moves only.
             let mut before = Game::new(before_size(&game), before_rules(&game), game.komi);
             for turn in &game.turns[..usize::from(ply)] {
                 let color = before.to_move();
@@ -186,7 +186,7 @@ fn noise_leads_elsewhere_and_games_that_are_decided_cost_less() {
     for noise in [NoiseSettings { weight: 0.25, ..plain }, NoiseSettings { forced: 2.0, ..plain }] {
         assert_ne!(games(&Settings { noise, ..base.clone() }, Some(network()), 4), base_games, "{noise:?}");
     }
-    // Playouts may be sure, and 1 is still never.
+    // Playouts may have a value of 1, and 1 still disables soft resignation.
     let never = Settings { soft_resign: 1.0, tree: 0, off_policy: 0, ..settings(8, &[(5, 5)]) };
     let least = Settings { soft_resign: f32::INFINITY, ..never.clone() };
     assert_eq!(games(&never, None, 6), games(&least, None, 6));
@@ -195,7 +195,7 @@ fn noise_leads_elsewhere_and_games_that_are_decided_cost_less() {
         games(&settings, Some(network()), 4)
     };
     assert_eq!(first_thoughts(0.0), first_thoughts(1.0), "nothing is saved without a search");
-    // Everything counts as decided: only the first turns have their full share.
+    // All positions count as decided: only the first turns have the full share of training positions.
     let soft = games(&Settings { soft_resign: 0.0, tree: 0, ..base.clone() }, Some(network()), 12);
     let late = soft.iter().flat_map(|game| game.turns.iter().skip(usize::from(game.opening) + 3));
     let (count, taken) =
@@ -217,7 +217,7 @@ fn boards_and_komi_are_spread_as_asked() {
     let komi: Vec<f32> = (0..4000).map(|_| settings.komi(7.2, 81, &mut rng)).collect();
     assert!(komi.iter().all(|komi| (2.0 * komi).fract() == 0.0 && komi.abs() <= 81.0));
     let near = komi.iter().filter(|komi| (**komi - 7.2).abs() <= 2.0).count();
-    // Two thirds of nine tenths lie within one deviation; steps of half a point blur that a little.
+    // Two thirds of nine tenths lie within one standard deviation. Rounding to half points blurs this slightly.
     assert!((2300..2800).contains(&near), "{near}");
     assert!(komi.iter().any(|komi| (komi - 7.2).abs() > 12.0));
 }
@@ -239,7 +239,7 @@ fn handicap_games_begin_with_stones_and_whites_move() {
         seen[if game.komi == 0.5 { 1 } else { 2 }] += 1;
         assert_eq!(played.records()[0].color, Color::White);
         assert_eq!(played.handicap() as usize, game.handicap.len());
-        // The log is all that shards are made of.
+        // Shards are built from the log alone.
         let line = serde_json::to_string(game).expect("a line");
         let read: PlayedGame = serde_json::from_str(&line).expect("a game");
         assert_eq!(&read, game);

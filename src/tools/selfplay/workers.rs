@@ -1,4 +1,4 @@
-//! Several games at a time.
+//! Concurrent games.
 
 use super::play::Player;
 use super::record::PlayedGame;
@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-/// Begins to play these games, each to be told `sender`. The workers are threads of their own and not scoped ones: whoever
-/// has enough need not wait for the games begun.
+/// Starts threads that play the games of `numbers` and pass them to `sender`. The threads are not scoped, so that the
+/// caller need not wait for games in progress.
 ///
 /// # Errors
-/// If there is neither a network nor a search, or no thread can be started.
+///
+/// Returns an error if there is neither a network nor a search, or if a thread cannot be started.
 pub fn start(
     settings: &Settings,
     network: Option<&Arc<Network>>,

@@ -1,4 +1,4 @@
-//! Game records in, shards out.
+//! Conversion of game records to shards.
 
 use super::encode::encode;
 use super::shard_files::ShardFiles;
@@ -17,19 +17,19 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Which games are taken, by their dates.
+/// Games to take, by their dates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Wanted {
-    /// Games before the year that is held back
+    /// Games before the first validation year
     Training,
-    /// Games of that year and later
+    /// Games of the first validation year and later
     Validation,
     /// All games
     All,
 }
 
 impl Wanted {
-    /// What the names of shards begin with.
+    /// Returns the prefix of the names of shards.
     pub fn prefix(self) -> &'static str {
         match self {
             Wanted::Training => "training",
@@ -47,41 +47,41 @@ impl Wanted {
     }
 }
 
-/// Records that are worked on at a time.
+/// Number of records per piece of work.
 const CHUNK: usize = 256;
 
-/// What became of the games.
+/// Counts of games and positions.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
-    /// Games that were read.
+    /// Number of games read.
     pub read: u64,
-    /// Records that make no sense.
+    /// Number of invalid records.
     pub unreadable: u64,
-    /// Games of the other side of the split.
+    /// Number of games of the other split.
     pub other_split: u64,
-    /// Games that gave positions.
+    /// Number of games with positions.
     pub used: u64,
-    /// Games that are no use, by reason.
+    /// Number of unusable games, by reason.
     pub refused: BTreeMap<Refusal, u64>,
-    /// Black won, White won, drawn.
+    /// Number of games won by Black, won by White, and drawn.
     pub results: [u64; 3],
-    /// Games that were counted.
+    /// Number of games with a counted score.
     pub counted: u64,
-    /// Positions.
+    /// Number of positions.
     pub positions: u64,
 }
 
-/// What became of one game.
+/// Outcome of one game record.
 #[derive(Serialize, Deserialize)]
 enum Fate {
     Unreadable,
     OtherSplit,
     Refused(Refusal),
-    /// With its place in [`Counts::results`], and whether it was counted.
+    /// Used game: index in [`Counts::results`], whether its score was counted, and its positions.
     Used(usize, bool, Vec<Example>),
 }
 
-/// A record, and its number among all that are read.
+/// Game record with its number among all records read.
 #[derive(Serialize, Deserialize)]
 struct Numbered {
     #[serde(with = "as_text")]
@@ -89,33 +89,34 @@ struct Numbered {
     number: u64,
 }
 
-/// What is made of records.
+/// Conversion of game records to shards.
 #[derive(Clone, Debug)]
 pub struct FromRecords {
-    /// Files of one or many records; `-` is the standard input.
+    /// Files with one or more game records; `-` is the standard input.
     pub files: Vec<PathBuf>,
-    /// Which games to take.
+    /// Games to take.
     pub wanted: Wanted,
-    /// Games of this year and later are for validation.
+    /// First year of the games for validation.
     pub held_back: u16,
-    /// Which positions of a game, and how they are shown.
+    /// Choice and encoding of the positions of a game.
     pub sampling: Sampling,
-    /// Pass over the first games.
+    /// Number of games to skip at the start.
     pub skip: u64,
-    /// Take no more games than these.
+    /// Maximum number of games.
     pub games: Option<u64>,
-    /// Stop after so many positions.
+    /// Number of positions after which to stop. The last chunk of records may exceed it.
     pub positions: Option<u64>,
-    /// Positions a shard.
+    /// Number of positions per shard.
     pub shard: usize,
 }
 
 impl FromRecords {
-    /// Writes the shards, which `open` opens, with so many threads and the help of other ranks if there are any. `progress`
-    /// is called now and then. `None` on another rank, which writes nothing.
+    /// Writes the shards with the given number of threads, and with other ranks if there are any. `open` opens the
+    /// output, and `progress` is called after each chunk. Returns `None` on other ranks, which write nothing.
     ///
     /// # Errors
-    /// If a file cannot be read, a shard not be written, or ranks cannot go on.
+    ///
+    /// Returns an error if a file cannot be read, a shard cannot be written, or the ranks cannot continue.
     pub fn write(
         &self,
         threads: usize,
@@ -159,7 +160,7 @@ impl FromRecords {
         Ok(Some((counts, out)))
     }
 
-    /// Reads records, [`CHUNK`] at a time, and hands them to `send` until that returns false.
+    /// Reads records in chunks of [`CHUNK`] and passes them to `send` until that returns false.
     fn read(&self, send: &mut dyn FnMut(Vec<Numbered>) -> bool) -> anyhow::Result<()> {
         let first = self.skip;
         let last = self.games.map_or(u64::MAX, |games| first.saturating_add(games));
@@ -179,7 +180,7 @@ impl FromRecords {
         }
     }
 
-    /// Everything that is done for one record.
+    /// Processes one record.
     fn fate(&self, bytes: &[u8], number: u32, features: &mut Features) -> Fate {
         let Ok(record) = Record::parse(bytes) else { return Fate::Unreadable };
         if !self.wanted.takes(Split::of(&record, self.held_back)) {
@@ -198,7 +199,8 @@ impl FromRecords {
     }
 }
 
-/// The records of a file but for those that are too long or cut off. A file that cannot be opened gives its error.
+/// Returns the records of a file without those that are too long or truncated. A file that cannot be opened yields its
+/// error.
 fn whole_records(path: &std::path::Path) -> impl Iterator<Item = anyhow::Result<Vec<u8>>> {
     let (records, error) = match Records::open(path) {
         Ok(records) => (Some(records), None),
@@ -213,7 +215,7 @@ fn whole_records(path: &std::path::Path) -> impl Iterator<Item = anyhow::Result<
 }
 
 impl Counts {
-    /// Counts a game and hands out its positions.
+    /// Counts a game and returns its positions.
     fn take(&mut self, fate: Fate) -> Vec<Example> {
         self.read += 1;
         match fate {
@@ -277,13 +279,13 @@ mod tests {
             (counts, out.count(), out.first().is_some())
         };
         let (counts, shards, is_there) = write(&work, "all");
-        // Two ranks write the same files.
+        // Two ranks write the same files as one process.
         let mut links = kosumi_cluster::thread_links(2);
         let (other, first) = (links.remove(1), links.remove(0));
         let theirs = work.clone();
         let serving = std::thread::spawn(move || {
             let none = || -> anyhow::Result<ShardFiles> { panic!("rank 0 writes") };
-            // It may ask when the first has gone.
+            // This rank may become ready after rank 0 has ended.
             let _ = theirs.write(1, Part::Other(Box::new(other)), none, &mut |_, _| ());
         });
         let open = || ShardFiles::new(&scratch.path().join("two"), "training");

@@ -1,6 +1,7 @@
-//! Folders of shards, which networks learn from; and game records on their way into them.
+//! Folders of shards for the training of networks, and the conversion of game records to shards.
 //!
-//! Uses `training`, `collections`, `files`, `ranks`, and what they show networks with: `net`, `game`, `sgf`, `rules`.
+//! It uses `training`, `collections`, `files`, `ranks`, and for the inputs of networks `net`, `game`, `sgf` and
+//! `rules`.
 
 mod encode;
 mod from_records;

@@ -1,4 +1,4 @@
-//! The numbered shards of a folder.
+//! Numbered shards in a folder.
 
 use crate::files::write_with;
 use crate::training::Shard;
@@ -7,7 +7,7 @@ use kosumi_go::rng::Rng;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder that is filled with `prefix-00000.npz` and so on. A file under its final name is whole: programs may read
+/// Folder with the shards `prefix-00000.npz` and so on. A file under its final name is complete, so programs may read
 /// while another shard is written.
 #[derive(Debug)]
 pub struct ShardFiles {
@@ -19,26 +19,27 @@ pub struct ShardFiles {
 }
 
 impl ShardFiles {
-    /// Makes the folder, if it is not there.
+    /// Creates the folder if it is missing.
     ///
     /// # Errors
-    /// If it cannot be made.
+    ///
+    /// Returns an error if the folder cannot be created.
     pub fn new(folder: &Path, prefix: &'static str) -> anyhow::Result<ShardFiles> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         Ok(ShardFiles { folder: folder.to_owned(), prefix, next: 0, count: 0, bytes: 0 })
     }
 
-    /// The first shard, if it is there.
+    /// Returns the path of the first shard if it exists.
     pub fn first(&self) -> Option<PathBuf> {
         Some(self.path(0)).filter(|path| path.exists())
     }
 
-    /// Number of shards written.
+    /// Returns the number of shards written.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Bytes of the shards written.
+    /// Returns the size of the shards written, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -47,7 +48,7 @@ impl ShardFiles {
         self.folder.join(format!("{}-{number:05}.npz", self.prefix))
     }
 
-    /// The next shard gets this number, whether it is there or not.
+    /// Sets the number of the next shard. An existing shard of this number will be overwritten.
     pub fn go_on_at(&mut self, number: u32) {
         self.next = number;
     }
@@ -55,7 +56,8 @@ impl ShardFiles {
     /// Shuffles a shard, writes it and empties it.
     ///
     /// # Errors
-    /// If it cannot be written.
+    ///
+    /// Returns an error if writing fails.
     pub fn write(&mut self, shard: &mut Shard, rng: &mut Rng) -> anyhow::Result<()> {
         let path = self.path(self.next);
         let wrong = || format!("cannot write {}", path.display());

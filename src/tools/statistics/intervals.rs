@@ -1,39 +1,39 @@
-//! Games and pairs of games, their rates with intervals, and Elo.
+//! Results of games and of pairs of games: rates with confidence intervals, and Elo.
 
 use serde::Serialize;
 use std::fmt;
 
-/// Games won, lost and drawn by one side.
+/// Numbers of games won, lost and drawn by one side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Tally {
-    /// Games won.
+    /// Number of games won.
     pub wins: u32,
-    /// Games lost.
+    /// Number of games lost.
     pub losses: u32,
-    /// Games drawn.
+    /// Number of games drawn.
     pub draws: u32,
 }
 
-/// Pairs of games in which one side got 0, ½, 1, 1½ and 2 points.
+/// Numbers of pairs of games in which one side got 0, ½, 1, 1½ and 2 points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Pairs(pub [u32; 5]);
 
-/// A value and the ends of its interval of 95 %.
+/// Value with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Interval {
-    /// The value.
+    /// Estimated value.
     pub value: f64,
-    /// The lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
-/// Standard deviations of a two-sided interval of 95 %.
+/// Half the width of a two-sided 95 % interval, in standard deviations.
 const Z: f64 = 1.959_964;
 
 impl Tally {
-    /// Counts a game: the winner's side is true, and `None` is a draw.
+    /// Counts a game: `Some(true)` if this side won, `None` for a draw.
     pub fn add(&mut self, won: Option<bool>) {
         match won {
             Some(true) => self.wins += 1,
@@ -42,61 +42,62 @@ impl Tally {
         }
     }
 
-    /// Number of games.
+    /// Returns the number of games.
     pub fn games(self) -> u32 {
         self.wins + self.losses + self.draws
     }
 
-    /// Losses, draws and wins.
+    /// Returns the numbers of losses, draws and wins.
     pub fn counts(self) -> [u32; 3] {
         [self.losses, self.draws, self.wins]
     }
 
-    /// Points per game with an interval of 95 %, taking the games as independent. `None` without games.
+    /// Returns the points per game with a 95 % interval that assumes independent games. Returns `None` without games.
     pub fn rate(self) -> Option<Interval> {
         Sample::new(&self.counts())?.interval(1.0)
     }
 
-    /// The probability that this side is the stronger one.
+    /// Returns the probability that this side is stronger.
     pub fn superiority(self) -> f64 {
         Sample::new(&self.counts()).map_or(0.5, Sample::superiority)
     }
 }
 
 impl Pairs {
-    /// Counts a pair by the half points that were made in it, 0 to 4.
+    /// Counts a pair with this number of half points, 0 to 4, for this side.
     pub fn add(&mut self, half_points: usize) {
         self.0[half_points.min(4)] += 1;
     }
 
-    /// Number of pairs.
+    /// Returns the number of pairs.
     pub fn count(self) -> u32 {
         self.0.iter().sum()
     }
 
-    /// Points per game with an interval of 95 %. `None` without pairs.
+    /// Returns the points per game with a 95 % interval. Returns `None` without pairs.
     pub fn rate(self) -> Option<Interval> {
         Sample::new(&self.0)?.interval(2.0)
     }
 
-    /// The probability that this side is the stronger one.
+    /// Returns the probability that this side is stronger.
     pub fn superiority(self) -> f64 {
         Sample::new(&self.0).map_or(0.5, Sample::superiority)
     }
 }
 
-/// Mean and variances of equally spaced scores from 0 to 1.
+/// Mean and variances of equally spaced scores in `[0, 1]`.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     size: f64,
     mean: f64,
     variance: f64,
-    /// Around ½ instead of the mean.
+    /// Variance around ½ instead of the mean.
     even_variance: f64,
 }
 
 impl Sample {
-    /// `counts[i]` units have the score `i / (counts.len() - 1)`. `None` without any.
+    /// Creates a sample in which `counts[i]` units have the score `i / (counts.len() - 1)`. Returns `None` without
+    /// units.
     fn new(counts: &[u32]) -> Option<Sample> {
         let size: f64 = counts.iter().map(|&count| f64::from(count)).sum();
         if size == 0.0 {
@@ -111,14 +112,14 @@ impl Sample {
         Some(Sample { size, mean, variance, even_variance: average(&|score| (score - 0.5).powi(2)) })
     }
 
-    /// The interval of Wilson for the number of independent games without draws that would tell as much as these
-    /// units of `games` games do. For many games it is the usual interval of the mean; unlike that one it does not
-    /// shrink to a point when all games are won, and it stays within 0 and 1.
+    /// Returns Wilson's interval for the effective sample size: the number of independent games without draws that has
+    /// the information of these units of `games` games. For many games it is the usual interval of the mean. Unlike
+    /// that interval, it does not shrink to a point if all games are won, and it stays within 0 and 1.
     ///
-    /// CITE: Wilson, "Probable inference, the law of succession, and statistical inference" (1927); Korn and
-    /// Graubard, "Confidence intervals for proportions with small expected number of positive counts estimated from
-    /// survey data" (1998), for the effective size of a sample of clusters. Unlike them we count one more unit that
-    /// varies as independent games do, lest a few equal pairs seem to prove everything.
+    /// CITE: Wilson, "Probable inference, the law of succession, and statistical inference" (1927); Korn and Graubard,
+    /// "Confidence intervals for proportions with small expected number of positive counts estimated from survey data"
+    /// (1998), for the effective size of a sample of clusters. Unlike them, this function adds one unit with the
+    /// variance of independent games, so that a few equal pairs do not seem to prove everything.
     fn interval(self, games: f64) -> Option<Interval> {
         let p = self.mean;
         let independent = p * (1.0 - p);
@@ -130,8 +131,8 @@ impl Sample {
         Some(Interval { value: p, low: (centre - half).max(0.0), high: (centre + half).min(1.0) })
     }
 
-    /// How probable it is that the true mean is above ½, by the normal approximation: for games this is
-    /// Φ((wins − losses) / √(wins + losses)).
+    /// Returns the probability that the true mean is above ½, by the normal approximation. For games it is Φ((wins −
+    /// losses) / √(wins + losses)).
     ///
     /// CITE: "Match Statistics", Chess Programming Wiki, likelihood of superiority.
     fn superiority(self) -> f64 {
@@ -142,32 +143,32 @@ impl Sample {
     }
 }
 
-/// The share of the normal distribution below `z`.
+/// Returns the cumulative standard normal distribution at `z`.
 fn normal(z: f64) -> f64 {
     0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
 }
 
 impl fmt::Display for Tally {
-    /// Wins, losses and draws.
+    /// Writes wins, losses and draws.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "+{} -{} ={}", self.wins, self.losses, self.draws)
     }
 }
 
 impl Interval {
-    /// The same in Elo; infinite where a side has all the points.
+    /// Converts the interval from points per game to Elo. Values are infinite if one side has all the points.
     pub fn elo(self) -> Interval {
         Interval { value: elo(self.value), low: elo(self.low), high: elo(self.high) }
     }
 }
 
-/// Difference in Elo at which a side is expected to have this share of the points.
+/// Returns the Elo difference at which a side is expected to get this share of the points.
 fn elo(rate: f64) -> f64 {
-    // A negative zero would be shown as "-0".
+    // The addition turns a negative zero, which would be shown as "-0", into zero.
     400.0 * (rate / (1.0 - rate)).log10() + 0.0
 }
 
-/// The mean, and its standard error; of at least two values.
+/// Returns the mean of at least two values, and its standard error.
 pub fn mean_and_error(values: impl ExactSizeIterator<Item = f64> + Clone) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.clone().sum::<f64>() / count;
@@ -175,7 +176,7 @@ pub fn mean_and_error(values: impl ExactSizeIterator<Item = f64> + Clone) -> (f6
     (mean, (variance / count).sqrt())
 }
 
-/// Share of the points that is expected at this difference in Elo.
+/// Returns the expected share of the points at this Elo difference.
 pub(super) fn expected(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
@@ -203,14 +204,14 @@ mod tests {
         assert_eq!(Pairs::default().rate(), None);
     }
 
-    /// Half the width of the interval in Elo.
+    /// Returns half the width of the interval, in Elo.
     fn margin(rate: Interval) -> f64 {
         (rate.elo().high - rate.elo().low) / 2.0
     }
 
     #[test]
     fn games_as_others_count_them() {
-        // "Elo difference" and "LOS" as cutechess-cli printed them: JoAnnP38/Pedantic#8 and #10,
+        // Elo difference and LOS as printed by cutechess-cli: JoAnnP38/Pedantic#8 and #10,
         // kelseyde/calvin-chess-engine#97.
         for (wins, losses, draws, elo, error, superiority) in [
             (332, 316, 352, 5.6, 17.3, 73.5),
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn pairs_as_others_count_them() {
-        // As fastchess and OpenBench printed them: lynx-chess/Lynx#1899, Yoshie2000/PlentyChess#213 and #233.
+        // As printed by fastchess and OpenBench: lynx-chess/Lynx#1899, Yoshie2000/PlentyChess#213 and #233.
         for (counts, elo, error) in [
             ([235, 1384, 2521, 1341, 239], -1.06, 4.05),
             ([44, 241, 590, 413, 71], 28.96, 8.30),
@@ -244,15 +245,15 @@ mod tests {
 
     #[test]
     fn pairs_of_lopsided_openings_tell_more_than_their_games() {
-        // Black wins nearly always: the games are evenly split, the pairs all alike.
+        // Black nearly always wins: games are evenly split, and all pairs are alike.
         let games = Tally { wins: 100, losses: 100, draws: 0 }.rate().unwrap();
         let pairs = Pairs([2, 0, 96, 0, 2]).rate().unwrap();
         assert_eq!(games.value, pairs.value);
         assert!(margin(pairs) < margin(games) / 3.0, "{pairs:?} {games:?}");
-        // Independent games: the pairs tell as much as the games.
+        // Independent games: pairs have the same information as games.
         let pairs = Pairs([25, 0, 50, 0, 25]).rate().unwrap();
         assert!((margin(pairs) / margin(games) - 1.0).abs() < 0.01, "{pairs:?} {games:?}");
-        // A few equal pairs prove nothing yet.
+        // A few equal pairs prove nothing.
         let pairs = Pairs([0, 0, 2, 0, 0]).rate().unwrap();
         assert!(pairs.low < 0.35 && pairs.high > 0.65, "{pairs:?}");
     }

@@ -1,8 +1,8 @@
-//! The sequential probability ratio test: play until the games speak clearly enough for one of two strengths.
+//! Sequential probability ratio test: a match continues until its results favour one of two strengths clearly enough.
 //!
-//! The generalised test is used: each hypothesis fixes only the expected score, and of all distributions of results
-//! with that expectation the one counts that explains the results best. So nothing has to be assumed about draws or
-//! about how much the openings favour a colour.
+//! This is the generalised test. Each hypothesis fixes only the expected score. Of all distributions of results with
+//! that expectation, the one that explains the results best is used. So no assumptions about draws or the bias of
+//! openings are needed.
 //!
 //! CITE: Wald, "Sequential Tests of Statistical Hypotheses" (1945); Van den Bergh, "A Practical Introduction to the
 //! GSPRT" and "MLE for multinomial distributions with a given expectation" (hardy.uhasselt.be/Fishtest).
@@ -11,41 +11,42 @@ use super::intervals::expected;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The two hypotheses, and how often the test may be wrong.
+/// Hypotheses of the test, and its error rates.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Sprt {
-    /// Difference in Elo under the null hypothesis: no progress.
+    /// Elo difference under the null hypothesis H0: no progress.
     pub elo0: f64,
-    /// Difference in Elo under the other one.
+    /// Elo difference under the alternative hypothesis H1.
     pub elo1: f64,
-    /// Probability of accepting H1 where H0 holds.
+    /// Probability of accepting H1 if H0 is true.
     pub alpha: f64,
-    /// Probability of accepting H0 where H1 holds.
+    /// Probability of accepting H0 if H1 is true.
     pub beta: f64,
 }
 
-/// What the test found.
+/// Result of the test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Verdict {
-    /// The null hypothesis holds.
+    /// The null hypothesis is accepted.
     H0,
-    /// The other one does.
+    /// The alternative hypothesis is accepted.
     H1,
 }
 
-/// What fills the place of a result that has not occurred, in units. Without it a hypothesis would be impossible as
-/// soon as it needs such a result. The value is that of the Stockfish testing framework.
+/// Count of a result that has not occurred, in units. With 0, a hypothesis would be impossible as soon as it needs such
+/// a result. The value is that of the Stockfish testing framework.
 const UNSEEN: f64 = 1e-3;
 
-/// Units before which no verdict is given: the variance of fewer says nothing. A guess; tests of small differences,
-/// for which the approximations of the test are made, need hundreds.
+/// Minimum number of units for a verdict, because the variance of fewer units is unreliable. The value is a guess.
+/// Tests of small differences, for which the approximations of the test are made, need hundreds of units.
 const FEWEST_UNITS: u32 = 8;
 
 impl Sprt {
-    /// `elo0,elo1`, or with `,alpha,beta` behind it.
+    /// Parses `elo0,elo1` or `elo0,elo1,alpha,beta`. Both error rates are 0.05 by default.
     ///
     /// # Errors
-    /// What is wrong with the text, in words.
+    ///
+    /// Returns a message if the text is invalid.
     pub fn parse(text: &str) -> Result<Sprt, String> {
         let numbers: Option<Vec<f64>> = text
             .split(',')
@@ -56,7 +57,7 @@ impl Sprt {
             Some(&[elo0, elo1, alpha, beta]) => Sprt { elo0, elo1, alpha, beta },
             _ => return Err("not ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA".to_owned()),
         };
-        // At the ends of the scale an expected score could not be told from 0 or 1.
+        // Beyond this range, expected scores cannot be distinguished from 0 or 1.
         let in_range = |elo: f64| elo.abs() <= 1000.0;
         if !(in_range(sprt.elo0) && in_range(sprt.elo1) && sprt.elo0 < sprt.elo1) {
             return Err("ELO0 must be less than ELO1, both within 1000".to_owned());
@@ -68,13 +69,13 @@ impl Sprt {
         Ok(sprt)
     }
 
-    /// The test ends when the log-likelihood ratio leaves these bounds.
+    /// Returns the bounds of the log-likelihood ratio at which the test ends.
     pub fn bounds(self) -> (f64, f64) {
         ((self.beta / (1.0 - self.alpha)).ln(), ((1.0 - self.beta) / self.alpha).ln())
     }
 
-    /// The log-likelihood ratio of H1 to H0. `counts[i]` units have the score `i / (counts.len() - 1)`: games (loss,
-    /// draw, win) or pairs (five results).
+    /// Returns the log-likelihood ratio of H1 to H0. `counts[i]` units have the score `i / (counts.len() - 1)`. Units
+    /// are games (loss, draw, win) or pairs (five results).
     pub fn llr(self, counts: &[u32]) -> f64 {
         if counts.iter().all(|&count| count == 0) {
             return 0.0;
@@ -85,12 +86,12 @@ impl Sprt {
             units.enumerate().map(|(index, units)| (index as f64 * step, units)).collect();
         let [s0, s1] = [self.elo0, self.elo1].map(expected);
         let [x0, x1] = [s0, s1].map(|mean| multiplier(&results, mean));
-        // The likeliest probabilities with a given mean are the observed ones over 1 + x (score − mean).
+        // The likeliest probabilities with a given mean are the observed ones divided by 1 + x (score − mean).
         let log_ratio = |score: f64| ((1.0 + x0 * (score - s0)) / (1.0 + x1 * (score - s1))).ln();
         results.iter().map(|&(score, units)| units * log_ratio(score)).sum()
     }
 
-    /// The verdict on these results, if there is one yet.
+    /// Returns the verdict for these results, or `None` if the test is not finished.
     pub fn verdict(self, counts: &[u32]) -> Option<Verdict> {
         if counts.iter().sum::<u32>() < FEWEST_UNITS {
             return None;
@@ -104,11 +105,11 @@ impl Sprt {
     }
 }
 
-/// The Lagrange multiplier x of the likeliest distribution with this mean: where the sum of
-/// `units (score − mean) / (1 + x (score − mean))` is zero. The sum falls from +∞ to −∞ between the ends of the range
-/// in which all probabilities are positive, so halving finds the only zero.
+/// Returns the Lagrange multiplier x of the likeliest distribution with this mean: the zero of the sum of `units (score
+/// − mean) / (1 + x (score − mean))`. The sum falls from +∞ to −∞ over the range in which all probabilities are
+/// positive, so bisection finds its only zero.
 fn multiplier(results: &[(f64, f64)], mean: f64) -> f64 {
-    // Scores go from 0 to 1.
+    // Scores are in [0, 1].
     let (mut low, mut high) = (-1.0 / (1.0 - mean), 1.0 / mean);
     let sum = |x: f64| {
         results.iter().map(|&(score, units)| units * (score - mean) / (1.0 + x * (score - mean))).sum::<f64>()
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn published_tests_of_pairs() {
-        // Pentanomial counts, bounds in logistic Elo and LLR as the Stockfish testing framework printed them, in
+        // Pentanomial counts, bounds in logistic Elo, and LLR as printed by the Stockfish testing framework in
         // official-stockfish/Stockfish pull requests 3098, 3209, 3331, 2951, 2971 and 2950.
         for (counts, elo0, elo1, published) in [
             ([491, 7345, 29693, 7670, 465], -0.25, 1.25, 2.96),
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn without_draws_it_is_the_classical_test() {
-        // Σ log(p1/p0): the likeliest distribution of two results is given by its mean alone.
+        // Σ log(p1/p0): the mean alone determines a distribution of two results.
         let [p0, p1] = [0.0, 30.0].map(expected);
         let classical = 120.0 * (p1 / p0).ln() + 100.0 * ((1.0 - p1) / (1.0 - p0)).ln();
         let llr = sprt(0.0, 30.0).llr(&[100, 120]);
@@ -209,7 +210,8 @@ mod tests {
         assert_eq!(test.llr(&[0, 0, 0, 0, 0]), 0.0);
     }
 
-    /// How many of `runs` tests accept H1 where the results of pairs have this distribution, and their mean length.
+    /// Returns the share of `runs` tests that accept H1 if pairs have this distribution of results, and the mean length
+    /// of the tests.
     fn simulate(test: Sprt, distribution: &dyn Fn(&mut Rng) -> usize, runs: u32) -> (f64, f64) {
         let (mut accepted, mut units) = (0, 0);
         for run in 0..runs {
@@ -227,8 +229,8 @@ mod tests {
         (f64::from(accepted) / f64::from(runs), f64::from(units) / f64::from(runs))
     }
 
-    /// A pair of two games that A wins with this probability, from an opening that adds to Black's chances or takes
-    /// away from them.
+    /// Returns a distribution of pairs: A wins each game with this probability, plus or minus the bias of an opening
+    /// for Black.
     fn pair(win: f64, opening: f64) -> impl Fn(&mut Rng) -> usize {
         move |rng| {
             let bias = if rng.chance(500) { opening } else { -opening };
@@ -241,14 +243,14 @@ mod tests {
     fn errors_are_as_rare_as_promised() {
         let test = sprt(0.0, 60.0);
         const RUNS: u32 = 1500;
-        // Three standard deviations of 5 % in 1,500 runs are 1.7 %.
+        // Three standard deviations of a rate of 5 % in 1,500 runs are 1.7 %.
         for opening in [0.0, 0.35] {
             let (wrong, length0) = simulate(test, &pair(expected(0.0), opening), RUNS);
             let (right, length1) = simulate(test, &pair(expected(60.0), opening), RUNS);
             assert!(wrong < 0.067 && 1.0 - right < 0.067, "{opening}: {wrong} {right}");
             assert!(wrong > 0.02 && 1.0 - right > 0.02, "{opening}: as rare as that would waste games");
-            // Lopsided openings make pairs alike: fewer of them are needed. Wald's approximation for independent
-            // games: (1 − 2α) ln((1−α)/α) / (2 · 4 · (s1 − s0)² / 2) pairs, about 93.
+            // Lopsided openings make pairs alike, so fewer pairs are needed. Wald's approximation for independent games
+            // is (1 − 2α) ln((1−α)/α) / (2 · 4 · (s1 − s0)² / 2) pairs, about 93.
             let expected_length = if opening == 0.0 { 70.0..130.0 } else { 30.0..70.0 };
             assert!(
                 expected_length.contains(&length0) && expected_length.contains(&length1),

@@ -1,27 +1,27 @@
-//! One position to learn from.
+//! Training examples.
 
 use crate::words::as_text;
 use kosumi_go::board::BoardSize;
 use kosumi_net::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
 use serde::{Deserialize, Serialize};
 
-/// The features of a position, a bit for each feature of a point: all of them are 0 or 1.
+/// Input features of a position in packed form. All features of points are 0 or 1 and take one bit each.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PackedInput {
-    /// Columns of the board.
+    /// Number of columns of the board.
     pub width: usize,
-    /// Rows of the board.
+    /// Number of rows of the board.
     pub height: usize,
-    /// Feature by feature, [`PackedInput::plane_bytes`] each; within a feature row by row from the top, the first
-    /// point in the highest bit.
+    /// Planes of the features, with [`PackedInput::plane_bytes`] bytes each. A plane lists the points row by row from
+    /// the top, with the first point in the highest bit.
     #[serde(with = "as_text")]
     pub planes: Vec<u8>,
-    /// As in [`Input`].
+    /// Global features, as in [`Input`].
     pub global: [f32; GLOBAL_FEATURES],
 }
 
 impl PackedInput {
-    /// Bytes of one feature of all points.
+    /// Returns the number of bytes of a plane.
     pub fn plane_bytes(area: usize) -> usize {
         area.div_ceil(8)
     }
@@ -42,7 +42,7 @@ impl PackedInput {
         PackedInput { width: input.width, height: input.height, planes, global: input.global }
     }
 
-    /// The features as networks take them.
+    /// Unpacks the features.
     pub fn unpack(&self) -> Input {
         let area = self.width * self.height;
         let bytes = PackedInput::plane_bytes(area);
@@ -58,43 +58,43 @@ impl PackedInput {
     }
 }
 
-/// What is right in a position, from the view of the player to move.
+/// Training targets of a position, from the perspective of the side to move.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Targets {
-    /// The move that was played, if one was: a point, row by row from the top, or the number of points for a pass.
+    /// Move played, if there was one: a point, row by row from the top, or the number of points for a pass.
     pub played: Option<u16>,
-    /// Moves and their shares, which sum to 1, if more is known than what was played: a search's visits, or
-    /// another network's policy. The largest come first.
+    /// Policy: moves and their shares, which sum to 1, in descending order. They are a search's visits or another
+    /// network's policy. Empty if only the move played is known.
     pub policy: Vec<(u16, f32)>,
-    /// Shares of win, loss and no result, which sum to 1; all 0 if nobody knows. A draw is half a win and half a loss.
+    /// Shares of win, loss and no result, which sum to 1; all 0 if unknown. A draw is half a win and half a loss.
     pub value: [f32; 3],
-    /// Points ahead at the end, komi included, if the game was counted.
+    /// Final score in points, komi included, if the game was counted.
     pub score: Option<f32>,
-    /// Who holds each point at the end, row by row from the top, from −127 (the opponent) to 127, if known.
+    /// Owner of each point at the end, row by row from the top, from −127 (the opponent) to 127, if known.
     pub ownership: Option<Vec<i8>>,
 }
 
 impl Targets {
-    /// Nothing is known.
+    /// Targets of a position about which nothing is known.
     pub const UNKNOWN: Targets =
         Targets { played: None, policy: Vec::new(), value: [0.0; 3], score: None, ownership: None };
 }
 
-/// A position with its answers.
+/// Position with its training targets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Example {
-    /// What is shown.
+    /// Input features.
     pub input: PackedInput,
-    /// What is right.
+    /// Training targets.
     pub targets: Targets,
-    /// Moves played before.
+    /// Number of moves played before.
     pub ply: u16,
     /// Number of the game in its collection.
     pub game: u32,
 }
 
 impl Example {
-    /// Size of the board.
+    /// Returns the size of the board, or `None` if it is invalid.
     pub fn size(&self) -> Option<BoardSize> {
         BoardSize::new(self.input.width, self.input.height)
     }

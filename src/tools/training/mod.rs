@@ -1,6 +1,6 @@
-//! From games to what a network learns from: positions with their answers, packed into shards.
+//! Conversion of games to training data: positions with their targets, packed into shards.
 //!
-//! Everything is from the view of the player to move, as the networks see it.
+//! All data is from the perspective of the side to move, as the networks expect it.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 

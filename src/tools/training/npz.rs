@@ -1,4 +1,4 @@
-//! Arrays in numpy's formats: `.npy`, and `.npz`, which is a zip archive of them.
+//! Arrays in numpy's formats `.npy` and `.npz`, which is a zip archive of arrays.
 //!
 //! CITE: numpy, "NEP 1: A simple file format for NumPy arrays" (version 1.0 of the format).
 
@@ -7,12 +7,12 @@ use flate2::write::DeflateEncoder;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 use std::io::{self, Write};
 
-/// A type whose little-endian bytes numpy knows by a name.
+/// Element type of numpy arrays, in little-endian byte order.
 pub(super) trait Element: Copy {
-    /// numpy's name of the type.
+    /// Type description in numpy's notation.
     const DESCRIPTION: &'static str;
 
-    /// Appends the value's bytes.
+    /// Appends the bytes of the value.
     fn put(self, out: &mut Vec<u8>);
 }
 
@@ -34,12 +34,12 @@ element!(u16, "<u2");
 element!(u32, "<u4");
 element!(f32, "<f4");
 
-/// An array as the content of a `.npy` file. `shape` must fit the number of elements.
+/// Builds the content of a `.npy` file. The product of `shape` must equal the number of elements.
 fn npy<T: Element>(shape: &[usize], elements: impl Iterator<Item = T>) -> Vec<u8> {
     let shape_text: String = shape.iter().map(|length| format!("{length},")).collect();
     let mut header =
         format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape_text}), }}", T::DESCRIPTION);
-    // The data begin at a multiple of 64 bytes, behind magic, version, length and a line end.
+    // The data begins at a multiple of 64 bytes, behind magic, version, length and a line end.
     let before = 10;
     let padding = (before + header.len() + 1).next_multiple_of(64) - (before + header.len() + 1);
     header.extend(std::iter::repeat_n(' ', padding));
@@ -53,7 +53,7 @@ fn npy<T: Element>(shape: &[usize], elements: impl Iterator<Item = T>) -> Vec<u8
     out
 }
 
-/// A `.npz` file being written.
+/// Writer of a `.npz` file.
 pub(super) struct NpzWriter<W: Write> {
     zip: ZipArchiveWriter<W>,
 }
@@ -63,7 +63,7 @@ impl<W: Write> NpzWriter<W> {
         NpzWriter { zip: ZipArchiveWriter::new(file) }
     }
 
-    /// Adds an array under a name.
+    /// Adds an array with a name.
     pub(super) fn array<T: Element>(
         &mut self,
         name: &str,
@@ -81,7 +81,7 @@ impl<W: Write> NpzWriter<W> {
         Ok(())
     }
 
-    /// Ends the archive and hands the file back.
+    /// Finishes the archive and returns the file.
     pub(super) fn finish(self) -> io::Result<W> {
         self.zip.finish().map_err(io::Error::other)
     }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn an_array_as_numpy_writes_it() {
-        // numpy.save of numpy.array([[1, 2, 3], [4, 5, 65535]], "<u2"), but for the order of white space.
+        // Output of numpy.save for numpy.array([[1, 2, 3], [4, 5, 65535]], "<u2"), except the white space.
         let bytes = npy(&[2, 3], [1u16, 2, 3, 4, 5, 65535].into_iter());
         assert_eq!(&bytes[..10], b"\x93NUMPY\x01\x00\x76\x00");
         assert_eq!(bytes.len(), 128 + 12);

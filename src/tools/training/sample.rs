@@ -1,4 +1,4 @@
-//! Positions from game records.
+//! Choice of positions from game records.
 
 use super::example::{Example, PackedInput, Targets};
 use super::stray::Strays;
@@ -12,69 +12,71 @@ use kosumi_go::sgf::{Record, Strictness};
 use kosumi_net::{Input, input};
 use std::cmp::Ordering;
 
-/// Games with fewer moves were hardly played.
+/// Minimum number of moves of a usable game.
 const FEWEST_MOVES: usize = 10;
 
-/// What a record is for.
+/// Use of a game record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Split {
-    /// To learn from.
+    /// For training.
     Training,
-    /// Held back, to see what was learnt.
+    /// For validation.
     Validation,
 }
 
 impl Split {
-    /// Games dated in the year `held_back` or later are for validation, all others, and those without a date,
-    /// for training. The date is part of the game, so it stays on its side however often records are read, in
-    /// whatever order.
+    /// Returns the split of a game. Games dated in the year `held_back` or later are for validation, all others,
+    /// including those without a date, are for training. The date is part of the game, so the split does not depend on
+    /// how often or in which order records are read.
     pub fn of(record: &Record, held_back: u16) -> Split {
         let date = record.date.as_deref().and_then(Date::parse);
         if date.is_some_and(|date| date.year >= held_back) { Split::Validation } else { Split::Training }
     }
 }
 
-/// Why a record gives no positions.
+/// Reason why a record gives no positions.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error, serde::Serialize, serde::Deserialize,
 )]
 pub enum Refusal {
-    /// It does not say who won.
+    /// The result is unknown.
     #[error("no result")]
     NoResult,
-    /// Hardly any moves.
+    /// The game has too few moves.
     #[error("too few moves")]
     TooShort,
-    /// It has moves or stones that cannot be played.
+    /// Some moves or stones are invalid.
     #[error("moves that cannot be played")]
     Unplayable,
 }
 
-/// Which positions of a game are taken, and how they are shown.
+/// Choice of positions of a game, and the rules that they are encoded with.
 #[derive(Clone, Debug)]
 pub struct Sampling {
-    /// Positions a game.
+    /// Maximum number of positions per game.
     pub per_game: usize,
-    /// Only of those before the move of this number, counted from 1.
+    /// Only positions before the move of this number, counted from 1.
     pub opening: Option<usize>,
-    /// The rules that records were played under, if they do not say.
+    /// Rules of records that do not state them.
     pub recorded: Rules,
-    /// The rules to show games under, each game under one of them by chance; as they were played, if empty.
+    /// Rules for the encoding, one of which is drawn for each game. If empty, games keep their own rules.
     ///
-    /// The komi is moved by a point between area and territory scoring, which keeps the winner the same in all but
-    /// rare games; a score that was counted under one is not told under the other.
+    /// Komi changes by a point between area and territory scoring, which preserves the winner in nearly all games. A
+    /// score counted under one of them is not used under the other.
     pub shown: Vec<Rules>,
-    /// How many of a thousand positions are followed by one off the game's path (see [`Strays`]), of which nothing
-    /// is known: neither a move nor a result.
+    /// Number of positions in a thousand that are followed by an off-policy position (see [`Strays`]), which has
+    /// neither a move nor a result as a target.
     pub strays: u32,
-    /// Decides every choice, together with the number of the game.
+    /// Seed of all random choices, together with the number of the game.
     pub seed: u64,
 }
 
-/// The positions of a game, as `encode` shows them. `number` is the game's in its collection.
+/// Returns the training examples of a game, with inputs made by `encode`. `number` is the number of the game in its
+/// collection.
 ///
 /// # Errors
-/// If the record is no use.
+///
+/// Returns the reason if the record is unusable.
 pub fn examples(
     record: &Record,
     number: u32,
@@ -140,8 +142,8 @@ pub fn examples(
     Ok(examples)
 }
 
-/// Who won, nobody in a draw, and Black's points more than White's if the game was counted; `None` if the game has no
-/// result.
+/// Returns the winner, `None` for a draw, and Black's score in points if the game was counted. Returns `None` if the
+/// game has no result.
 pub fn result(record: &Record) -> Option<(Option<Color>, Option<f32>)> {
     let outcome = record.result.as_deref().and_then(Outcome::parse)?;
     let score = |sign: i32| match outcome.ending {
@@ -155,8 +157,8 @@ pub fn result(record: &Record) -> Option<(Option<Color>, Option<f32>)> {
     }
 }
 
-/// Area scoring gives Black a point more, as Black makes the first move and mostly the last: half the odd games.
-/// Rule sets make up for it with a point of komi (7.5 for 6.5).
+/// Returns the change of komi between two rule sets. Area scoring gives Black about one point more, because Black
+/// usually makes the first and the last move. Rule sets compensate for it with a point of komi (7.5 instead of 6.5).
 fn komi_shift(from: Rules, to: Rules) -> f32 {
     match (from.scoring, to.scoring) {
         (Scoring::Territory, Scoring::Area) => 1.0,
@@ -165,7 +167,7 @@ fn komi_shift(from: Rules, to: Rules) -> f32 {
     }
 }
 
-/// Different numbers below `from`, as many as there are up to `count`.
+/// Draws up to `count` distinct numbers below `from`.
 fn choose(rng: &mut Rng, from: usize, count: usize) -> Vec<usize> {
     let mut all: Vec<usize> = (0..from).collect();
     let count = count.min(from);
@@ -176,7 +178,7 @@ fn choose(rng: &mut Rng, from: usize, count: usize) -> Vec<usize> {
     all
 }
 
-/// Number of a point, row by row from the top, or of a pass.
+/// Returns the number of a point, counted row by row from the top, or of a pass.
 pub(crate) fn move_index(size: BoardSize, mv: Move) -> u16 {
     let index = match mv {
         Move::Play(point) => input::index(size, point),
@@ -185,8 +187,8 @@ pub(crate) fn move_index(size: BoardSize, mv: Move) -> u16 {
     index as u16
 }
 
-/// Who holds each point at the end, row by row from the top, +1 for Black; `None` unless the board alone says so:
-/// the game ended by passes, under area rules that count all stones as alive.
+/// Returns the owner of each point at the end, row by row from the top, +1 for Black. Returns `None` unless the board
+/// alone determines the owners: the game ended by passes, under area rules that count all stones as alive.
 fn final_owners(game: &Game) -> Option<Vec<i8>> {
     let rules = game.rules();
     if !game.is_over() || rules.friendly_pass || rules.scoring != Scoring::Area {
@@ -195,18 +197,18 @@ fn final_owners(game: &Game) -> Option<Vec<i8>> {
     Some(owner_rows(game.size(), &area_owner(game.board())))
 }
 
-/// Owners row by row from the top: +1 for Black, −1 for White, 0 for nobody.
+/// Returns the owners row by row from the top: +1 for Black, −1 for White, 0 for neutral points.
 pub(crate) fn owner_rows(size: BoardSize, owners: &Owners) -> Vec<i8> {
     points_from_the_top(size).map(|point| owners[point].map_or(0, |owner| owner.sign() as i8)).collect()
 }
 
-/// All points in the order in which shards count them.
+/// Iterates over all points in the order of shards.
 fn points_from_the_top(size: BoardSize) -> impl Iterator<Item = Point> {
     let rows = (0..size.rows()).rev();
     rows.flat_map(move |row| (0..size.columns()).filter_map(move |column| size.point(column, row)))
 }
 
-/// The move of a number, see [`move_index`]; `None` if there is no such point.
+/// Returns the move of a number, the inverse of [`move_index`], or `None` if there is no such move.
 pub(crate) fn move_of(size: BoardSize, index: u16) -> Option<Move> {
     let index = usize::from(index);
     match index.cmp(&size.area()) {
@@ -230,7 +232,7 @@ mod tests {
         Record::parse(sgf.as_bytes()).unwrap()
     }
 
-    /// Stones only, as they lie on the board: +1 for the player to move.
+    /// Encodes stones only: feature 1 for the side to move, feature 2 for the opponent.
     fn encode(game: &Game) -> Input {
         let size = game.size();
         let mut input = Input::zero(size.columns(), size.rows());
@@ -242,7 +244,7 @@ mod tests {
         input
     }
 
-    /// Black walls off the left two columns, White has nothing but one stone at the right.
+    /// Black walls off the left two columns. White has only one stone, on the right.
     const COUNTED: &str =
         "(;SZ[3]KM[0.5]RU[Tromp-Taylor]RE[B+0.5]DT[2015-12-31];B[ba];W[cb];B[bb];W[];B[bc];W[];B[])";
 
@@ -258,13 +260,13 @@ mod tests {
         assert_eq!((all[0].targets.score, all[1].targets.score), (Some(0.5), Some(-0.5)));
         let black =
             [127, 127, 127, 127, 127, -127, 127, 127, 127].map(|o: i32| if o < 0 { -127 } else { 127 });
-        // The two empty points at the right touch both colours.
+        // The two empty points on the right touch both colours.
         let black: Vec<i8> =
             black.iter().enumerate().map(|(at, &o)| if at == 2 || at == 8 { 0 } else { o as i8 }).collect();
         let white: Vec<i8> = black.iter().map(|&o| -o).collect();
         assert_eq!(all[0].targets.ownership.as_ref(), Some(&black));
         assert_eq!(all[1].targets.ownership.as_ref(), Some(&white));
-        // At the second move White sees Black's stone as the opponent's, at the top.
+        // At the second move Black's stone at the top is the opponent's.
         assert_eq!(all[1].input.unpack().point(1, 0)[..3], [0.0, 0.0, 1.0]);
     }
 
@@ -304,7 +306,7 @@ mod tests {
     fn strays_follow_their_positions_and_promise_nothing() {
         let all =
             examples(&record(COUNTED), 7, &Sampling { strays: 1000, ..sampling(100) }, &mut encode).unwrap();
-        // The last positions may have no room for another move.
+        // The last positions may have no legal point left.
         assert!(all.len() > 10, "{}", all.len());
         let stones = |example: &Example| {
             let input = example.input.unpack();

@@ -1,24 +1,24 @@
-//! Shards: files of positions, in an order that mixes many games, for a training program to read.
+//! Shards: files of positions from many games in mixed order, for training programs.
 //!
-//! A shard is a `.npz` file, which `numpy.load` opens. Positions are grouped by the size of their board; the arrays
-//! of a group are named `19x19/…` (columns × rows). With *n* positions of *p* points each:
+//! A shard is a `.npz` file, which `numpy.load` opens. Positions are grouped by the size of their board. The arrays of
+//! a group are named `19x19/…` (columns × rows). With *n* positions of *p* points each:
 //!
 //! | array | type | shape | content |
 //! |---|---|---|---|
-//! | `version` | u32 | 1 | [`SHARD_VERSION`], once a file |
-//! | `…/planes` | u8 | n, 22, ⌈p/8⌉ | the features of the points, a bit each, as [`PackedInput`] has them |
-//! | `…/global` | f32 | n, 19 | the features of the position |
-//! | `…/played` | u16 | n | the move that was played: a point, p for a pass, or 65,535 for none |
-//! | `…/policy_move` | u16 | n, 16 | moves of which more is known, the best first … |
-//! | `…/policy_share` | u16 | n, 16 | … and their shares in 65,535ths; all 0 if nothing more is known |
+//! | `version` | u32 | 1 | [`SHARD_VERSION`], once per file |
+//! | `…/planes` | u8 | n, 22, ⌈p/8⌉ | features of the points, one bit each, as in [`PackedInput`] |
+//! | `…/global` | f32 | n, 19 | global features of the position |
+//! | `…/played` | u16 | n | move played: a point, p for a pass, or 65,535 for none |
+//! | `…/policy_move` | u16 | n, 16 | moves of the policy, in descending order of their shares |
+//! | `…/policy_share` | u16 | n, 16 | shares of these moves in 65,535ths; all 0 if unknown |
 //! | `…/value` | f32 | n, 3 | win, loss, no result; all 0 if unknown |
-//! | `…/score` | f32 | n | points ahead at the end; NaN if unknown |
-//! | `…/ownership` | i8 | n, p | holder of each point at the end, −127 to 127; −128 throughout if unknown |
-//! | `…/ply` | u16 | n | moves played before |
+//! | `…/score` | f32 | n | final score in points; NaN if unknown |
+//! | `…/ownership` | i8 | n, p | owner of each point at the end, −127 to 127; −128 everywhere if unknown |
+//! | `…/ply` | u16 | n | number of moves played before |
 //! | `…/game` | u32 | n | number of the game in its collection |
 //!
-//! Points are counted row by row from the top; everything is from the view of the player to move. `policy_move`,
-//! `policy_share` and `ownership` are left out where no position of the group has them.
+//! Points are counted row by row from the top. All data is from the perspective of the side to move. `policy_move`,
+//! `policy_share` and `ownership` are left out if no position of the group has them.
 
 use super::example::{Example, PackedInput};
 use super::npz::NpzWriter;
@@ -28,19 +28,19 @@ use kosumi_net::{GLOBAL_FEATURES, SPATIAL_FEATURES};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Version of the format. Readers refuse others.
+/// Version of the format. Readers refuse other versions.
 pub const SHARD_VERSION: u32 = 1;
 
-/// Moves of a policy that are kept.
+/// Number of moves of a policy in a shard.
 const POLICY_MOVES: usize = 16;
 
-/// "None" among the moves played.
+/// Value of "none" among the moves played.
 const NO_MOVE: u16 = u16::MAX;
 
-/// "Unknown" in the ownership.
+/// Value of "unknown" in the ownership.
 const UNKNOWN_OWNER: i8 = i8::MIN;
 
-/// Positions that become a file.
+/// Positions of a shard.
 #[derive(Clone, Debug, Default)]
 pub struct Shard {
     groups: BTreeMap<BoardSize, Vec<Example>>,
@@ -48,22 +48,22 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// An empty shard.
+    /// Creates an empty shard.
     pub fn new() -> Shard {
         Shard::default()
     }
 
-    /// Number of positions.
+    /// Returns the number of positions.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Is there no position?
+    /// Returns whether the shard has no positions.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds a position. One whose size is no board's is dropped.
+    /// Adds a position. A position with an invalid board size is dropped.
     pub fn push(&mut self, example: Example) {
         if let Some(size) = example.size() {
             self.groups.entry(size).or_default().push(example);
@@ -71,7 +71,7 @@ impl Shard {
         }
     }
 
-    /// Brings the positions into a random order, so that those of a game are far from each other.
+    /// Shuffles the positions, so that those of a game are far apart.
     pub fn shuffle(&mut self, rng: &mut Rng) {
         for examples in self.groups.values_mut() {
             rng.shuffle(examples);
@@ -81,7 +81,8 @@ impl Shard {
     /// Writes the file.
     ///
     /// # Errors
-    /// If that fails.
+    ///
+    /// Returns an error if writing fails.
     pub fn write<W: Write>(&self, file: W) -> io::Result<W> {
         let mut out = NpzWriter::new(file);
         out.array("version", &[1], [SHARD_VERSION].into_iter())?;

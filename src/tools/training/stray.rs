@@ -1,28 +1,28 @@
-//! Positions that no game reaches.
+//! Off-policy positions.
 //!
-//! A search looks at bad moves all the time, and nobody plays them in the games that networks learn from. A network
-//! that has never seen one refuted takes it for harmless.
+//! Searches evaluate bad moves all the time, but the games that networks learn from do not contain them. A network that
+//! has never seen a bad move refuted considers it harmless.
 
 use kosumi_go::board::{Move, Point};
 use kosumi_go::game::Game;
 use kosumi_go::playout::{HeuristicPolicy, PlayoutPolicy, UniformPolicy};
 use kosumi_go::rng::Rng;
 
-/// Most moves that are added.
+/// Maximum number of added moves.
 const MOST_MOVES: u32 = 2;
-/// Draws for a move before there is taken to be none.
+/// Number of draws before a legal move is assumed not to exist.
 const ATTEMPTS: usize = 8;
 
-/// Leads games astray: by moves drawn from all that are legal, which are mostly absurd, and by moves of a playout,
-/// which answer the move before and are mostly only bad.
+/// Generator of off-policy positions. It plays moves drawn from all legal moves, which are mostly absurd, and moves of
+/// a playout policy, which answer the previous move and are mostly just bad.
 #[derive(Clone, Debug, Default)]
 pub struct Strays {
     playout: HeuristicPolicy,
 }
 
 impl Strays {
-    /// The game with one or two moves more that it did not have, and these moves; `None` if there is no legal move but
-    /// a pass.
+    /// Returns the game with one or two additional moves, and these moves. Returns `None` if the only legal move is a
+    /// pass.
     pub fn stray(&mut self, game: &Game, rng: &mut Rng) -> Option<(Game, Vec<Move>)> {
         let mut stray = game.clone();
         let mut moves = Vec::new();
@@ -37,7 +37,7 @@ impl Strays {
         (!moves.is_empty()).then_some((stray, moves))
     }
 
-    /// A legal point that is not an own eye.
+    /// Draws a legal point that is not an own eye.
     pub(crate) fn point(&mut self, game: &Game, rng: &mut Rng) -> Option<Point> {
         let (board, color, last) = (game.board(), game.to_move(), game.last_moves());
         let uniform = rng.chance(500);
@@ -45,7 +45,7 @@ impl Strays {
             true => UniformPolicy.choose(board, color, last, rng),
             false => self.playout.choose(board, color, last, rng),
         };
-        // Playouts do not know superko.
+        // Playout policies do not check superko.
         (0..ATTEMPTS).find_map(|_| draw().filter(|&point| game.check(color, Move::Play(point)).is_ok()))
     }
 }

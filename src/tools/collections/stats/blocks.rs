@@ -1,4 +1,4 @@
-//! Statistics as titled tables, for whoever shows them.
+//! Statistics as titled tables.
 
 use super::census::{Census, Listed};
 use super::counts::{Counts, MISSING};
@@ -7,21 +7,21 @@ use crate::words::{counted, grouped};
 use kosumi_go::sgf::repetition::Cycle;
 use std::collections::BTreeMap;
 
-/// Moves in a bar of the histogram of lengths.
+/// Width of the bins of the histogram of game lengths, in moves.
 const BIN: u64 = 20;
 
-/// A title, rows and remarks.
+/// Table with a title and remarks.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// What stands above it.
+    /// Title above the table.
     pub title: String,
-    /// Names of the columns; one that begins with `#` is of numbers. None: the names do not matter.
+    /// Names of the columns. A name that begins with `#` marks a column of numbers. Columns may have empty names.
     pub columns: Vec<&'static str>,
-    /// One text for each column.
+    /// Cells of each row, one per column.
     pub rows: Vec<Vec<String>>,
-    /// Lengths of bars behind the rows, from 0 to 1.
+    /// Lengths of the bars of the rows, in `[0, 1]`.
     pub bars: Vec<f64>,
-    /// Lines below the rows.
+    /// Lines below the table.
     pub remarks: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl Block {
         Block { title: title.into(), columns: columns.to_vec(), ..Block::default() }
     }
 
-    /// Says how many rows were left out.
+    /// Adds a remark about rows that were left out. `all` is the total number of rows.
     fn more(&mut self, all: u64) {
         let more = all.saturating_sub(self.rows.len() as u64);
         if more > 0 {
@@ -39,7 +39,7 @@ impl Block {
     }
 }
 
-/// Everything, with so many rows of each table and entries of each list.
+/// Builds all tables, with at most `top` rows per table and `list` entries per list.
 pub fn blocks(stats: &Stats, top: usize, list: usize) -> Vec<Block> {
     let mut blocks = vec![overview(stats)];
     for (title, counts) in [
@@ -101,7 +101,7 @@ fn overview(stats: &Stats) -> Block {
     block
 }
 
-/// So many moves the game in the middle has.
+/// Returns the median number of moves of a game.
 pub(super) fn median(stats: &Stats) -> u64 {
     let half = stats.games.div_ceil(2);
     let mut below = 0;
@@ -112,7 +112,7 @@ pub(super) fn median(stats: &Stats) -> u64 {
     middle.map_or(0, |(&length, _)| length)
 }
 
-/// Rows of names; none if nothing is known of any game.
+/// Builds a table of counts. It is empty if the value is missing in all games.
 fn counts_block(title: &str, counts: &Counts, rows: Vec<(&str, u64)>, top: usize) -> Block {
     let mut block = Block::new(title, &["", "#", "#"]);
     let total = counts.total();

@@ -1,5 +1,4 @@
-//! The census of repetitions: how often positions came back in real games, in what kind of cycle, and under which
-//! rules that would have been forbidden.
+//! Census of repetitions: number and kind of position cycles in games, and the rules that forbid them.
 
 use super::place::{MAX_LIST, MovePlace};
 use crate::collections::examine::{Examined, Played};
@@ -10,22 +9,22 @@ use kosumi_go::sgf::repetition::{Cycle, Forbidden, Repetition};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Repetitions counted.
+/// Counts of repetitions.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Census {
-    /// Games with a repetition.
+    /// Number of games with a repetition.
     pub(super) games: u64,
-    /// What the rules forbid, simple ko aside: a ko retaken at once is not counted.
+    /// Moves that each rule forbids, without immediate recaptures of a ko.
     pub(super) forbidden: ByRule,
-    /// By kind.
+    /// Counts per kind of cycle.
     pub(super) cycles: BTreeMap<Cycle, Kind>,
-    /// Cycles by their length in moves, kos retaken at once aside.
+    /// Number of cycles per length in moves, without immediate recaptures of a ko.
     pub(super) lengths: BTreeMap<u64, u64>,
-    /// Cycles with passes in them.
+    /// Number of cycles that contain passes.
     pub(super) with_passes: u64,
-    /// Cycles in which the players did not alternate.
+    /// Number of cycles in which the sides do not alternate.
     pub(super) not_alternating: u64,
-    /// Moves in the longest run of repetitions in one game.
+    /// Number of moves in the longest run of repetitions in one game.
     pub(super) longest_run: u64,
 }
 
@@ -36,46 +35,46 @@ pub(super) struct ByRule {
     pub(super) natural_situational: Count,
 }
 
-/// How often a rule forbids.
+/// Number of moves that a rule forbids, and of games with such moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Count {
     pub(super) moves: u64,
     pub(super) games: u64,
 }
 
-/// One kind of cycle.
+/// Counts of one kind of cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Kind {
     pub(super) cycles: u64,
-    /// Plays that brought a position back.
+    /// Number of moves that repeated a position.
     pub(super) moves: u64,
     pub(super) games: u64,
-    /// Cycles whose first repetition each rule forbids.
+    /// Number of cycles whose first repetition each rule forbids.
     pub(super) positional: u64,
     pub(super) situational: u64,
     pub(super) natural_situational: u64,
 }
 
-/// A cycle of a game.
+/// Cycle of a game, for the list of repetitions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Listed {
-    /// The first play that brought a position back.
+    /// Position of the first move that repeated a position.
     #[serde(flatten)]
     pub(super) place: MovePlace,
-    /// As `W Q16`.
+    /// Move, such as `W Q16`.
     pub(super) mv: String,
     pub(super) cycle: Cycle,
-    /// Kos among what came round.
+    /// Number of kos in the cycle.
     pub(super) kos: usize,
-    /// In moves, passes included.
+    /// Length in moves, passes included.
     pub(super) length: usize,
     pub(super) passes: usize,
     pub(super) is_alternating: bool,
-    /// Stones taken by Black and by White on one round.
+    /// Stones captured by Black and by White in one round of the cycle.
     pub(super) captured: [usize; 2],
-    /// What forbids the first repetition.
+    /// Rules that forbid the first repetition.
     pub(super) forbidden: Forbidden,
-    /// Plays that repeated a position, as the cycle went on.
+    /// Number of moves that repeated a position while the cycle continued.
     pub(super) moves: usize,
 }
 
@@ -97,7 +96,7 @@ impl Census {
                 kind.games += 1;
             }
         }
-        // A cycle, and the repetitions with which it goes on.
+        // Each chunk is a cycle with the repetitions that continue it.
         for round in found.chunk_by(|_, (_, next)| next.continues) {
             let [(played, repetition), ..] = round else { continue };
             self.longest_run = self.longest_run.max(round.len() as u64);
@@ -150,7 +149,7 @@ impl Census {
 }
 
 impl Count {
-    /// Takes the repetitions of a game that a rule forbids.
+    /// Adds the repetitions of a game that a rule forbids.
     fn add(&mut self, found: &[(Played, Repetition)], forbids: impl Fn(Forbidden) -> bool) {
         let beyond_ko = found.iter().filter(|(_, repetition)| repetition.cycle != Cycle::SimpleKo);
         let moves = beyond_ko.filter(|(_, repetition)| forbids(repetition.forbidden)).count() as u64;

@@ -1,4 +1,4 @@
-//! Putting together what batches lead to.
+//! Collection of the results of batches.
 
 use super::totals::Stats;
 use crate::collections::duplicates::Duplicates;
@@ -8,16 +8,16 @@ use crate::collections::reading::{Batch, Problem};
 use kosumi_go::board::Key;
 use serde::{Deserialize, Serialize};
 
-/// What tells a game from others.
+/// Keys that identify a game.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Identity {
-    /// Index in the batch.
+    /// Index of the game in the batch.
     index: usize,
     identity: Key,
     plain: Key,
 }
 
-/// What a batch leads to.
+/// Computes the statistics of a batch.
 pub fn work(batch: &Batch) -> Work<(Stats, Vec<Identity>)> {
     let mut stats = Stats::default();
     let mut identities = Vec::new();
@@ -35,16 +35,16 @@ pub fn work(batch: &Batch) -> Work<(Stats, Vec<Identity>)> {
     Work { result: (stats, identities), problems }
 }
 
-/// Collects what batches lead to.
+/// Collector of the results of batches.
 #[derive(Debug, Default)]
 pub struct Collector {
-    /// What has been counted so far.
+    /// Statistics so far.
     pub stats: Stats,
     duplicates: Option<Duplicates>,
 }
 
 impl Collector {
-    /// An empty one. Duplicates cost memory for every game.
+    /// Creates an empty collector. The detection of duplicates takes memory for every game.
     pub fn new(with_duplicates: bool) -> Collector {
         let mut collector = Collector::default();
         collector.stats.duplicates.searched = with_duplicates;
@@ -52,7 +52,7 @@ impl Collector {
         collector
     }
 
-    /// Takes the result of the next batch.
+    /// Adds the result of the next batch.
     pub fn add(
         &mut self,
         batch: &Batch,

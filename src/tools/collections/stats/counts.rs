@@ -1,21 +1,21 @@
-//! Counting by name, in memory that has an end.
+//! Counting by name in bounded memory.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// So many different names are told apart; the rest is counted together.
+/// Maximum number of distinct names; further ones are counted together.
 const MAX_NAMES: usize = 10_000;
-/// So many players are told apart.
+/// Maximum number of distinct players.
 const MAX_PLAYERS: usize = 200_000;
-/// Characters of a name that are kept.
+/// Maximum length of a stored name, in characters.
 const MAX_LENGTH: usize = 60;
 
-/// The name under which a missing value is counted.
+/// Name under which missing values are counted.
 pub(super) const MISSING: &str = "(none)";
-/// The name under which everything is counted that has no room.
+/// Name under which all names beyond the maximum are counted.
 const OTHERS: &str = "(others)";
 
-/// How often each name came up.
+/// Number of occurrences of each name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Counts(BTreeMap<String, u64>);
@@ -25,7 +25,7 @@ impl Counts {
         self.add_many(name, 1);
     }
 
-    /// A fact that a record may not have.
+    /// Counts a property that a record may lack.
     pub(super) fn add_fact(&mut self, name: Option<&str>) {
         self.add(name.unwrap_or(MISSING));
     }
@@ -58,12 +58,12 @@ impl Counts {
         self.0.len()
     }
 
-    /// By name.
+    /// Iterates in the order of names.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, u64)> {
         self.0.iter().map(|(name, &count)| (name.as_str(), count))
     }
 
-    /// The most frequent first; equally frequent ones by name.
+    /// Returns the counts in descending order. Equal counts are ordered by name.
     pub(super) fn by_count(&self) -> Vec<(&str, u64)> {
         let mut names: Vec<(&str, u64)> = self.iter().collect();
         names.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
@@ -71,12 +71,12 @@ impl Counts {
     }
 }
 
-/// The first characters of a name.
+/// Returns the first [`MAX_LENGTH`] characters of a name.
 fn shortened(name: &str) -> &str {
     name.char_indices().nth(MAX_LENGTH).and_then(|(end, _)| name.get(..end)).unwrap_or(name)
 }
 
-/// What a player did.
+/// Counts of a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Player {
     pub(super) games: u64,
@@ -85,11 +85,11 @@ pub(super) struct Player {
     pub(super) lost: u64,
 }
 
-/// Players by name.
+/// Counts of players by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Players {
     by_name: BTreeMap<String, Player>,
-    /// Games of players that were one too many, each player's counted.
+    /// Number of games of players beyond the maximum. A game of two such players counts twice.
     pub(super) others: u64,
 }
 
@@ -119,7 +119,7 @@ impl Players {
         self.by_name.len()
     }
 
-    /// Those with most games first; equal ones by name.
+    /// Returns the players by descending number of games. Equal numbers are ordered by name.
     pub(super) fn by_games(&self) -> Vec<(&str, Player)> {
         let mut players: Vec<(&str, Player)> =
             self.by_name.iter().map(|(name, &player)| (name.as_str(), player)).collect();

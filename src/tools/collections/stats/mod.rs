@@ -1,7 +1,8 @@
-//! What a collection holds.
+//! Statistics of a collection.
 //!
-//! `totals.rs` counts (with `counts.rs`, by name, and `census.rs`, repetitions), `collector.rs` puts the batches together,
-//! `blocks.rs` makes tables of it, `plots.rs` what is seen at a glance, `render.rs` text and pages.
+//! `totals.rs` has the counts (with `counts.rs` for counts by name and `census.rs` for repetitions). `collector.rs`
+//! merges the batches, `blocks.rs` builds tables, `plots.rs` builds headline numbers and plots, and `render.rs` writes
+//! text and pages.
 
 mod blocks;
 mod census;

@@ -1,22 +1,22 @@
-//! Where a move stands, for lists.
+//! Positions of moves, for lists.
 
 use crate::collections::reading::{Batch, Entry};
 use kosumi_go::sgf::source_offset;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// So many entries of each list are kept, for the JSON file.
+/// Maximum number of stored entries of each list, for the JSON file.
 pub(super) const MAX_LIST: usize = 10_000;
 
-/// Where a move stands.
+/// Position of a move in the input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct MovePlace {
     file: String,
-    /// Which game of the file, from 1.
+    /// Number of the game in the file, from 1.
     game: u64,
-    /// Of the unpacked file.
+    /// Offset in the decompressed file, in bytes.
     byte: u64,
-    /// Counted from 1.
+    /// Number of the move, from 1.
     number: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What is seen at a glance: headline numbers, and a few plots.
+//! Headline numbers and plots.
 
 use super::blocks::median;
 use super::counts::{Counts, MISSING, Player};
@@ -9,11 +9,11 @@ use kosumi_go::sgf::facts::Rank;
 use maud::{Markup, Render, html};
 use std::collections::BTreeMap;
 
-/// About so many columns of the histogram of lengths.
+/// Approximate maximum number of columns of the histogram of game lengths.
 const LENGTHS_MOST: u64 = 30;
-/// More years than these are put together by tens.
+/// Maximum number of years with a column each. More years are grouped by decades.
 const YEARS_MOST: usize = 60;
-/// Players with bars.
+/// Number of players with bars.
 const PLAYERS: usize = 8;
 
 /// Headline numbers and plots.
@@ -37,7 +37,7 @@ pub(super) fn plots(stats: &Stats) -> Markup {
     }
 }
 
-/// One number and what it counts.
+/// Renders the headline numbers with their captions.
 fn tiles(stats: &Stats) -> Markup {
     let mean = stats.tally.moves as f64 / stats.games.max(1) as f64;
     let mut tiles = vec![
@@ -60,7 +60,7 @@ fn card(title: Words, plot: Option<Markup>, note: Option<Words>) -> Option<Marku
     })
 }
 
-/// How many games do not say it.
+/// Returns a note about the number of games without the value, if there are any.
 fn without_value(counts: &Counts) -> Option<Words> {
     let missing = counts.get(MISSING);
     (missing > 0).then(|| words("without-value").with("count", grouped(missing)))
@@ -70,18 +70,18 @@ fn shares(title: &'static str, counts: &Counts) -> Option<Markup> {
     let known = counts.iter().filter(|&(name, _)| name != MISSING);
     let shares = Shares::new(english(title), known.map(|(name, count)| (name.to_owned(), count)));
     let shares = shares.in_words("part-");
-    // One part is no plot; the tables have it.
+    // A single part is no useful plot; the tables show it.
     card(words(title), (shares.len() > 1).then(|| shares.render()), without_value(counts))
 }
 
-/// A round width of bins, so that there are not too many.
+/// Returns a round bin width that keeps the number of bins small.
 fn bin_width(most: u64) -> u64 {
     [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| most / width < LENGTHS_MOST).unwrap_or(200)
 }
 
-/// Games by their moves, without a gap; the few longest of all are one column.
+/// Plots the number of games by length, without gaps. The longest games share one column.
 fn lengths(stats: &Stats) -> Option<Markup> {
-    // What lies beyond 999 of 1,000 games would press the rest together.
+    // The scale covers 999 of 1,000 games; outliers would compress it.
     let nearly_all = stats.games.saturating_sub(stats.games / 1000);
     let mut below = 0;
     let most = stats.lengths.iter().find(|&(_, games)| {
@@ -105,7 +105,7 @@ fn lengths(stats: &Stats) -> Option<Markup> {
     Some(Columns::new(english("moves-in-game"), columns.chain(end)).render())
 }
 
-/// Games by year, with the years in between.
+/// Plots the number of games by year, including years without games.
 fn years(stats: &Stats) -> Option<Markup> {
     let by_year: BTreeMap<usize, u64> =
         stats.years.iter().filter_map(|(year, count)| Some((year.parse().ok()?, count))).collect();
@@ -120,7 +120,7 @@ fn years(stats: &Stats) -> Option<Markup> {
     (columns.len() > 1).then(|| columns.render())
 }
 
-/// Players of games by their grade, from the weakest to the strongest.
+/// Plots the number of players by rank, from the weakest to the strongest.
 fn ranks(stats: &Stats) -> Option<Markup> {
     let mut ranks: Vec<(Rank, u64)> =
         stats.ranks.iter().filter_map(|(name, count)| Some((Rank::parse(name)?, count))).collect();
@@ -130,7 +130,7 @@ fn ranks(stats: &Stats) -> Option<Markup> {
     (columns.len() > 1).then(|| columns.render())
 }
 
-/// Those with most games: won, otherwise ended, lost.
+/// Plots the players with the most games: games won, ended otherwise, and lost.
 fn players(stats: &Stats) -> Option<Markup> {
     let players: Vec<(&str, Player)> = stats.players.by_games().into_iter().take(PLAYERS).collect();
     let most = players.first()?.1.games.max(1);

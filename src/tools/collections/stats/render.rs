@@ -1,4 +1,4 @@
-//! Tables as text for a terminal and as a page.
+//! Rendering of tables as text for a terminal and as a page.
 
 use super::blocks::Block;
 use super::plots::plots;
@@ -7,13 +7,14 @@ use crate::pages::{Page, Table, TableCell, words};
 use maud::html;
 use std::io::{self, Write};
 
-/// The longest bar on a terminal, in characters.
+/// Length of the longest bar on a terminal, in characters.
 const BAR: f64 = 40.0;
 
-/// For a terminal.
+/// Writes the tables as text for a terminal.
 ///
 /// # Errors
-/// If it cannot be written.
+///
+/// Returns an error if writing fails.
 pub fn text(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
     for (index, block) in blocks.iter().enumerate() {
         if index > 0 {
@@ -50,7 +51,7 @@ pub fn text(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
     Ok(())
 }
 
-/// The style of what only this page has.
+/// Style rules of this page, besides the common style.
 const STYLE: &str = "\
 .tiles { display: flex; flex-wrap: wrap; gap: .8rem 2.4rem; margin: .4rem 0 1.4rem; } .tiles div { display: grid; }
 .tiles dd { margin: 0; font: 600 1.9rem/1.1 var(--serif); font-variant-numeric: tabular-nums; } .tiles dt { color: var(--faint); font-size: .9rem; }
@@ -69,7 +70,7 @@ td { white-space: normal; }
 .number { white-space: nowrap; font-variant-numeric: tabular-nums; text-align: right; }
 ";
 
-/// As a page: what is seen at a glance, and all numbers below.
+/// Builds a page with headline numbers, plots and all tables.
 pub fn page(stats: &Stats, blocks: &[Block]) -> Page {
     let mut page = Page::named(words("game-records"));
     page.plot_style();

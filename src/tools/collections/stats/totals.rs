@@ -1,4 +1,4 @@
-//! Everything that is counted.
+//! Totals of all counts.
 
 use super::census::{Census, Listed};
 use super::counts::{self, Counts, Player, Players};
@@ -14,15 +14,15 @@ use kosumi_go::sgf::facts::{Date, Ending, Outcome, Rank, Winner};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Everything that is counted.
+/// Statistics of a collection.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Stats {
     pub(super) files: u64,
-    /// Bytes after unpacking.
+    /// Number of decompressed bytes.
     pub(super) bytes: u64,
     pub(super) records: u64,
     pub(super) unreadable: Unreadable,
-    /// Records that were read and replayed.
+    /// Number of records that were replayed.
     pub(super) games: u64,
     pub(super) games_with: GamesWith,
     pub(super) tally: MoveCounts,
@@ -37,10 +37,10 @@ pub struct Stats {
     pub(super) formats: Counts,
     pub(super) charsets: Counts,
     pub(super) encodings: Counts,
-    /// Games by their number of moves.
+    /// Number of games by number of moves.
     pub(super) lengths: BTreeMap<u64, u64>,
     pub(super) players: Players,
-    /// By reason.
+    /// Illegal moves by reason.
     pub(super) illegal: BTreeMap<String, Illegal>,
     pub(super) repetitions: Census,
     pub(super) duplicates: DuplicateCounts,
@@ -49,44 +49,44 @@ pub struct Stats {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Unreadable {
-    /// Records and files.
+    /// Number of records and files.
     pub(super) total: u64,
-    /// By reason.
+    /// Counts by reason.
     pub(super) reasons: Counts,
 }
 
-/// Games that have something.
+/// Number of games with certain properties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct GamesWith {
-    /// Stones in the first position, handicap included.
+    /// Games with stones in the initial position, handicap included.
     pub(super) setup: u64,
-    /// A position that was changed later.
+    /// Games in which the position was edited after the root.
     pub(super) later_setup: u64,
     pub(super) passes: u64,
-    /// Two moves in a row by one player.
+    /// Games with two moves in a row by one side.
     pub(super) moves_out_of_turn: u64,
-    /// Values that were passed over.
+    /// Games with skipped values.
     pub(super) warnings: u64,
-    /// The record is not closed.
+    /// Games whose record is truncated.
     pub(super) cut_off: u64,
 }
 
-/// Moves that some rule forbids.
+/// Counts of illegal moves with the same reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Illegal {
     pub(super) moves: u64,
     pub(super) games: u64,
-    /// Did it end the replay?
+    /// Whether such a move ended the replay.
     pub(super) ends_replay: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct DuplicateCounts {
-    /// Were they looked for?
+    /// Whether duplicates were searched.
     pub(super) searched: bool,
-    /// Games with the same moves as an earlier one.
+    /// Number of games with the same moves as an earlier one.
     pub(super) same: u64,
-    /// Games with the same moves as an earlier one on a turned or mirrored board.
+    /// Number of games with the same moves as an earlier one on a rotated or mirrored board.
     pub(super) turned: u64,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct BadRecord {
 pub(super) struct IllegalEntry {
     #[serde(flatten)]
     pub(super) place: MovePlace,
-    /// What is wrong.
+    /// Description of the illegal move.
     pub(super) reason: String,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct DuplicateEntry {
 }
 
 impl Stats {
-    /// Games that were read.
+    /// Returns the number of replayed games.
     pub fn games(&self) -> u64 {
         self.games
     }
@@ -301,7 +301,7 @@ impl Stats {
         }
     }
 
-    /// Takes what was seen besides the games.
+    /// Sets the counts over the input.
     pub fn add_seen(&mut self, seen: &Seen) {
         self.files = seen.files;
         self.bytes = seen.bytes;
@@ -309,7 +309,7 @@ impl Stats {
     }
 }
 
-/// Adds to a list what there is room for.
+/// Appends to a list up to the maximum of [`MAX_LIST`] entries.
 fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
     let room = MAX_LIST.saturating_sub(list.len());
     list.extend(more.into_iter().take(room));
