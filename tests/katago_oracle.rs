@@ -140,8 +140,12 @@ fn predict(network: &Network, prepared: Option<&Prepared>, game: &Game) -> [Pred
     }
     .unwrap();
     [0.0, 1.0].map(|optimism| {
-        Prediction::new(network, &output, Context { legal: &legal, no_result, optimism, temperature: 1.0 })
-            .unwrap()
+        Prediction::new(
+            network,
+            &output,
+            Context { legal: &legal, no_result, optimism_share: optimism, temperature: 1.0 },
+        )
+        .unwrap()
     })
 }
 

@@ -89,7 +89,7 @@ fn options(words: &str) -> Options {
             "--blocks" => {
                 let kinds = value().split(',').flat_map(|word| {
                     let (word, count) = word.split_once(':').unwrap_or((word, "1"));
-                    let kind = BlockKind::ALL.into_iter().find(|kind| kind.word() == word).unwrap();
+                    let kind = BlockKind::ALL.into_iter().find(|kind| kind.name() == word).unwrap();
                     std::iter::repeat_n(kind, count.parse().unwrap())
                 });
                 options.blocks = kinds.collect();
@@ -251,7 +251,7 @@ prop_compose! {
         if version >= 15 {
             return all;
         }
-        let blocks = all.blocks.iter().copied().filter(|kind| !kind.is_new()).chain([BlockKind::Ordinary]);
+        let blocks = all.blocks.iter().copied().filter(|kind| !kind.needs_version_15()).chain([BlockKind::Ordinary]);
         Options {
             blocks: blocks.collect(),
             trunk_norm: TrunkNormKind::Batch,
@@ -511,7 +511,7 @@ fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
     }
     let Ok(output) = scalar::evaluate(&network, input) else { return };
     let legal = vec![true; input.width * input.height];
-    let context = Context { legal: &legal, no_result: true, optimism: 0.0, temperature: 1.0 };
+    let context = Context { legal: &legal, no_result: true, optimism_share: 0.0, temperature: 1.0 };
     if let Ok(prediction) = Prediction::new(&network, &output, context) {
         let sum: f32 = prediction.policy.iter().sum::<f32>() + prediction.pass;
         assert!((sum - 1.0).abs() < 1e-3 && prediction.value().is_finite() && prediction.lead.is_finite());
@@ -521,8 +521,9 @@ fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
 /// Truncates and changes files of every kind, or only of those that version 15 introduced, `tries` times each.
 fn break_files(tries: usize, are_all_new: bool) {
     let mut rng = Rng::new(7);
-    let is_new =
-        |options: &Options| options.blocks.iter().any(|kind| kind.is_new()) || options.has_metadata_encoder;
+    let is_new = |options: &Options| {
+        options.blocks.iter().any(|kind| kind.needs_version_15()) || options.has_metadata_encoder
+    };
     let networks: Vec<Network> = listed_networks()
         .filter(|(_, options)| !are_all_new || is_new(options))
         .map(|(_, options)| {
@@ -620,11 +621,11 @@ fn published_networks_are_read_and_written_again() {
         let network = Network::open(&path).unwrap();
         let cost = match network.name() {
             "g170-b6c96-s175395328-d26788732" => {
-                Cost { parameters: 1_030_599, multiply_adds: 1_002_112, of_pairs: 0 }
+                Cost { parameters: 1_030_599, multiply_adds: 1_002_112, pair_multiply_adds: 0 }
             }
             // KataGo's number of parameters, plus running means and variances.
             "b10c384h6nbttflrs" => {
-                Cost { parameters: 10_545_753 + 11_904, multiply_adds: 10_471_872, of_pairs: 7_680 }
+                Cost { parameters: 10_545_753 + 11_904, multiply_adds: 10_471_872, pair_multiply_adds: 7_680 }
             }
             _ => network.cost(),
         };

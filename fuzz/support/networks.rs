@@ -16,7 +16,7 @@ pub fn read(bytes: &[u8]) {
     assert!(
         fewer.cost().parameters <= network.cost().parameters && fewer.dead_units() <= network.dead_units()
     );
-    let context = Context { legal: &[true; 12], no_result: true, optimism: 0.5, temperature: 1.0 };
+    let context = Context { legal: &[true; 12], no_result: true, optimism_share: 0.5, temperature: 1.0 };
     if let Ok(prediction) = Prediction::new(&network, &output, context) {
         let sum: f32 = prediction.policy.iter().sum::<f32>() + prediction.pass;
         assert!((sum - 1.0).abs() < 1e-3, "{sum}");

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_may_be_left_out_before_others() {
+    fn optional_arguments_before_others() {
         for (text, color, interval, rest) in [
             ("b 50", Some(Color::Black), Some(50), ""),
             ("50", None, Some(50), ""),

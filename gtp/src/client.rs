@@ -176,7 +176,7 @@ impl From<Answer> for Result<String, ClientError> {
 }
 
 /// Last lines of the engine's standard error, shared with the thread that collects them.
-type Tail = Arc<Mutex<VecDeque<String>>>;
+type StderrTail = Arc<Mutex<VecDeque<String>>>;
 
 /// An engine that runs as a child process.
 ///
@@ -190,7 +190,7 @@ pub struct Client {
     /// Commands for the writer thread. `None` once the engine's input has been closed.
     commands: Option<Sender<String>>,
     events: Receiver<Event>,
-    stderr: Tail,
+    stderr: StderrTail,
     stderr_reader: JoinHandle<()>,
     /// Number of commands that have been posted. Also the number of the last one.
     posted: u64,
@@ -233,7 +233,7 @@ impl Client {
         };
         let (commands, to_write) = mpsc::channel();
         let (found, events) = mpsc::sync_channel(WAITING_EVENTS);
-        let tail = Tail::default();
+        let tail = StderrTail::default();
         let tail_of_reader = Arc::clone(&tail);
         let threads = spawn_named("gtp-stdin", move || write_commands(stdin, &to_write))
             .and_then(|_| spawn_named("gtp-stdout", move || read_answers(stdout, &found)))

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_passed_over_once() {
+    fn only_the_first_byte_order_mark_is_skipped() {
         check("\u{feff}a\n\u{feff}\n", &[("a", false), ("\u{feff}", false)]);
         check("\u{feff}", &[("", false)]);
     }

@@ -26,7 +26,7 @@ mod models;
 const QUEUE: usize = if cfg!(loom) { 1 } else { 4096 };
 /// Maximum number of characters of an entry. Longer ones are truncated, because a response may contain a whole board or
 /// game record.
-const LONGEST: usize = 2000;
+const MAX_ENTRY_CHARACTERS: usize = 2000;
 /// Maximum time that dropping the log waits for the last lines.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
 
@@ -71,10 +71,11 @@ impl Log {
     /// accepted contains the number of dropped lines.
     pub fn add(&mut self, text: &str) {
         let Some(lines) = &self.lines else { return };
-        let (text, cut) = match text.char_indices().nth(LONGEST).and_then(|(end, _)| text.get(..end)) {
-            Some(start) => (start, " ..."),
-            None => (text, ""),
-        };
+        let (text, cut) =
+            match text.char_indices().nth(MAX_ENTRY_CHARACTERS).and_then(|(end, _)| text.get(..end)) {
+                Some(start) => (start, " ..."),
+                None => (text, ""),
+            };
         let gap = if self.lost > 0 { format!("({} lines lost) ", self.lost) } else { String::new() };
         // Without the indentation, a response of several lines would look like several responses.
         let text = text.trim_end().replace('\n', "\n    ");
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_takes_nothing_holds_up_nobody() {
+    fn a_blocked_disk_does_not_block_the_log() {
         let (done, is_done) = channel();
         thread::spawn(move || {
             let (mut log, disk) = stuck();
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_does_not_wait_for_ever() {
+    fn dropping_the_log_has_a_timeout() {
         let (done, is_done) = channel();
         let (mut log, disk) = stuck();
         log.add("a line");

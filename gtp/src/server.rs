@@ -324,11 +324,11 @@ where
         let Some(entry) = queue.pop().filter(|_| !watch.deserted()) else { break };
         watch.0.running.fetch_add(1, Ordering::Relaxed);
         let (id, command) = match entry {
-            Entry::Text(text) => match Command::parse(&text) {
+            QueueEntry::Text(text) => match Command::parse(&text) {
                 Ok(command) => (command.id, Ok(command)),
                 Err(error) => (error.id(), Err(error.into())),
             },
-            Entry::TooLong { id } => (id, Err(Failure::new("line too long"))),
+            QueueEntry::TooLong { id } => (id, Err(Failure::new("line too long"))),
         };
         let mut session = Session {
             output: &mut output,
@@ -377,14 +377,14 @@ where
 
 /// A line that gets a response.
 #[derive(Debug)]
-enum Entry {
+enum QueueEntry {
     /// A preprocessed line. It is parsed only when it is handled, because its words take many times its memory.
     Text(String),
     /// A line that was too long to be stored.
     TooLong { id: Option<u32> },
 }
 
-impl Entry {
+impl QueueEntry {
     fn bytes(&self) -> usize {
         QUEUE_ENTRY_BYTES
             + match self {
@@ -403,7 +403,7 @@ struct Queue {
 
 #[derive(Debug, Default)]
 struct QueueState {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<QueueEntry>,
     /// Invariant: the sum of `bytes()` over `entries`. (`the_queue_is_bounded_and_keeps_the_order`)
     bytes: usize,
     /// Whether nothing more will be pushed.
@@ -431,7 +431,7 @@ impl Queue {
     }
 
     /// Adds an entry, waiting for space. Returns false if the queue is closed.
-    fn push(&self, entry: Entry) -> bool {
+    fn push(&self, entry: QueueEntry) -> bool {
         let bytes = entry.bytes();
         let mut state = self.wait_while(|state| {
             !state.closed && !state.entries.is_empty() && state.bytes + bytes > QUEUE_BYTES
@@ -446,7 +446,7 @@ impl Queue {
     }
 
     /// Takes an entry, waiting for one. Returns `None` when the input has ended and all commands have been taken.
-    fn pop(&self) -> Option<Entry> {
+    fn pop(&self) -> Option<QueueEntry> {
         let mut state = self.wait_while(|state| !state.ended && state.entries.is_empty());
         let entry = state.entries.pop_front()?;
         state.bytes -= entry.bytes();
@@ -528,9 +528,9 @@ impl Reader {
                     self.note_line();
                     continue;
                 }
-                Line::Text(text) if !too_long => Entry::Text(text),
-                Line::Text(text) => Entry::TooLong { id: split_id(&text).ok().and_then(|(id, _)| id) },
-                Line::Blank => Entry::TooLong { id: None },
+                Line::Text(text) if !too_long => QueueEntry::Text(text),
+                Line::Text(text) => QueueEntry::TooLong { id: split_id(&text).ok().and_then(|(id, _)| id) },
+                Line::Blank => QueueEntry::TooLong { id: None },
             };
             self.note_line();
             self.received += 1;
@@ -561,7 +561,7 @@ mod tests {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
                 for index in 0..40_u8 {
-                    assert!(queue.push(Entry::Text(char::from(b'0' + index).to_string().repeat(size))));
+                    assert!(queue.push(QueueEntry::Text(char::from(b'0' + index).to_string().repeat(size))));
                 }
                 queue.end(None);
             })
@@ -570,9 +570,9 @@ mod tests {
         while let Some(entry) = queue.pop() {
             let state = queue.lock();
             assert!(state.bytes <= QUEUE_BYTES);
-            assert_eq!(state.bytes, state.entries.iter().map(Entry::bytes).sum::<usize>());
+            assert_eq!(state.bytes, state.entries.iter().map(QueueEntry::bytes).sum::<usize>());
             drop(state);
-            let Entry::Text(text) = entry else { panic!("no such entry") };
+            let QueueEntry::Text(text) = entry else { panic!("no such entry") };
             assert!(text.starts_with(char::from(b'0' + taken)));
             taken += 1;
         }
@@ -581,11 +581,11 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_queue_lets_the_reader_go() {
+    fn closing_the_queue_releases_the_reader() {
         let queue = Arc::new(Queue::default());
         let producer = {
             let queue = Arc::clone(&queue);
-            thread::spawn(move || while queue.push(Entry::Text("name".repeat(1000))) {})
+            thread::spawn(move || while queue.push(QueueEntry::Text("name".repeat(1000))) {})
         };
         assert!(queue.pop().is_some());
         queue.close();
@@ -593,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_on_nothing_stays_quiet() {
+    fn a_default_watch_reports_nothing() {
         let watch = InputWatch::default();
         assert!(!watch.input_pending() && !watch.interrupted() && !watch.ended());
     }

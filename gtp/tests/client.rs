@@ -98,7 +98,7 @@ fn a_hang_is_a_timeout_and_drop_kills() {
 }
 
 #[test]
-fn a_late_answer_is_not_taken_for_the_next() {
+fn a_late_response_is_dropped() {
     let mut client = engine("slow) sleep 1; printf '= late\\n\\n';;\necho) printf '= %s\\n\\n' \"$rest\";;");
     assert!(matches!(client.send("slow", IMPATIENCE), Err(ClientError::TimedOut)));
     assert_eq!(client.outstanding(), 0);
@@ -111,7 +111,7 @@ fn a_late_answer_is_not_taken_for_the_next() {
 }
 
 #[test]
-fn a_crash_is_reported_with_the_last_words() {
+fn a_crash_is_reported_with_the_last_lines_of_stderr() {
     let mut client =
         engine("crash) echo 'first line' >&2; echo 'last words' >&2; exit 7;;\na) printf '= a\\n\\n';;");
     assert_eq!(client.send("a", PATIENCE).unwrap(), "a");
@@ -127,7 +127,7 @@ fn a_crash_is_reported_with_the_last_words() {
 }
 
 #[test]
-fn an_engine_that_answers_and_exits_is_heard() {
+fn the_last_response_of_an_exited_engine_is_received() {
     let mut client = shell("read -r line; printf '= a\\n\\n'; exit 1");
     client.post("name").unwrap();
     client.post("name").unwrap();
@@ -160,7 +160,7 @@ fn garbage_is_collected_and_reported() {
 }
 
 #[test]
-fn a_talkative_engine_is_not_blocked() {
+fn much_standard_error_does_not_block_the_engine() {
     let mut client = engine(
         "talk) i=0; while [ $i -lt 3000 ]; do echo 'a line that fills the pipe, again and again' >&2; i=$((i+1)); done
          printf '= done\\n\\n';;",

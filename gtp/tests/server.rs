@@ -106,7 +106,7 @@ fn streams() {
 }
 
 #[test]
-fn an_interrupt_is_meant_for_the_commands_before_it() {
+fn an_interrupt_applies_to_earlier_commands() {
     check("genmove\n# interrupt\ninterrupted\n", "= interrupted\n\n= false\n\n");
     check("genmove\ngenmove\n# interrupt\ninterrupted\n", "= interrupted\n\n= interrupted\n\n= false\n\n");
     check("# interrupt\ninterrupted\n", "= false\n\n");
@@ -187,7 +187,7 @@ fn a_running_command_can_be_interrupted() {
 }
 
 #[test]
-fn without_a_controller_nothing_is_worked_out() {
+fn commands_are_abandoned_without_a_controller() {
     let output = Shared::default();
     let theirs = output.clone();
     let gone = move || {
@@ -236,7 +236,7 @@ impl Write for Breaking {
 }
 
 #[test]
-fn a_broken_pipe_is_a_quiet_end_and_other_errors_are_not() {
+fn only_a_broken_pipe_ends_without_an_error() {
     let run = |writes, kind| {
         let input = Cursor::new(b"echo a\nstream\necho b\n".to_vec());
         serve(input, Breaking(writes, kind), &mut Engine::default()).map_err(|error| error.kind())
@@ -282,7 +282,7 @@ fn a_watch_outlives_its_session() {
 }
 
 #[test]
-fn an_engine_of_ones_own_answers_as_through_pipes() {
+fn answer_equals_serve() {
     let (mut engine, watch) = (Engine::default(), InputWatch::default());
     let mut ask = |line: &str| answer(line, &mut engine, &watch);
     let body = |text: &str| Some(Ok(text.to_owned()));

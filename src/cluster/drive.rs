@@ -11,7 +11,7 @@ use super::wire::{Malformed, Reader, Wire};
 use kosumi_eval::{Evaluator, NetworkSettings};
 use kosumi_go::board::Key;
 use kosumi_go::game::{Game, Line};
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::Rng;
 use kosumi_search::bias::BiasTable;
 use kosumi_search::node::NodeId;
@@ -98,7 +98,7 @@ impl<E: Evaluator + Sync> Store<E> {
         let Formula::Puct(params) = begin.params.formula else { return };
         let scale = Scale::new(&params, game.size().area(), begin.score);
         if let Some(settings) = &begin.network {
-            self.evaluator = self.evaluator.asking_with(settings);
+            self.evaluator = self.evaluator.with_network_settings(settings);
         }
         if begin.clear {
             self.table.clear();
@@ -197,7 +197,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     pub fn ask_with(&mut self, settings: &NetworkSettings) {
         let Some(own) = self.store.evaluator.network_settings() else { return };
         if own != (NetworkSettings { arithmetic: own.arithmetic, ..*settings }) {
-            self.store.evaluator = self.store.evaluator.asking_with(settings);
+            self.store.evaluator = self.store.evaluator.with_network_settings(settings);
             self.is_stale = true;
         }
     }
@@ -225,7 +225,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         let score = evaluator.evaluate(&Line::new(game), &mut Rng::new(0), &mut Vec::new()).score_mean;
         let begin = Begin {
             game: position::to_text(game),
-            is_tree: game.sharing() == Sharing::Tree,
+            is_tree: game.sharing() == NodeSharing::Tree,
             key: game.graph_key(),
             params: *params,
             network: evaluator.network_settings(),

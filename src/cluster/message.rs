@@ -2,7 +2,7 @@
 
 use super::audit::Audit;
 use super::wire::{Malformed, Reader, Wire, Writer, wire};
-use kosumi_eval::{Evaluation, NetworkSettings, Ownership, Prior, ShorttermErrors, View};
+use kosumi_eval::{Evaluation, NetworkSettings, NetworkView, Ownership, Prior, ShorttermErrors};
 use kosumi_go::board::{BoardSize, Color, Key, Move};
 use kosumi_net::Profile;
 use kosumi_search::counters::Counters;
@@ -290,7 +290,7 @@ wire! {
     MoveRule { color, moves, until }
     // Each rank chooses its own arithmetic, because machines differ in which one is fastest.
     NetworkSettings {
-        view, share_symmetric, policy_optimism, root_policy_optimism, policy_temperature, root_symmetries, profile,
+        view, share_symmetric, policy_optimism, root_policy_optimism, policy_temperature, root_views, profile,
         ignore_pre_root_history, black_doubling_advantage, pass_alive_with_suicide; arithmetic
     }
     // A rank has one worker.
@@ -326,13 +326,13 @@ impl Wire for Formula {
     }
 }
 
-impl Wire for View {
+impl Wire for NetworkView {
     fn write(&self, out: &mut Writer) {
-        (*self == View::Varied).write(out);
+        (*self == NetworkView::Varied).write(out);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<View, Malformed> {
-        Ok(if bool::read(from)? { View::Varied } else { View::Plain })
+    fn read(from: &mut Reader<'_>) -> Result<NetworkView, Malformed> {
+        Ok(if bool::read(from)? { NetworkView::Varied } else { NetworkView::Plain })
     }
 }
 
@@ -440,12 +440,12 @@ mod tests {
                 key,
                 params: params(),
                 network: Some(NetworkSettings {
-                    view: View::Plain,
+                    view: NetworkView::Plain,
                     share_symmetric: false,
                     policy_optimism: 0.1,
                     root_policy_optimism: 0.3,
                     policy_temperature: 0.9,
-                    root_symmetries: 5,
+                    root_views: 5,
                     profile: Some("rank_3k_5d".parse().expect("a profile")),
                     ignore_pre_root_history: true,
                     black_doubling_advantage: -1.5,

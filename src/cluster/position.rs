@@ -3,7 +3,7 @@
 use super::link::ClusterError;
 use kosumi_go::board::Key;
 use kosumi_go::game::Game;
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Meta, Record, Strictness, Tree};
 
@@ -23,7 +23,7 @@ pub(crate) fn from_text(text: &str, is_tree: bool, key: Key) -> Result<Game, Clu
     let rules = record.rules().unwrap_or(Rules::default());
     let replayed =
         record.replay(rules, record.komi_under(rules), None, Strictness::Tolerant).map_err(other)?;
-    let sharing = if is_tree { Sharing::Tree } else { Sharing::Graph };
+    let sharing = if is_tree { NodeSharing::Tree } else { NodeSharing::Graph };
     let game = replayed.game.with_sharing(sharing);
     if game.graph_key() == key { Ok(game) } else { Err(ClusterError::OtherPosition) }
 }
@@ -43,7 +43,7 @@ mod tests {
             let rules = PRESETS[rng.below(PRESETS.len() as u32) as usize].rules;
             let size = BoardSize::new(2 + rng.below(4) as usize, 2 + rng.below(4) as usize).unwrap();
             let is_tree = rng.below(2) == 0;
-            let sharing = if is_tree { Sharing::Tree } else { Sharing::Graph };
+            let sharing = if is_tree { NodeSharing::Tree } else { NodeSharing::Graph };
             let mut game = Game::new(size, rules, rules.usual_komi()).with_sharing(sharing);
             for _ in 0..rng.below(30) {
                 if rng.below(6) == 0 {

@@ -20,7 +20,7 @@ use super::rank::{Answer, Common, Job, Rank, answer, home};
 use super::wire::{Malformed, Reader, Wire};
 use kosumi_eval::{Evaluator, Ownership};
 use kosumi_go::game::{Game, Line};
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::Rng;
 use kosumi_search::bias::BiasTable;
 use kosumi_search::table::Storing;
@@ -195,7 +195,7 @@ pub(super) fn simulate_and_look<E: Evaluator>(
     let context = SearchContext::new(&limits, &elapsed, &|| false);
     let begin = Begin {
         game: String::new(),
-        is_tree: game.sharing() == Sharing::Tree,
+        is_tree: game.sharing() == NodeSharing::Tree,
         key: game.graph_key(),
         params: *params,
         network: None,

@@ -5,7 +5,7 @@ use kosumi_eval::stub::HashPolicy;
 use kosumi_eval::{Evaluation, Evaluator, NetworkEvaluator, NetworkSettings, Prior};
 use kosumi_go::board::{BoardSize, Color, Key, Move};
 use kosumi_go::game::{Game, Line};
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::Rng;
 use kosumi_go::rules::{KoRule, Rules};
 use kosumi_net::{BuiltIn, Network};
@@ -113,7 +113,7 @@ fn context_free(report: &SearchReport) -> String {
 
 fn built_in(root_symmetries: u8) -> NetworkEvaluator {
     let network = Network::built_in(BuiltIn::Small).expect("a built-in network");
-    let settings = NetworkSettings { root_symmetries, ..NetworkSettings::default() };
+    let settings = NetworkSettings { root_views: root_symmetries, ..NetworkSettings::default() };
     NetworkEvaluator::new(Arc::new(network), settings, 4)
 }
 
@@ -193,7 +193,7 @@ impl Evaluator for Settled {
         Some(self.0)
     }
 
-    fn asking_with(&self, settings: &NetworkSettings) -> Settled {
+    fn with_network_settings(&self, settings: &NetworkSettings) -> Settled {
         Settled(*settings, Arc::clone(&self.1))
     }
 }
@@ -251,7 +251,7 @@ fn check_sums(kept: &[KeptNodes], game: &Game, report: &SearchReport, placement:
         missing += count - expected;
     }
     assert_eq!(missing, report.cycles);
-    if game.sharing() == Sharing::Tree {
+    if game.sharing() == NodeSharing::Tree {
         for (rank, nodes) in kept.iter().enumerate() {
             for (key, node) in nodes.iter().filter(|(key, _)| home(*key) != rank) {
                 assert_eq!(node.face, own[key].face, "a stand-in that is not up to date");
@@ -264,7 +264,7 @@ fn check_sums(kept: &[KeptNodes], game: &Game, report: &SearchReport, placement:
 fn sums_are_exact_over_ranks() {
     for (ranks, threads) in [(2, 1), (3, 2), (8, 1)] {
         for placement in [Placement::Hashed, Placement::Central] {
-            for sharing in [Sharing::Graph, Sharing::Tree] {
+            for sharing in [NodeSharing::Graph, NodeSharing::Tree] {
                 for (drawing, to_move) in fighting_positions() {
                     for ko in [KoRule::Simple, KoRule::Positional] {
                         let game = game(drawing, to_move, rules(ko, true)).with_sharing(sharing);
@@ -476,7 +476,7 @@ fn sums_are_exact_whatever_the_network_does() {
     // Packets of different ranks overtake each other, evaluations end in any order, and many visits travel together.
     for (ranks, seed, window) in [(2, 1, 7), (16, 2, 200), (64, 3, 900), (64, 4, 3000)] {
         for placement in [Placement::Hashed, Placement::Central] {
-            for sharing in [Sharing::Graph, Sharing::Tree] {
+            for sharing in [NodeSharing::Graph, NodeSharing::Tree] {
                 let game = empty(5).with_sharing(sharing);
                 let settings = simulation::Simulated {
                     placement,
@@ -585,7 +585,7 @@ fn what_clusters_choose() {
         |name: &str, usual: u32| std::env::var(name).map_or(usual, |it| it.parse().expect("a number"));
     let (visits, reference) = (number("KOSUMI_VISITS", 800), number("KOSUMI_REFERENCE", 6000));
     let network = Arc::new(Network::built_in(BuiltIn::Small).expect("a built-in network"));
-    let settings = NetworkSettings { view: kosumi_eval::View::Plain, ..NetworkSettings::default() };
+    let settings = NetworkSettings { view: kosumi_eval::NetworkView::Plain, ..NetworkSettings::default() };
     let size = BoardSize::square(9).expect("size");
     let params = SearchParams::for_network();
     let clusters: Vec<&str> = wanted.split_whitespace().collect();

@@ -101,7 +101,7 @@ fn give_up_capturable(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
 /// magnitude where the solver or a proof decides. Also returns the stones of unsettled groups.
 fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, PointSet) {
     let Attacks { board, suicide, .. } = *attacks;
-    let sure = Color::BOTH.map(|color| safety::held(board, color, suicide));
+    let sure = Color::BOTH.map(|color| safety::unconditionally_held(board, color, suicide));
     let mut lost = PointMap::filled(0.0);
     let anchors: Vec<(Point, Color)> =
         board.stones().filter(|&(point, _)| board.anchor(point) == point).collect();

@@ -90,7 +90,7 @@ impl EngineEvaluator {
         let evaluator = self.clone();
         move || match evaluator {
             EngineEvaluator::Playouts(playouts) => {
-                playouts.forgetful().evaluate_by_playing(&Line::new(&game), &mut Rng::new(0));
+                playouts.fresh().evaluate_by_playing(&Line::new(&game), &mut Rng::new(0));
             }
             // This bypasses the cache, which would keep the evaluation.
             EngineEvaluator::Network(mut network) => {
@@ -218,10 +218,10 @@ impl Evaluator for EngineEvaluator {
         }
     }
 
-    fn expand_root_seen(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
+    fn expand_root_view(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
         match self {
-            EngineEvaluator::Playouts(evaluator) => evaluator.expand_root_seen(line, view, moves),
-            EngineEvaluator::Network(evaluator) => evaluator.expand_root_seen(line, view, moves),
+            EngineEvaluator::Playouts(evaluator) => evaluator.expand_root_view(line, view, moves),
+            EngineEvaluator::Network(evaluator) => evaluator.expand_root_view(line, view, moves),
         }
     }
 
@@ -250,7 +250,7 @@ impl Evaluator for EngineEvaluator {
         self.network().map(NetworkEvaluator::settings)
     }
 
-    fn asking_with(&self, settings: &NetworkSettings) -> EngineEvaluator {
+    fn with_network_settings(&self, settings: &NetworkSettings) -> EngineEvaluator {
         match self {
             EngineEvaluator::Playouts(_) => self.clone(),
             EngineEvaluator::Network(evaluator) => {

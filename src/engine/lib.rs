@@ -483,7 +483,7 @@ impl Engine {
     /// Whether the advantage follows handicap and komi in searches for a move to play.
     fn follows_handicap(&self) -> bool {
         self.settings.doubling_advantage_per_point > 0.0
-            && self.search.evaluator().network().is_some_and(|it| features::knows_advantage(it.network()))
+            && self.search.evaluator().network().is_some_and(|it| features::supports_advantage(it.network()))
     }
 
     /// Passes the doubling advantage to the network. If it has changed, everything that searches have learned is

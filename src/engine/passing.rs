@@ -4,7 +4,7 @@ use super::decide::Turn;
 use super::{Engine, FinalStatus, reading};
 use kosumi_eval::Ownership;
 use kosumi_go::board::{Move, Point, PointSet};
-use kosumi_go::game::Record;
+use kosumi_go::game::MoveRecord;
 use kosumi_go::rng::mix;
 use kosumi_go::rules::Scoring;
 use kosumi_go::score;
@@ -27,7 +27,7 @@ impl Engine {
     /// whichever side moves, and if the player wins both with the stones as they stand and with the dead stones
     /// removed. Then no way of counting makes it a loss.
     pub(super) fn pass_ends_a_won_game(&mut self, turn: &Turn<'_>) -> bool {
-        let passed = |last: &Record| last.mv == Move::Pass && last.color == turn.color.opponent();
+        let passed = |last: &MoveRecord| last.mv == Move::Pass && last.color == turn.color.opponent();
         if !turn.permits(Move::Pass)
             || !self.game.records().last().is_some_and(passed)
             || !self.has_time_for_status(turn.time_left())

@@ -59,7 +59,7 @@ impl Engine {
         let mut moves = Vec::new();
         self.search.evaluator().clone().expand_root(&Line::new(&self.game), &mut moves);
         moves.retain(|&(mv, _)| self.game.check(self.game.to_move(), mv).is_ok());
-        moves.sort_by(|(_, a), (_, b)| b.merit().total_cmp(&a.merit()));
+        moves.sort_by(|(_, a), (_, b)| b.ordering_key().total_cmp(&a.ordering_key()));
         moves
     }
 }

@@ -8,7 +8,7 @@ use super::Engine;
 use crate::time::{Clock, TimeControl, seconds};
 use kosumi_go::board::{ByColor, Color, Move};
 use kosumi_go::score::format_score;
-use kosumi_go::sgf::{Follow, Followed, Meta, Node, Record, SgfError, Strictness, Tree};
+use kosumi_go::sgf::{FollowOptions, FollowedGame, Meta, Node, Record, SgfError, Strictness, Tree};
 use kosumi_search::SearchReport;
 
 /// Player name of the engine in game records.
@@ -240,9 +240,9 @@ impl Engine {
         record: &Record,
         up_to: Option<usize>,
         is_partial: bool,
-    ) -> Result<Followed, SgfError> {
+    ) -> Result<FollowedGame, SgfError> {
         let strictness = if self.settings.strict { Strictness::Strict } else { Strictness::Tolerant };
-        let followed = record.follow(&Follow { rules: self.settings.rules, up_to, strictness })?;
+        let followed = record.follow(&FollowOptions { rules: self.settings.rules, up_to, strictness })?;
         if let Some(fault) = followed.fault.as_ref().filter(|_| !is_partial) {
             return Err(fault.clone());
         }
@@ -259,7 +259,8 @@ impl Engine {
     ///
     /// Returns an [`SgfError`] if the record cannot be followed at all. The game is then unchanged.
     pub fn restore(&mut self, record: &Record) -> Result<Vec<String>, SgfError> {
-        let follow = Follow { rules: self.settings.rules, up_to: None, strictness: Strictness::Tolerant };
+        let follow =
+            FollowOptions { rules: self.settings.rules, up_to: None, strictness: Strictness::Tolerant };
         let followed = record.follow(&follow)?;
         let said = followed.lines().collect();
         self.set_game(followed.game);

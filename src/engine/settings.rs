@@ -3,7 +3,7 @@
 use crate::time::DEFAULT_RESERVE;
 use kosumi_eval::{NetworkSettings, PlayoutSettings};
 use kosumi_go::board::Color;
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::playout::HeuristicRates;
 use kosumi_go::rules::Rules;
 use kosumi_net::{Profile, Rank};
@@ -29,7 +29,7 @@ pub struct EngineSettings {
     /// Seed of all random numbers.
     pub seed: u64,
     /// Whether the search shares positions between paths (a graph) or not (a tree).
-    pub sharing: Sharing,
+    pub sharing: NodeSharing,
     /// Whether to refuse illegal moves of the opponent instead of following the game record.
     pub strict: bool,
     /// Rules at the start.
@@ -195,7 +195,7 @@ impl Default for EngineSettings {
             move_time: None,
             lag_reserve: DEFAULT_RESERVE,
             seed: 1,
-            sharing: Sharing::Graph,
+            sharing: NodeSharing::Graph,
             strict: false,
             rules: Rules::default(),
             komi: None,

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::evaluator::{EngineEvaluator, run_search};
-use kosumi_eval::Survival;
+use kosumi_eval::GroupSurvival;
 use kosumi_go::board::{Board, Color, Move, Point, PointSet};
 use kosumi_go::game::Game;
 use kosumi_search::{Limits, Search, SearchContext};
@@ -46,7 +46,7 @@ pub struct SurvivalQuestion<'a> {
 struct Outcome {
     survives: f32,
     best: Move,
-    about: Arc<Survival>,
+    about: Arc<GroupSurvival>,
 }
 
 impl Outcome {
@@ -65,7 +65,7 @@ impl Engine {
         let plain = self.search_survival(question, None, visits)?;
         // Find out whether ko threats save the side that loses.
         let loser = if plain.is_captured() { owner } else { owner.opponent() };
-        let ko = match plain.about.was_held_back(loser) {
+        let ko = match plain.about.was_banned_by_ko(loser) {
             true => self.search_survival(question, Some(loser), visits.saturating_mul(KO_VISITS)),
             false => None,
         };
@@ -90,8 +90,8 @@ impl Engine {
         let SurvivalQuestion { board, point, playable, first } = question;
         let color = board.cell(point).color()?;
         let network = self.search.evaluator().network()?;
-        let about = Arc::new(Survival::new(board.size(), board.chain(point).collect(), *playable));
-        let evaluator = EngineEvaluator::Network(Box::new(network.clone().about(Arc::clone(&about))));
+        let about = Arc::new(GroupSurvival::new(board.size(), board.chain(point).collect(), *playable));
+        let evaluator = EngineEvaluator::Network(Box::new(network.clone().with_survival(Arc::clone(&about))));
         let params = super::params(&evaluator, &self.settings, board.size());
         let mut search = Search::new(evaluator, params, MEMORY, 1);
         let mut game = Game::from_board(*board, first, self.game.rules(), self.game.komi());

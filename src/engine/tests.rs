@@ -637,8 +637,8 @@ fn the_advantage_follows_the_handicap_in_games() {
         assert_eq!(told(&engine), -0.5);
     }
     let built_in = Network::built_in(kosumi_net::BuiltIn::Small).expect("a network");
-    assert!(!kosumi_net::features::knows_advantage(&built_in));
-    assert!(kosumi_net::features::knows_advantage(&network));
+    assert!(!kosumi_net::features::supports_advantage(&built_in));
+    assert!(kosumi_net::features::supports_advantage(&network));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Time management: time limits of a move, measured overruns, and pondering.
 
 use super::{DEFAULT_MOVE_TIME, Engine, Purpose, Revision, SearchRequest};
-use crate::time::{Budget, Progress};
+use crate::time::{Budget, GameProgress};
 use kosumi_go::board::{ByColor, Color, Move};
 use kosumi_search::Limits;
 use std::time::{Duration, Instant};
@@ -83,7 +83,7 @@ impl TimeManager {
 impl Engine {
     /// Returns the clock's time limits for the next move; `None` without a clock.
     pub(super) fn budget(&self, color: Color) -> Option<Budget> {
-        let progress = Progress { area: self.game.size().area(), moves: self.game.records().len() };
+        let progress = GameProgress { area: self.game.size().area(), moves: self.game.records().len() };
         let clock = &self.clocks[color];
         let reserve = clock.fitting_reserve(progress.area, self.settings.lag_reserve);
         clock.budget(progress, reserve.saturating_add(self.time_manager.overrun))

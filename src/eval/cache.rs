@@ -8,7 +8,7 @@
 //! there and 210 to 220 ns here (two million evaluations of 19×19 boards, EPYC Zen 5), and an evaluation takes a
 //! thousand times as long. This cache evicts in the order of insertion, so that searches are reproducible.
 
-use super::{Evaluation, Outlook, Prior};
+use super::{DetailedPrediction, Evaluation, Prior};
 use hashbrown::HashMap;
 use kosumi_go::board::{BoardSize, Key, Move, Symmetry};
 use kosumi_sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ pub struct CachedEvaluation {
     /// Value and score.
     pub evaluation: Evaluation,
     /// Detailed prediction of result and score.
-    pub outlook: Outlook,
+    pub outlook: DetailedPrediction,
     /// Packed [`Prior`]s below the root of a search: one per point in the order of [`BoardSize::points`], and one of
     /// the pass. They are [`NOT_LEGAL`] where a move is illegal.
     pub priors: Box<[u16]>,
@@ -68,7 +68,7 @@ fn legal_moves(size: BoardSize, priors: &[u16]) -> impl Iterator<Item = (Move, P
 /// Part of the cache, for the keys with the same remainder.
 #[derive(Debug, Default)]
 struct Shard {
-    answers: HashMap<u128, Arc<CachedEvaluation>>,
+    evaluations: HashMap<u128, Arc<CachedEvaluation>>,
     /// Keys in the order of insertion.
     order: VecDeque<u128>,
     bytes: usize,
@@ -109,7 +109,7 @@ impl EvaluationCache {
 
     /// Returns the evaluation of a position, if it is cached.
     pub fn get(&self, key: Key) -> Option<Arc<CachedEvaluation>> {
-        let known = self.shard(key).answers.get(&key.0).cloned();
+        let known = self.shard(key).evaluations.get(&key.0).cloned();
         let counter = if known.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         known
@@ -120,19 +120,19 @@ impl EvaluationCache {
         let bytes = answer.bytes();
         let mut shard = self.shard(key);
         let shard = &mut *shard;
-        if bytes > self.bytes_per_shard || shard.answers.contains_key(&key.0) {
+        if bytes > self.bytes_per_shard || shard.evaluations.contains_key(&key.0) {
             return;
         }
         while shard.bytes + bytes > self.bytes_per_shard
             && let Some(oldest) = shard.order.pop_front()
         {
-            if let Some(gone) = shard.answers.remove(&oldest) {
+            if let Some(gone) = shard.evaluations.remove(&oldest) {
                 shard.bytes -= gone.bytes();
             }
         }
         shard.bytes += bytes;
         shard.order.push_back(key.0);
-        shard.answers.insert(key.0, answer);
+        shard.evaluations.insert(key.0, answer);
     }
 
     /// Removes all entries.
@@ -166,7 +166,7 @@ mod tests {
     pub(super) fn answer(value: f32, moves: usize) -> Arc<CachedEvaluation> {
         Arc::new(CachedEvaluation {
             evaluation: Evaluation::plain(value, 10.0 * value),
-            outlook: Outlook::default(),
+            outlook: DetailedPrediction::default(),
             priors: vec![1 << 15; moves].into(),
             root_priors: Some(vec![1 << 15; moves].into()),
             owners: vec![0; moves].into(),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_comes_out() {
+    fn inserted_evaluations_are_found() {
         let cache = EvaluationCache::new(1);
         assert_eq!(cache.get(Key(1)), None);
         cache.insert(Key(1), answer(0.5, 3));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_make_room() {
+    fn oldest_are_evicted() {
         let cache = EvaluationCache::new(1);
         for number in 0..10_000 {
             cache.insert(Key(number), answer(0.0, 100));

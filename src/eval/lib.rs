@@ -4,20 +4,20 @@
 //! evaluator. Clones may share data internally.
 
 pub mod cache;
+mod canonical;
 pub mod network;
 pub mod outlook;
 pub mod playouts;
 pub mod prior;
 pub mod stub;
 pub mod survival;
-mod symmetric;
 
 pub use cache::{CachedEvaluation, EvaluationCache};
-pub use network::{NetworkEvaluator, NetworkSettings, View};
-pub use outlook::{Outlook, Outlooks};
+pub use network::{NetworkEvaluator, NetworkSettings, NetworkView};
+pub use outlook::{DetailedPrediction, PredictionTable};
 pub use playouts::{PlayoutSettings, Playouts};
-pub use prior::{Prior, PriorGames};
-pub use survival::Survival;
+pub use prior::{EquivalentVisits, Prior};
+pub use survival::GroupSurvival;
 
 use kosumi_go::board::{BoardSize, Color, Move, Point, PointMap};
 use kosumi_go::game::Line;
@@ -96,7 +96,7 @@ pub trait Evaluator: Clone + Send {
 
     /// Appends the moves of the root with the priors of one view. View 0 is that of
     /// [`expand_root`](Evaluator::expand_root). Each other view costs an evaluation.
-    fn expand_root_seen(&mut self, line: &Line<'_>, _view: u32, moves: &mut Vec<(Move, Prior)>) {
+    fn expand_root_view(&mut self, line: &Line<'_>, _view: u32, moves: &mut Vec<(Move, Prior)>) {
         self.expand_root(line, moves);
     }
 
@@ -126,7 +126,7 @@ pub trait Evaluator: Clone + Send {
     /// Returns the evaluator with other settings of its network, or a clone if it has no network. The arithmetic does
     /// not change.
     #[must_use]
-    fn asking_with(&self, _settings: &NetworkSettings) -> Self {
+    fn with_network_settings(&self, _settings: &NetworkSettings) -> Self {
         self.clone()
     }
 }
@@ -157,7 +157,7 @@ impl FirstPlays {
 
     /// Records a stone placed at move `when`, unless the point has an entry.
     #[inline]
-    pub fn note(&mut self, point: Point, color: Color, when: u16) {
+    pub fn record(&mut self, point: Point, color: Color, when: u16) {
         let entry = &mut self.plays[point];
         if *entry == 0 {
             *entry = Self::code(color, when);
@@ -166,7 +166,7 @@ impl FirstPlays {
 
     /// Records a stone placed before all recorded ones.
     #[inline]
-    pub fn note_earlier(&mut self, point: Point, color: Color) {
+    pub fn record_earlier(&mut self, point: Point, color: Color) {
         self.plays[point] = Self::code(color, 0);
     }
 

@@ -5,14 +5,17 @@
 //! again.
 
 use super::cache::{CachedEvaluation, EvaluationCache, NOT_LEGAL};
-use super::symmetric;
-use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior, ShorttermErrors, Survival};
+use super::canonical;
+use super::{
+    DetailedPrediction, Evaluation, Evaluator, GroupSurvival, Ownership, PredictionTable, Prior,
+    ShorttermErrors,
+};
 use kosumi_go::board::{BoardSize, ByColor, Color, Key, Move, Point, PointSet, Symmetry};
 use kosumi_go::game::{Button, Game, Line};
 use kosumi_go::rng::Rng;
 use kosumi_go::rules::Rules;
-use kosumi_go::score::{self, Terms};
-use kosumi_go::settled::{self, Reachable, Settled};
+use kosumi_go::score::{self, ScoringTerms};
+use kosumi_go::settled::{self, ScoreBounds, Settled};
 use kosumi_net::features::{self, Features, can_have_no_result, legal_points};
 use kosumi_net::input::index;
 use kosumi_net::{
@@ -25,7 +28,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NetworkSettings {
     /// Choice of the symmetry under which the network evaluates a position.
-    pub view: View,
+    pub view: NetworkView,
     /// Whether symmetric positions share one evaluation.
     pub share_symmetric: bool,
     /// Instruction set and precision of the computation.
@@ -39,7 +42,7 @@ pub struct NetworkSettings {
     pub policy_temperature: f32,
     /// Number of views of the root whose policies are averaged in the course of a search. It is at least 1 and limited
     /// to the number of symmetries of the board.
-    pub root_symmetries: u8,
+    pub root_views: u8,
     /// Profile of the players for networks of human play; `None` if the players are unknown. Other networks ignore it.
     pub profile: Option<Profile>,
     /// Whether moves before the root of a search are hidden from the network. The players' earlier moves contain
@@ -55,7 +58,7 @@ pub struct NetworkSettings {
 
 /// Choice of the symmetry under which a network evaluates a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum View {
+pub enum NetworkView {
     /// The position without a transformation.
     Plain,
     /// A symmetry that is determined by the position. Asymmetries of the network average out over many positions, and
@@ -67,13 +70,13 @@ pub enum View {
 impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
         NetworkSettings {
-            view: View::Varied,
+            view: NetworkView::Varied,
             share_symmetric: true,
             arithmetic: ArithmeticChoice::default(),
             policy_optimism: 1.0,
             root_policy_optimism: 0.2,
             policy_temperature: 1.0,
-            root_symmetries: 1,
+            root_views: 1,
             profile: None,
             ignore_pre_root_history: false,
             black_doubling_advantage: 0.0,
@@ -100,9 +103,9 @@ pub struct NetworkEvaluator {
     legal: Vec<bool>,
     ownership: Ownership,
     /// Table that receives the predictions for all positions, if requested.
-    outlooks: Option<Arc<Outlooks>>,
+    outlooks: Option<Arc<PredictionTable>>,
     /// Group that a search is about, for searches of life and death.
-    survival: Option<Arc<Survival>>,
+    survival: Option<Arc<GroupSurvival>>,
 }
 
 impl NetworkEvaluator {
@@ -128,13 +131,13 @@ impl NetworkEvaluator {
     /// Returns an evaluator whose values are the survival of a group. Predictions for the game come from the same
     /// cache.
     #[must_use]
-    pub fn about(self, survival: Arc<Survival>) -> NetworkEvaluator {
+    pub fn with_survival(self, survival: Arc<GroupSurvival>) -> NetworkEvaluator {
         NetworkEvaluator { survival: Some(survival), ..self }
     }
 
     /// Returns an evaluator that stores its prediction for every position in `outlooks`.
     #[must_use]
-    pub fn writing_to(self, outlooks: Arc<Outlooks>) -> NetworkEvaluator {
+    pub fn with_outlooks(self, outlooks: Arc<PredictionTable>) -> NetworkEvaluator {
         NetworkEvaluator { outlooks: Some(outlooks), ..self }
     }
 
@@ -197,20 +200,20 @@ impl NetworkEvaluator {
         self.features.fill(line, &mut self.input);
         if settings.black_doubling_advantage != 0.0 {
             let own = settings.black_doubling_advantage * line.to_move().sign() as f32;
-            features::tell_advantage(own, &mut self.input);
+            features::set_advantage(own, &mut self.input);
         }
         legal_points(line, &mut self.legal);
         if let Some(profile) = self.shared.settings.profile.filter(|_| self.shared.network.takes_metadata()) {
             let area = line.board().size().area();
             self.input.metadata = Some(Box::new(profile.features(line.to_move(), area)));
         }
-        self.forward.evaluate_seen(&self.input, symmetry)
+        self.forward.evaluate_image(&self.input, symmetry)
     }
 
     /// Returns the context for the interpretation of the latest [`output`](Self::output).
     fn context(&self, line: &Line<'_>, optimism: f32) -> Context<'_> {
         let no_result = can_have_no_result(line.game().rules());
-        Context { legal: &self.legal, no_result, optimism, temperature: 1.0 }
+        Context { legal: &self.legal, no_result, optimism_share: optimism, temperature: 1.0 }
     }
 
     /// Returns the context for the latest [`output`](Self::output) in a search, with the policy temperature.
@@ -257,7 +260,7 @@ impl NetworkEvaluator {
         let line = Line::new(&fresh);
         for symmetry in Symmetry::of(game.size()) {
             if let Ok(prediction) = self.predict(&line, symmetry, 0.0) {
-                let owners = compact(&prediction.ownership);
+                let owners = quantise_owners(&prediction.ownership);
                 ownership.add_expected(game.size(), &points_order(game.size(), &owners));
             }
         }
@@ -274,11 +277,11 @@ impl NetworkEvaluator {
             fresh.set_to_move(color);
             let line = Line::new(&fresh);
             // Symmetries are relative to the canonical image, so that images of a position get images of the result.
-            let (_, to_canonical) = symmetric::canonical_key(&line);
+            let (_, to_canonical) = canonical::canonical_key(&line);
             let all: SmallVec<[Symmetry; 8]> = Symmetry::of(game.size()).collect();
             for &symmetry in all.iter().step_by(2) {
                 if let Ok(prediction) = self.predict(&line, to_canonical.then(symmetry), 0.0) {
-                    let owners = compact(&prediction.ownership);
+                    let owners = quantise_owners(&prediction.ownership);
                     ownership.add_expected(game.size(), &points_order(game.size(), &owners));
                 }
             }
@@ -290,29 +293,29 @@ impl NetworkEvaluator {
     /// Returns the cache key of a position, and the symmetry that leads to the position of that key.
     fn key(&self, line: &Line<'_>) -> (Key, Symmetry) {
         match self.shared.settings.share_symmetric {
-            true => symmetric::canonical_key(line),
+            true => canonical::canonical_key(line),
             false => (line.graph_key(), Symmetry::ALL[0]),
         }
     }
 
     /// Returns the evaluation of a position, from the cache if possible.
-    fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
+    fn evaluation(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
         let (key, to_canonical) = self.key(line);
         match self.shared.cache.get(key) {
             Some(known) if known.to_canonical == to_canonical => known,
             Some(known) => {
                 let symmetry = known.to_canonical.then(to_canonical.inverse());
-                Arc::new(symmetric::image(&known, line.game().size(), symmetry))
+                Arc::new(canonical::image(&known, line.game().size(), symmetry))
             }
             None => {
-                let answer = Arc::new(self.ask(line, key, to_canonical));
+                let answer = Arc::new(self.compute(line, key, to_canonical));
                 self.shared.cache.insert(key, answer.clone());
                 answer
             }
         }
     }
 
-    fn ask(&mut self, line: &Line<'_>, key: Key, to_canonical: Symmetry) -> CachedEvaluation {
+    fn compute(&mut self, line: &Line<'_>, key: Key, to_canonical: Symmetry) -> CachedEvaluation {
         let game = line.game();
         let size = game.size();
         // All positions that share the evaluation are evaluated under the same view.
@@ -325,7 +328,7 @@ impl NetworkEvaluator {
                 evaluation: Evaluation::plain(0.0, 0.0),
                 priors: size.points().map(legal).chain([even]).collect(),
                 root_priors: None,
-                outlook: Outlook::default(),
+                outlook: DetailedPrediction::default(),
                 owners: vec![0; size.area()].into(),
                 to_canonical,
             };
@@ -337,9 +340,9 @@ impl NetworkEvaluator {
         };
         let priors = packed(&prediction.policy, prediction.pass);
         let root_priors = root_policy.map(|policy| packed(&policy.points, policy.pass));
-        let owners = points_order(size, &compact(&prediction.ownership));
+        let owners = points_order(size, &quantise_owners(&prediction.ownership));
         let errors = prediction.shortterm_value_error.zip(prediction.shortterm_score_error);
-        let (evaluation, outlook) = corrected(
+        let (evaluation, outlook) = correct(
             line,
             &owners,
             Evaluation {
@@ -349,7 +352,7 @@ impl NetworkEvaluator {
                 score_deviation: prediction.score_stdev(),
                 errors: errors.map(|(value, score)| ShorttermErrors { value, score }),
             },
-            Outlook::new(&prediction),
+            DetailedPrediction::new(&prediction),
         );
         CachedEvaluation { evaluation, outlook, priors, root_priors, owners: owners.into(), to_canonical }
     }
@@ -357,7 +360,7 @@ impl NetworkEvaluator {
     /// Evaluates a game that two passes have ended. It is counted if every stone on the board counts, or if the status
     /// of all stones is certain. Otherwise the evaluation is that of continued play.
     fn evaluate_finished(&mut self, line: &Line<'_>) -> Evaluation {
-        let (board, terms) = (line.board(), Terms::of_line(line));
+        let (board, terms) = (line.board(), ScoringTerms::of_line(line));
         let size = board.size();
         if !terms.rules.friendly_pass {
             let score = score::count_position(board, terms, &PointSet::EMPTY).black_minus_white;
@@ -365,49 +368,53 @@ impl NetworkEvaluator {
                 let owners = score::area_owner(board);
                 let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
                 let owners = size.points().map(owner).collect();
-                outlooks.write(line.graph_key(), Outlook::finished(settled::sign(score), score), &owners);
+                outlooks.write(
+                    line.graph_key(),
+                    DetailedPrediction::finished(settled::sign(score), score),
+                    &owners,
+                );
             }
             return Evaluation::plain(settled::sign(score), score);
         }
         let fresh = without_passes(line);
-        let answer = self.answer(&Line::new(&fresh));
+        let answer = self.evaluation(&Line::new(&fresh));
         if let Some(settled) = Settled::read(board, terms.rules.suicide, mean_of(size, &answer.owners)) {
             let score = settled.final_score(board, terms);
             if let Some(outlooks) = &self.outlooks {
-                let outlook = Outlook::finished(settled::sign(score), score);
+                let outlook = DetailedPrediction::finished(settled::sign(score), score);
                 outlooks.write(line.graph_key(), outlook, &answer.owners);
             }
             return Evaluation::certain(score, answer.evaluation.errors);
         }
-        self.write_down(line, &answer);
+        self.store_outlook(line, &answer);
         answer.evaluation
     }
 
-    fn write_down(&self, line: &Line<'_>, answer: &CachedEvaluation) {
+    fn store_outlook(&self, line: &Line<'_>, answer: &CachedEvaluation) {
         if let Some(outlooks) = &self.outlooks {
             outlooks.write(line.graph_key(), answer.outlook, &answer.owners);
         }
     }
 
     /// Removes the moves that a search about a group does not consider, if this is such a search.
-    fn confine(&self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+    fn restrict_to_group(&self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         if let Some(survival) = &self.survival {
-            survival.confine(line, moves);
+            survival.restrict_moves(line, moves);
         }
     }
 
     fn symmetry(&self, line: &Line<'_>, key: Key) -> Symmetry {
         let all: SmallVec<[Symmetry; 8]> = Symmetry::of(line.game().size()).collect();
         match self.shared.settings.view {
-            View::Plain => all[0],
+            NetworkView::Plain => all[0],
             // The lower bits are used by the cache and by the node table.
-            View::Varied => all[(key.0 >> 100) as usize % all.len()],
+            NetworkView::Varied => all[(key.0 >> 100) as usize % all.len()],
         }
     }
 }
 
 fn features(network: &Network, settings: NetworkSettings) -> Features {
-    Features::with_life_for_certain(
+    Features::with_pass_alive_suicide(
         settings.pass_alive_with_suicide.unwrap_or_else(|| network.pass_alive_with_suicide()),
     )
 }
@@ -423,20 +430,22 @@ fn without_passes(line: &Line<'_>) -> Game {
 
 /// Corrects a network's evaluation by facts that follow from the rules. A position in which everything is decided is
 /// counted. Otherwise result and score are limited to those that are still reachable.
-fn corrected(
+fn correct(
     line: &Line<'_>,
     owners: &[i8],
     evaluation: Evaluation,
-    outlook: Outlook,
-) -> (Evaluation, Outlook) {
-    let (board, terms) = (line.board(), Terms::of_line(line));
+    outlook: DetailedPrediction,
+) -> (Evaluation, DetailedPrediction) {
+    let (board, terms) = (line.board(), ScoringTerms::of_line(line));
     let settled = Settled::read(board, terms.rules.suicide, mean_of(board.size(), owners));
     if let Some(score) = settled.and_then(|settled| settled.lasting_score(board, terms)) {
-        let outlook =
-            Outlook { uncertainty: outlook.uncertainty, ..Outlook::finished(settled::sign(score), score) };
+        let outlook = DetailedPrediction {
+            uncertainty: outlook.uncertainty,
+            ..DetailedPrediction::finished(settled::sign(score), score)
+        };
         return (Evaluation::certain(score, evaluation.errors), outlook);
     }
-    match Reachable::of(board, terms) {
+    match ScoreBounds::of(board, terms) {
         Some(reachable) => (
             Evaluation {
                 value: reachable.result(evaluation.value),
@@ -444,7 +453,7 @@ fn corrected(
                 score_mean: reachable.score(evaluation.score_mean),
                 ..evaluation
             },
-            outlook.within(&reachable),
+            outlook.limited_to(&reachable),
         ),
         None => (evaluation, outlook),
     }
@@ -457,7 +466,7 @@ fn mean_of(size: BoardSize, owners: &[i8]) -> impl Fn(Point) -> f32 {
 }
 
 /// Rounds owners in `[-1, 1]` to steps of 1/127.
-fn compact(owners: &[f32]) -> Vec<i8> {
+fn quantise_owners(owners: &[f32]) -> Vec<i8> {
     owners.iter().map(|&owner| (owner * 127.0).round() as i8).collect()
 }
 
@@ -472,34 +481,34 @@ impl Evaluator for NetworkEvaluator {
         if let Some(survival) = self.survival.clone() {
             let fresh = (line.passes() >= 2).then(|| without_passes(line));
             let answer = match &fresh {
-                Some(game) => self.answer(&Line::new(game)),
-                None => self.answer(line),
+                Some(game) => self.evaluation(&Line::new(game)),
+                None => self.evaluation(line),
             };
             // A line ends after two passes, so no moves are needed.
             if fresh.is_none() {
                 moves.extend(answer.priors(size));
-                self.confine(line, moves);
+                self.restrict_to_group(line, moves);
             }
             return survival.evaluation(line, &answer.owners);
         }
         if line.passes() >= 2 {
             return self.evaluate_finished(line);
         }
-        let answer = self.answer(line);
-        self.write_down(line, &answer);
+        let answer = self.evaluation(line);
+        self.store_outlook(line, &answer);
         self.ownership.add_expected(size, &answer.owners);
         moves.extend(answer.priors(size));
         answer.evaluation
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        moves.extend(self.answer(line).priors(line.game().size()));
-        self.confine(line, moves);
+        moves.extend(self.evaluation(line).priors(line.game().size()));
+        self.restrict_to_group(line, moves);
     }
 
     fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        moves.extend(self.answer(line).root_priors(line.game().size()));
-        self.confine(line, moves);
+        moves.extend(self.evaluation(line).root_priors(line.game().size()));
+        self.restrict_to_group(line, moves);
     }
 
     fn has_root_priors(&self) -> bool {
@@ -508,10 +517,10 @@ impl Evaluator for NetworkEvaluator {
     }
 
     fn root_views(&self, size: BoardSize) -> u32 {
-        u32::from(self.shared.settings.root_symmetries).min(Symmetry::of(size).count() as u32)
+        u32::from(self.shared.settings.root_views).min(Symmetry::of(size).count() as u32)
     }
 
-    fn expand_root_seen(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
+    fn expand_root_view(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
         let size = line.game().size();
         let (key, to_canonical) = self.key(line);
         let first = to_canonical.then(self.symmetry(line, key));
@@ -523,7 +532,7 @@ impl Evaluator for NetworkEvaluator {
         let points = legal.map(|(point, at)| (Move::Play(point), policy.points[at]));
         let all = points.chain([(Move::Pass, policy.pass)]);
         moves.extend(all.map(|(mv, probability)| (mv, Prior::Probability(probability))));
-        self.confine(line, moves);
+        self.restrict_to_group(line, moves);
     }
 
     fn ownership(&self) -> Option<&Ownership> {
@@ -538,7 +547,7 @@ impl Evaluator for NetworkEvaluator {
         Some(self.settings())
     }
 
-    fn asking_with(&self, settings: &NetworkSettings) -> NetworkEvaluator {
+    fn with_network_settings(&self, settings: &NetworkSettings) -> NetworkEvaluator {
         self.with_settings(*settings)
     }
 }
@@ -577,22 +586,22 @@ mod tests {
     }
 
     #[test]
-    fn about_a_group_no_moves_are_named_but_those_of_its_region() {
+    fn group_search_has_only_region_moves() {
         let game = game();
         let line = Line::new(&game);
         let stone: PointSet = [Point::new(2, 1)].into_iter().collect();
         let region: PointSet = [Point::new(1, 1), Point::new(2, 1), Point::new(2, 0)].into_iter().collect();
-        let about = Survival::new(game.size(), stone, region);
-        let mut evaluator = evaluator(NetworkSettings { root_symmetries: 4, ..NetworkSettings::default() })
-            .about(Arc::new(about));
+        let about = GroupSurvival::new(game.size(), stone, region);
+        let mut evaluator = evaluator(NetworkSettings { root_views: 4, ..NetworkSettings::default() })
+            .with_survival(Arc::new(about));
         let wanted = [Move::Play(Point::new(2, 0)), Move::Play(Point::new(1, 1)), Move::Pass];
         let mut all: [Vec<(Move, Prior)>; 5] = Default::default();
         let evaluation = evaluator.evaluate(&line, &mut Rng::new(0), &mut all[0]);
         assert!(evaluation.value.abs() <= 1.0 && evaluation.score == 0.0, "{evaluation:?}");
         evaluator.expand(&line, &mut all[1]);
         evaluator.expand_root(&line, &mut all[2]);
-        evaluator.expand_root_seen(&line, 0, &mut all[3]);
-        evaluator.expand_root_seen(&line, 1, &mut all[4]);
+        evaluator.expand_root_view(&line, 0, &mut all[3]);
+        evaluator.expand_root_view(&line, 1, &mut all[4]);
         for moves in all {
             assert_eq!(moves.iter().map(|&(mv, _)| mv).collect::<Vec<_>>(), wanted);
             let sum: f32 = moves.iter().map(|(_, prior)| prior.probability()).sum();
@@ -601,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_is_asked_about_once() {
+    fn positions_are_evaluated_once() {
         let mut evaluator = evaluator(NetworkSettings::default());
         let game = game();
         let line = Line::new(&game);
@@ -617,8 +626,8 @@ mod tests {
     }
 
     #[test]
-    fn the_network_is_asked_in_its_own_view_and_answers_in_blacks() {
-        let settings = NetworkSettings { view: View::Plain, ..NetworkSettings::default() };
+    fn evaluation_is_from_blacks_perspective() {
+        let settings = NetworkSettings { view: NetworkView::Plain, ..NetworkSettings::default() };
         let mut evaluator = evaluator(settings);
         let game = game();
         assert_eq!(game.to_move(), Color::White);
@@ -678,8 +687,8 @@ mod tests {
                 assert_eq!(shared.0, fresh.0);
             }
             assert_eq!(moves[0].len(), moves[1].len());
-            let owners = shared.answer(&line).owners.clone();
-            assert_eq!(owners, fresh.answer(&line).owners);
+            let owners = shared.evaluation(&line).owners.clone();
+            assert_eq!(owners, fresh.evaluation(&line).owners);
         }
         assert_eq!(shared.cache().hits_and_misses().1, 1);
 
@@ -701,8 +710,8 @@ mod tests {
     }
 
     #[test]
-    fn root_and_tree_have_policies_of_their_own() {
-        let settings = NetworkSettings { view: View::Plain, ..NetworkSettings::default() };
+    fn root_and_tree_policies_differ() {
+        let settings = NetworkSettings { view: NetworkView::Plain, ..NetworkSettings::default() };
         let mut evaluator = new_evaluator(false, settings);
         let game = game();
         let line = Line::new(&game);
@@ -724,9 +733,9 @@ mod tests {
     }
 
     #[test]
-    fn the_root_can_be_seen_from_all_sides() {
+    fn root_views_cover_symmetries() {
         let settings =
-            NetworkSettings { root_policy_optimism: 0.5, root_symmetries: 8, ..NetworkSettings::default() };
+            NetworkSettings { root_policy_optimism: 0.5, root_views: 8, ..NetworkSettings::default() };
         let mut evaluator = new_evaluator(false, settings);
         // 5×4 has four symmetries, so only four of the eight views are possible.
         let game = game();
@@ -735,7 +744,7 @@ mod tests {
         let mut seen = Vec::new();
         for view in 0..4 {
             let mut moves = Vec::new();
-            evaluator.expand_root_seen(&line, view, &mut moves);
+            evaluator.expand_root_view(&line, view, &mut moves);
             seen.push(probabilities(&moves));
         }
         let mut first = Vec::new();
@@ -753,12 +762,12 @@ mod tests {
             let place = wanted.iter().position(near).expect("one of the views");
             wanted.remove(place);
         }
-        let one = NetworkSettings { root_symmetries: 1, ..settings };
+        let one = NetworkSettings { root_views: 1, ..settings };
         assert_eq!(evaluator.with_settings(one).root_views(game.size()), 1);
     }
 
     #[test]
-    fn optimism_can_be_changed_and_forgets_what_was_cached() {
+    fn changed_optimism_clears_cache() {
         let evaluator = new_evaluator(false, NetworkSettings::default());
         let game = game();
         let line = Line::new(&game);
@@ -776,7 +785,7 @@ mod tests {
     }
 
     #[test]
-    fn life_for_certain_is_shown_as_taught_or_as_wanted() {
+    fn pass_alive_setting_overrides_network() {
         let network = |pass_alive_with_suicide| {
             let options =
                 random::Options { version: 15, pass_alive_with_suicide, ..random::Options::default() };
@@ -810,7 +819,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_of_human_play_are_told_who_plays_and_are_not_optimistic() {
+    fn human_networks_use_profile_without_optimism() {
         let with = |profile: Option<&str>| {
             let profile = profile.map(|text| text.parse().expect("a profile"));
             let mut evaluator =

@@ -5,14 +5,14 @@
 
 use hashbrown::HashMap;
 use kosumi_go::board::Key;
-use kosumi_go::settled::Reachable;
+use kosumi_go::settled::ScoreBounds;
 use kosumi_net::Prediction;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Prediction of a network for a position without policy and ownership, from Black's perspective.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Outlook {
+pub struct DetailedPrediction {
     /// Probability of a win minus that of a loss, in `[-1, 1]`.
     pub result: f32,
     /// Probability of no result, in `[0, 1]`.
@@ -38,11 +38,11 @@ pub struct Uncertainty {
     pub score_error: f32,
 }
 
-impl Outlook {
+impl DetailedPrediction {
     /// Extracts the outlook from a prediction, which must be from Black's perspective.
-    pub fn new(prediction: &Prediction) -> Outlook {
+    pub fn new(prediction: &Prediction) -> DetailedPrediction {
         let errors = prediction.shortterm_value_error.zip(prediction.shortterm_score_error);
-        Outlook {
+        DetailedPrediction {
             result: prediction.value(),
             no_result: prediction.no_result,
             score_mean: prediction.score_mean,
@@ -59,10 +59,10 @@ impl Outlook {
     }
 
     /// Limits the outlook to results and scores that are still reachable.
-    pub fn within(self, reachable: &Reachable) -> Outlook {
+    pub fn limited_to(self, reachable: &ScoreBounds) -> DetailedPrediction {
         let score_mean = reachable.score(self.score_mean);
         let variance = (self.score_mean_square - self.score_mean * self.score_mean).max(0.0);
-        Outlook {
+        DetailedPrediction {
             result: reachable.result(self.result),
             score_mean,
             score_mean_square: score_mean * score_mean + variance,
@@ -73,47 +73,47 @@ impl Outlook {
 
     /// Returns the outlook of a finished game with this result, in `[-1, 1]`, and this score in points. Both are
     /// Black's.
-    pub fn finished(result: f32, score: f32) -> Outlook {
-        Outlook {
+    pub fn finished(result: f32, score: f32) -> DetailedPrediction {
+        DetailedPrediction {
             result,
             score_mean: score,
             score_mean_square: score * score,
             lead: score,
-            ..Outlook::default()
+            ..DetailedPrediction::default()
         }
     }
 }
 
 /// Outlook and owner of every point. The owners are in the order of
 /// [`BoardSize::points`](crate::board::BoardSize::points), from −127 for White to 127 for Black.
-pub type Known = (Outlook, Arc<[i8]>);
+pub type StoredPrediction = (DetailedPrediction, Arc<[i8]>);
 
 /// Table of outlooks by position keys, which all workers of a search write to.
-pub struct Outlooks {
-    shards: [Mutex<HashMap<u128, Known>>; SHARDS],
+pub struct PredictionTable {
+    shards: [Mutex<HashMap<u128, StoredPrediction>>; SHARDS],
     most_per_shard: usize,
 }
 
 const SHARDS: usize = 16;
 
-impl fmt::Debug for Outlooks {
+impl fmt::Debug for PredictionTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Outlooks").field("most_per_shard", &self.most_per_shard).finish_non_exhaustive()
     }
 }
 
-impl Outlooks {
+impl PredictionTable {
     /// Creates a table for about `most` positions. Later positions are not stored.
-    pub fn new(most: usize) -> Outlooks {
-        Outlooks { shards: Default::default(), most_per_shard: (most / SHARDS).max(1) }
+    pub fn new(most: usize) -> PredictionTable {
+        PredictionTable { shards: Default::default(), most_per_shard: (most / SHARDS).max(1) }
     }
 
-    fn shard(&self, key: Key) -> MutexGuard<'_, HashMap<u128, Known>> {
+    fn shard(&self, key: Key) -> MutexGuard<'_, HashMap<u128, StoredPrediction>> {
         self.shards[key.0 as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stores the outlook and the owners of a position, unless they are stored already.
-    pub fn write(&self, key: Key, outlook: Outlook, owners: &Arc<[i8]>) {
+    pub fn write(&self, key: Key, outlook: DetailedPrediction, owners: &Arc<[i8]>) {
         let mut shard = self.shard(key);
         if shard.len() < self.most_per_shard || shard.contains_key(&key.0) {
             shard.entry(key.0).or_insert_with(|| (outlook, Arc::clone(owners)));
@@ -121,7 +121,7 @@ impl Outlooks {
     }
 
     /// Returns the stored outlook and owners of a position.
-    pub fn read(&self, key: Key) -> Option<Known> {
+    pub fn read(&self, key: Key) -> Option<StoredPrediction> {
         self.shard(key).get(&key.0).cloned()
     }
 
@@ -136,15 +136,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_first_stays_and_there_is_an_end() {
-        let outlooks = Outlooks::new(2 * SHARDS);
+    fn first_entry_stays_and_size_is_bounded() {
+        let outlooks = PredictionTable::new(2 * SHARDS);
         let owners: Arc<[i8]> = vec![1, 2].into();
         for number in 0..100 * SHARDS as u128 {
-            outlooks.write(Key(number), Outlook::finished(1.0, number as f32), &owners);
+            outlooks.write(Key(number), DetailedPrediction::finished(1.0, number as f32), &owners);
         }
         assert_eq!(outlooks.count(), 2 * SHARDS);
-        outlooks.write(Key(0), Outlook::finished(-1.0, 7.0), &owners);
-        assert_eq!(outlooks.read(Key(0)), Some((Outlook::finished(1.0, 0.0), owners)));
+        outlooks.write(Key(0), DetailedPrediction::finished(-1.0, 7.0), &owners);
+        assert_eq!(outlooks.read(Key(0)), Some((DetailedPrediction::finished(1.0, 0.0), owners)));
         assert_eq!(outlooks.read(Key(2 * SHARDS as u128)), None);
     }
 }

@@ -7,7 +7,7 @@ use kosumi_go::game::{Game, Line};
 use kosumi_go::playout::{self, HeuristicPolicy, PlayoutObserver, PlayoutPolicy};
 use kosumi_go::rng::Rng;
 use kosumi_go::rules::Scoring;
-use kosumi_go::score::{self, Terms};
+use kosumi_go::score::{self, ScoringTerms};
 use kosumi_go::tactics::LadderReader;
 
 /// Settings of the evaluation by playouts.
@@ -34,7 +34,7 @@ pub struct Playouts<P = HeuristicPolicy> {
     policy: P,
     settings: PlayoutSettings,
     board: Option<Box<Board>>,
-    played: PlayoutMoves,
+    moves: PlayoutMoves,
     ladders: LadderReader,
     ownership: Ownership,
 }
@@ -50,7 +50,7 @@ impl PlayoutObserver for PlayoutMoves {
     #[inline]
     fn placed(&mut self, point: Point, color: Color) {
         self.moves = self.moves.saturating_add(1);
-        self.first_plays.note(point, color, self.moves);
+        self.first_plays.record(point, color, self.moves);
     }
 }
 
@@ -61,7 +61,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
             policy,
             settings,
             board: None,
-            played: PlayoutMoves::default(),
+            moves: PlayoutMoves::default(),
             ladders: LadderReader::new(LADDER_LIMIT),
             ownership: Ownership::default(),
         }
@@ -92,8 +92,8 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
         let game = line.game();
         if line.passes() >= 2 && !game.rules().friendly_pass {
             // The game is over, and every stone on the board counts.
-            self.played.first_plays.clear();
-            let terms = Terms::of_line(line);
+            self.moves.first_plays.clear();
+            let terms = ScoringTerms::of_line(line);
             let score = score::count_position(line.board(), terms, &PointSet::EMPTY).black_minus_white;
             return Evaluation::plain(self.value(score, game.size().area()), score);
         }
@@ -105,7 +105,7 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
     }
 
     fn first_plays(&self) -> Option<&FirstPlays> {
-        Some(&self.played.first_plays)
+        Some(&self.moves.first_plays)
     }
 
     fn ownership(&self) -> Option<&Ownership> {
@@ -120,7 +120,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
     }
 
     /// Returns a copy without any evaluations.
-    pub fn forgetful(&self) -> Playouts<P>
+    pub fn fresh(&self) -> Playouts<P>
     where
         P: Clone,
     {
@@ -154,7 +154,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
     where
         P: Clone,
     {
-        let mut playouts = self.forgetful();
+        let mut playouts = self.fresh();
         let mut rng = Rng::new(game.board().key().0 as u64);
         let line = Line::new(game);
         for _ in 0..count {
@@ -167,8 +167,8 @@ impl<P: PlayoutPolicy> Playouts<P> {
     pub fn evaluate_by_playing(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
         let game = line.game();
         let size = game.size();
-        self.played.first_plays.clear();
-        self.played.moves = 0;
+        self.moves.first_plays.clear();
+        self.moves.moves = 0;
         let board = self.board.get_or_insert_with(|| Box::new(*line.board()));
         board.copy_from(line.board());
         let mut last = line.last_moves();
@@ -176,7 +176,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
         if last[0] == Move::Pass {
             last = [Move::Pass; 2];
         }
-        playout::run(&mut self.policy, board, line.to_move(), last, rng, &mut self.played);
+        playout::run(&mut self.policy, board, line.to_move(), last, rng, &mut self.moves);
 
         let mut area = 0;
         // The single point of the smallest board is enclosed by the edge and belongs to neither colour.
@@ -194,9 +194,9 @@ impl<P: PlayoutPolicy> Playouts<P> {
             (point, owner)
         });
         self.ownership.add(owners);
-        let mut score = area as f32 - Terms::of_line(line).white_points();
+        let mut score = area as f32 - ScoringTerms::of_line(line).white_points();
         if game.rules().scoring == Scoring::Territory {
-            score -= score::surplus_moves(line.board()) as f32;
+            score -= score::surplus_stones(line.board()) as f32;
         }
         Evaluation::plain(self.value(score, size.area()), score)
     }

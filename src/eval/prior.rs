@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Prior {
     /// Equivalent visits that the move is credited with.
-    Games(PriorGames),
+    Games(EquivalentVisits),
     /// Probability that the move is the one to play, in `[0, 1]`.
     Probability(f32),
 }
@@ -24,7 +24,7 @@ const PROBABILITY: u16 = 1 << 15;
 
 impl Prior {
     /// Ten equivalent visits with five wins, which keep the first result from deciding everything.
-    pub const EVEN: Prior = Prior::Games(PriorGames { weight: 10, wins: 5 });
+    pub const EVEN: Prior = Prior::Games(EquivalentVisits { weight: 10, wins: 5 });
 
     /// Packs the prior into two bytes. Equivalent visits are exact. A probability has a relative error of at most a
     /// part in 256 (the upper half of its float).
@@ -44,7 +44,7 @@ impl Prior {
     #[inline]
     pub fn unpack(packed: u16) -> Prior {
         if packed & PROBABILITY == 0 {
-            Prior::Games(PriorGames { weight: (packed >> 8) as u8, wins: packed as u8 })
+            Prior::Games(EquivalentVisits { weight: (packed >> 8) as u8, wins: packed as u8 })
         } else {
             Prior::Probability(f32::from_bits(u32::from(packed ^ PROBABILITY) << 16))
         }
@@ -52,16 +52,16 @@ impl Prior {
 
     /// Returns the equivalent visits, or none for a probability.
     #[inline]
-    pub fn games(self) -> PriorGames {
+    pub fn games(self) -> EquivalentVisits {
         match self {
             Prior::Games(games) => games,
-            Prior::Probability(_) => PriorGames::default(),
+            Prior::Probability(_) => EquivalentVisits::default(),
         }
     }
 
     /// Returns a number that orders moves by their priors: the probability, or the equivalent wins.
     #[inline]
-    pub fn merit(self) -> f32 {
+    pub fn ordering_key(self) -> f32 {
         match self {
             Prior::Games(games) => f32::from(games.wins),
             Prior::Probability(probability) => probability,
@@ -80,14 +80,14 @@ impl Prior {
 
 /// Equivalent visits and wins that a move is credited with, from the perspective of the player who makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PriorGames {
+pub struct EquivalentVisits {
     /// Number of equivalent visits, at most [`PriorGames::MOST`].
     pub weight: u8,
     /// Number of equivalent wins, at most `weight`.
     pub wins: u8,
 }
 
-impl PriorGames {
+impl EquivalentVisits {
     /// Largest number of equivalent visits.
     pub const MOST: u8 = 127;
 
@@ -99,7 +99,7 @@ impl PriorGames {
 
     /// Adds `games` equivalent visits, all won or all lost.
     fn add(&mut self, games: u8, won: bool) {
-        let weight = self.weight.saturating_add(games).min(PriorGames::MOST);
+        let weight = self.weight.saturating_add(games).min(EquivalentVisits::MOST);
         if won {
             self.wins = self.wins.saturating_add(weight - self.weight);
         }
@@ -179,7 +179,7 @@ pub fn moves_with_priors(
         let prior = point_prior(board, color, point, weights, distance[point.index()], &hot);
         moves.push((Move::Play(point), Prior::Games(prior)));
     }
-    let mut pass = PriorGames { weight: weights.even, wins: weights.even / 2 };
+    let mut pass = EquivalentVisits { weight: weights.even, wins: weights.even / 2 };
     pass.add(weights.pass, false);
     moves.push((Move::Pass, Prior::Games(pass)));
 }
@@ -191,8 +191,8 @@ fn point_prior(
     weights: &PriorWeights,
     distance: u8,
     hot: &HotPoints,
-) -> PriorGames {
-    let mut prior = PriorGames { weight: weights.even, wins: weights.even / 2 };
+) -> EquivalentVisits {
+    let mut prior = EquivalentVisits { weight: weights.even, wins: weights.even / 2 };
     let self_atari = tactics::is_self_atari(board, point, color);
     if self_atari {
         prior.add(weights.self_atari, false);
@@ -214,7 +214,7 @@ fn point_prior(
     if let Some(&weight) = weights.near.get(usize::from(distance).wrapping_sub(1)) {
         prior.add(weight, true);
     }
-    let lonely = tactics::is_lonely(board, point, 3);
+    let lonely = tactics::has_no_stone_near(board, point, 3);
     if lonely {
         match board.size().line(point) {
             1 => prior.add(weights.first_line, false),
@@ -278,9 +278,9 @@ mod tests {
 
     #[test]
     fn a_packed_prior_is_the_same_prior() {
-        for weight in 0..=PriorGames::MOST {
+        for weight in 0..=EquivalentVisits::MOST {
             for wins in 0..=weight {
-                let prior = Prior::Games(PriorGames { weight, wins });
+                let prior = Prior::Games(EquivalentVisits { weight, wins });
                 assert_eq!(Prior::unpack(prior.pack()), prior);
             }
         }
@@ -297,10 +297,10 @@ mod tests {
 
     #[test]
     fn games_do_not_overflow() {
-        let mut prior = PriorGames::default();
+        let mut prior = EquivalentVisits::default();
         for _ in 0..10 {
             prior.add(30, true);
         }
-        assert_eq!(prior, PriorGames { weight: PriorGames::MOST, wins: PriorGames::MOST });
+        assert_eq!(prior, EquivalentVisits { weight: EquivalentVisits::MOST, wins: EquivalentVisits::MOST });
     }
 }

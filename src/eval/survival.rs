@@ -12,27 +12,27 @@ use kosumi_sync::atomic::{AtomicBool, Ordering};
 
 /// Subject of a search about a group.
 #[derive(Debug)]
-pub struct Survival {
+pub struct GroupSurvival {
     /// Stones of the group, with their indices in the order of [`BoardSize::points`].
     stones: Vec<(usize, Point)>,
     /// Points where both players may move. A move elsewhere is a pass.
     playable: PointSet,
     /// Whether simple ko has forbidden a move of each colour in some position.
-    held_back: ByColor<AtomicBool>,
+    banned_by_ko: ByColor<AtomicBool>,
 }
 
-impl Survival {
+impl GroupSurvival {
     /// Creates a subject: the survival of `stones`, with moves at the points of `playable`.
-    pub fn new(size: BoardSize, stones: PointSet, playable: PointSet) -> Survival {
+    pub fn new(size: BoardSize, stones: PointSet, playable: PointSet) -> GroupSurvival {
         let places = size.points().enumerate().filter(|&(_, point)| stones.contains(point));
         let held_back = ByColor::new(AtomicBool::new(false), AtomicBool::new(false));
-        Survival { stones: places.collect(), playable, held_back }
+        GroupSurvival { stones: places.collect(), playable, banned_by_ko: held_back }
     }
 
     /// Returns whether simple ko has forbidden a capture of this colour in any of the positions that the search
     /// expanded.
-    pub fn was_held_back(&self, color: Color) -> bool {
-        self.held_back[color].load(Ordering::Relaxed)
+    pub fn was_banned_by_ko(&self, color: Color) -> bool {
+        self.banned_by_ko[color].load(Ordering::Relaxed)
     }
 
     /// Returns the value of the position at the end of a line for Black, given the network's expected owners: 1 if the
@@ -56,9 +56,9 @@ impl Survival {
 
     /// Removes moves outside the region, and a pass if the opponent has just passed. The probabilities are normalised
     /// to sum to 1.
-    pub(super) fn confine(&self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+    pub(super) fn restrict_moves(&self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         if let Some((_, color)) = line.board().ko() {
-            self.held_back[color].store(true, Ordering::Relaxed);
+            self.banned_by_ko[color].store(true, Ordering::Relaxed);
         }
         let passed = line.passes() > 0;
         let permits = |mv: Move| match mv {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_value_is_that_of_the_stones_alone() {
-        let survival = Survival::new(size(), set(&[(0, 0), (2, 0)]), PointSet::EMPTY);
+        let survival = GroupSurvival::new(size(), set(&[(0, 0), (2, 0)]), PointSet::EMPTY);
         let owners: Vec<i8> = size()
             .points()
             .map(|point| if point == Point::new(0, 0) { 127 } else { -127 * (point.row() as i8) })
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_certain_is_not_asked() {
+    fn unconditional_life_overrides_network() {
         let board = "
             . O X . .
             O O X X .
@@ -114,7 +114,7 @@ mod tests {
         ";
         let game = Game::from_board(board.parse().expect("a drawing"), Color::Black, Rules::default(), 0.0);
         let value = |column, row, owner: i8| {
-            let survival = Survival::new(game.size(), set(&[(column, row)]), PointSet::EMPTY);
+            let survival = GroupSurvival::new(game.size(), set(&[(column, row)]), PointSet::EMPTY);
             survival.evaluation(&Line::new(&game), &[owner; 25]).value
         };
         // Chains with two eyes, and a point of one of them. The status of the point between them is uncertain.
@@ -123,16 +123,16 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_take_back_is_noticed() {
+    fn ko_bans_are_recorded() {
         let board = ". X O .\n X O . O\n . X O .".parse().expect("a drawing");
         let game = Game::from_board(board, Color::Black, Rules::default(), 0.0);
-        let survival = Survival::new(game.size(), PointSet::EMPTY, PointSet::EMPTY);
+        let survival = GroupSurvival::new(game.size(), PointSet::EMPTY, PointSet::EMPTY);
         let mut line = Line::new(&game);
-        survival.confine(&line, &mut Vec::new());
-        let seen = || [Color::Black, Color::White].map(|color| survival.was_held_back(color));
+        survival.restrict_moves(&line, &mut Vec::new());
+        let seen = || [Color::Black, Color::White].map(|color| survival.was_banned_by_ko(color));
         assert_eq!(seen(), [false, false]);
         line.play(Move::Play(Point::new(2, 1)));
-        survival.confine(&line, &mut Vec::new());
+        survival.restrict_moves(&line, &mut Vec::new());
         assert_eq!(seen(), [false, true]);
     }
 
@@ -146,7 +146,7 @@ mod tests {
             }
             let moves = size().points().map(Move::Play).chain([Move::Pass]);
             let mut moves: Vec<_> = moves.map(|mv| (mv, Prior::Probability(0.125))).collect();
-            Survival::new(size(), PointSet::EMPTY, set(playable)).confine(&line, &mut moves);
+            GroupSurvival::new(size(), PointSet::EMPTY, set(playable)).restrict_moves(&line, &mut moves);
             moves.into_iter().map(|(mv, prior)| (mv, prior.probability())).collect::<Vec<_>>()
         };
         let corner = Move::Play(Point::new(0, 0));

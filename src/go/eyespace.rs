@@ -8,7 +8,7 @@
 //! A fate that depends on a ko is not decided, because the rest of the board decides who wins the ko.
 
 use crate::board::{Board, Cell, Color, Key, Point};
-use crate::safety::Life;
+use crate::safety::LifeReader;
 use std::collections::HashMap;
 
 /// Fate of stones, as far as it can be read.
@@ -50,7 +50,7 @@ pub fn read(board: &Board, point: Point, suicide: bool, is_held: impl Fn(Point) 
     let color = board.cell(point).color()?;
     let group = Group::of(board, point, color)?;
     let can_die = group.outside.iter().all(|&stone| is_held(stone));
-    let mut reader = Reader::new(board, color, &group, suicide);
+    let mut reader = EyespaceReader::new(board, color, &group, suicide);
     let mut chains = Vec::new();
     for &anchor in &group.anchors {
         reader.target = anchor;
@@ -175,7 +175,7 @@ enum Goal {
 
 /// Reads the fate of one chain of a group. Play is confined to the points of the group and its eyes.
 #[derive(Debug)]
-struct Reader {
+struct EyespaceReader {
     target: Point,
     color: Color,
     playable: Vec<Point>,
@@ -186,13 +186,13 @@ struct Reader {
     path: Vec<Key>,
     /// Number of positions read so far, over all queries.
     positions: u32,
-    life: Life,
+    life: LifeReader,
 }
 
-impl Reader {
-    fn new(board: &Board, color: Color, group: &Group, suicide: bool) -> Reader {
+impl EyespaceReader {
+    fn new(board: &Board, color: Color, group: &Group, suicide: bool) -> EyespaceReader {
         let stones = group.anchors.iter().flat_map(|&anchor| board.chain(anchor));
-        Reader {
+        EyespaceReader {
             target: group.anchors[0],
             color,
             playable: group.inside.iter().copied().chain(stones).collect(),
@@ -201,7 +201,7 @@ impl Reader {
             known: HashMap::new(),
             path: Vec::new(),
             positions: 0,
-            life: Life::default(),
+            life: LifeReader::default(),
         }
     }
 

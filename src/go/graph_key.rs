@@ -20,7 +20,7 @@ pub const REPETITION_BOUND: usize = 11;
 
 /// Whether positions that were reached by different moves share a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Sharing {
+pub enum NodeSharing {
     /// Positions share nodes: the search is over a graph.
     #[default]
     Graph,
@@ -37,7 +37,7 @@ pub fn rules_salt(rules: Rules, komi: f32) -> Key {
 
 /// State that the next moves and the result directly depend on.
 #[derive(Clone, Copy, Debug)]
-pub struct State<'b> {
+pub struct GameState<'b> {
     /// Salt of what is constant in the game, see [`rules_salt`].
     pub salt: Key,
     /// Rules of the game.
@@ -52,7 +52,7 @@ pub struct State<'b> {
     pub button: Option<Color>,
 }
 
-impl State<'_> {
+impl GameState<'_> {
     /// Returns the key of the state. `banned` are the points that only superko forbids.
     pub fn key(self, banned: impl Iterator<Item = Point>) -> Key {
         let zobrist = self.board.zobrist();
@@ -87,11 +87,18 @@ fn mixed(number: u64) -> Key {
 
 /// Returns the key of the node that `mv` leads to from a node with key `previous`. `board` is the position after the
 /// move and `state` its state key.
-pub fn next_key(sharing: Sharing, rule: KoRule, previous: Key, mv: Move, board: &Board, state: Key) -> Key {
+pub fn next_key(
+    sharing: NodeSharing,
+    rule: KoRule,
+    previous: Key,
+    mv: Move,
+    board: &Board,
+    state: Key,
+) -> Key {
     let forgets = match sharing {
-        Sharing::Tree => false,
-        Sharing::Graph if rule == KoRule::Simple => true,
-        Sharing::Graph => mv.point().is_some_and(|point| cannot_repeat_soon(board, point)),
+        NodeSharing::Tree => false,
+        NodeSharing::Graph if rule == KoRule::Simple => true,
+        NodeSharing::Graph => mv.point().is_some_and(|point| cannot_repeat_soon(board, point)),
     };
     if forgets { state } else { fold(previous, state) }
 }
@@ -161,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn stones_and_room_decide_whether_a_position_can_come_back() {
+    fn stones_and_empty_points_bound_the_repetition() {
         // One stone and ten empty points: 11 points do not exceed the bound.
         check(
             ". . . . . .

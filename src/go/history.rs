@@ -69,7 +69,7 @@ fn entry(
 
 /// A move that has been played, as the history records it.
 #[derive(Clone, Copy, Debug)]
-pub struct Played<'m> {
+pub struct PlayedMove<'m> {
     /// Side that moved.
     pub mover: Color,
     /// The move.
@@ -82,7 +82,7 @@ pub struct Played<'m> {
     pub is_button_taken: bool,
 }
 
-impl Played<'_> {
+impl PlayedMove<'_> {
     /// Returns the entry that the rule stores for the position after the move.
     fn entry(&self, rule: KoRule, board: &Board) -> Option<Key> {
         entry(rule, board, board.key(), self.mover, self.mv == Move::Pass, self.is_button_taken)
@@ -144,8 +144,8 @@ impl History {
     }
 
     /// Records a move that has been played. `board` is the position after it.
-    pub fn push(&mut self, board: &Board, played: Played<'_>) {
-        let Played { lifted, lifted_color, .. } = played;
+    pub fn push(&mut self, board: &Board, played: PlayedMove<'_>) {
+        let PlayedMove { lifted, lifted_color, .. } = played;
         self.add(played.entry(self.rule, board), board.stone_count());
         for &point in lifted {
             self.lifted[lifted_color][point] += 1;
@@ -154,8 +154,8 @@ impl History {
     }
 
     /// Undoes the latest [`History::push`], given the same arguments.
-    pub fn pop(&mut self, board: &Board, played: Played<'_>) {
-        let Played { lifted, lifted_color, .. } = played;
+    pub fn pop(&mut self, board: &Board, played: PlayedMove<'_>) {
+        let PlayedMove { lifted, lifted_color, .. } = played;
         if let Some(key) = played.entry(self.rule, board) {
             if let Some(count) = self.positions.get_mut(&key.0) {
                 *count -= 1;
@@ -276,8 +276,8 @@ impl LineHistory {
     }
 
     /// Records a move that has been played under `rule`. See [`History::push`].
-    pub fn push(&mut self, rule: KoRule, board: &Board, played: Played<'_>) {
-        let Played { lifted, lifted_color, .. } = played;
+    pub fn push(&mut self, rule: KoRule, board: &Board, played: PlayedMove<'_>) {
+        let PlayedMove { lifted, lifted_color, .. } = played;
         if let Some(key) = played.entry(rule, board) {
             self.entries.push((key, board.stone_count() as u16));
             self.by_stones[board.stone_count()] += 1;

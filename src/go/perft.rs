@@ -132,7 +132,7 @@ impl Border {
 
 /// Number of legal positions of a board and of the plays from them, by either colour and without any ko rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Edges {
+pub struct EdgeCounts {
     /// Number of legal positions.
     pub positions: u64,
     /// Number of allowed plays.
@@ -145,8 +145,8 @@ pub struct Edges {
 
 /// Enumerates all fillings of the board (3 to the power of its area: 12 points take about a second) and tests every
 /// point of the legal ones with [`Board`]. `suicide` states whether edges include multi-stone suicide.
-pub fn edges(size: BoardSize, suicide: bool) -> Edges {
-    let mut counts = Edges::default();
+pub fn edges(size: BoardSize, suicide: bool) -> EdgeCounts {
+    let mut counts = EdgeCounts::default();
     for_each_position(size, |board| {
         counts.positions += 1;
         for &point in board.empties() {
@@ -183,7 +183,7 @@ fn for_each_position(size: BoardSize, mut visit: impl FnMut(&Board)) {
 
 /// Counts of the sequences of one length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counts {
+pub struct SequenceCounts {
     /// Number of all sequences of this length.
     pub sequences: u64,
     /// Number of these sequences that end with the two passes that end a game.
@@ -192,13 +192,13 @@ pub struct Counts {
 
 /// Counts the sequences of 0, 1, … `depth` moves, including passes, that can be played from the current position with
 /// the sides alternating. A sequence ends with two consecutive passes.
-pub fn sequences(game: &Game, depth: usize) -> Vec<Counts> {
-    let mut counts = vec![Counts::default(); depth + 1];
+pub fn sequences(game: &Game, depth: usize) -> Vec<SequenceCounts> {
+    let mut counts = vec![SequenceCounts::default(); depth + 1];
     count_sequences(&mut game.clone(), &mut counts);
     counts
 }
 
-fn count_sequences(game: &mut Game, counts: &mut [Counts]) {
+fn count_sequences(game: &mut Game, counts: &mut [SequenceCounts]) {
     let Some((here, deeper)) = counts.split_first_mut() else { return };
     here.sequences += 1;
     if game.is_over() {
@@ -226,7 +226,7 @@ fn count_sequences(game: &mut Game, counts: &mut [Counts]) {
 
 /// Number of games on a board.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Games {
+pub struct GameCounts {
     /// Number of all games.
     pub total: u128,
     /// Number of games by number of plays. Passes are not counted.
@@ -240,7 +240,7 @@ pub struct Games {
 /// paths are followed: 907 on three points and 2,098,407,841 on four. Larger boards are infeasible.
 ///
 /// CITE: Tromp and Farnebäck, "Combinatorics of Go", on the number of games.
-pub fn games(size: BoardSize, suicide: bool, max_moves: usize) -> Games {
+pub fn games(size: BoardSize, suicide: bool, max_moves: usize) -> GameCounts {
     let (graph, empty) = game_graph(size, suicide);
     // The paths of this number of moves are then continued in parallel.
     const TRUNK: usize = 6;
@@ -261,7 +261,7 @@ pub fn games(size: BoardSize, suicide: bool, max_moves: usize) -> Games {
     };
     let beyond = paths.par_iter().map(|path| count_paths(&graph, path, max_moves)).reduce(Vec::new, add);
     let by_moves = add(by_moves, beyond);
-    Games { total: by_moves.iter().sum(), by_moves }
+    GameCounts { total: by_moves.iter().sum(), by_moves }
 }
 
 fn count_at(by_moves: &mut Vec<u128>, moves: usize, n: u128) {

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stay_below_the_bound_and_reach_all_of_it() {
+    fn below_covers_its_range() {
         let mut rng = Rng::new(1);
         let mut seen = [0u32; 7];
         for _ in 0..7000 {

@@ -366,7 +366,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_however_they_are_written() {
+    fn preset_names_in_any_spelling() {
         for name in ["tromp-taylor", "Tromp_Taylor", "tromptaylor"] {
             assert!(Rules::preset(name).is_some_and(|p| p.rules.suicide && !p.rules.friendly_pass), "{name}");
         }

@@ -21,7 +21,7 @@ pub struct PassAlive {
 /// Returns the unconditionally alive chains of `color` and their territory. `suicide` states whether the opponent may
 /// remove its own chains of two or more stones.
 pub fn pass_alive(board: &Board, color: Color, suicide: bool) -> PassAlive {
-    let mut life = Life::default();
+    let mut life = LifeReader::default();
     life.read(board, color, suicide);
     PassAlive { chains: life.chains, territory: life.territory }
 }
@@ -40,7 +40,7 @@ pub fn pass_alive(board: &Board, color: Color, suicide: bool) -> PassAlive {
 /// The function does not ask which of these points the opponent could really empty and fill. What the opponent cannot
 /// do while `color` passes, it may be able to do when `color` plays and has stones captured, so relying on it would
 /// claim too much.
-pub fn held(board: &Board, color: Color, suicide: bool) -> PassAlive {
+pub fn unconditionally_held(board: &Board, color: Color, suicide: bool) -> PassAlive {
     let chains = pass_alive(board, color, suicide).chains;
     let mut territory = PointSet::EMPTY;
     if !chains.is_empty() {
@@ -49,9 +49,9 @@ pub fn held(board: &Board, color: Color, suicide: bool) -> PassAlive {
             if seen.contains(start) {
                 continue;
             }
-            let part = part_around(board, start, &chains);
+            let part = component_around(board, start, &chains);
             seen.union_with(&part);
-            if !has_room_to_live(board, &part, &chains) {
+            if !can_make_two_eyes(board, &part, &chains) {
                 territory.union_with(&part);
             }
         }
@@ -60,7 +60,7 @@ pub fn held(board: &Board, color: Color, suicide: bool) -> PassAlive {
 }
 
 /// Returns all points that are connected to `start` without crossing `without`.
-fn part_around(board: &Board, start: Point, without: &PointSet) -> PointSet {
+fn component_around(board: &Board, start: Point, without: &PointSet) -> PointSet {
     let mut part = PointSet::EMPTY;
     let mut todo = vec![start];
     part.insert(start);
@@ -75,7 +75,7 @@ fn part_around(board: &Board, start: Point, without: &PointSet) -> PointSet {
 }
 
 /// Whether the opponent could fill this part of the board, surrounded only by `chains`, with chains that have two eyes.
-fn has_room_to_live(board: &Board, part: &PointSet, chains: &PointSet) -> bool {
+fn can_make_two_eyes(board: &Board, part: &PointSet, chains: &PointSet) -> bool {
     let is_inner = |point: &Point| !point.adjacent().iter().any(|&next| chains.contains(next));
     let inner: Vec<Point> = part.iter().filter(is_inner).collect();
     let touches = |stones: &PointSet, eye: Point| eye.adjacent().iter().any(|&next| stones.contains(next));
@@ -95,7 +95,7 @@ fn has_room_to_live(board: &Board, part: &PointSet, chains: &PointSet) -> bool {
                 if stones.contains(next) {
                     continue;
                 }
-                let chain = part_around(board, next, &without);
+                let chain = component_around(board, next, &without);
                 if !touches(&chain, first) || !touches(&chain, second) {
                     return false;
                 }
@@ -126,7 +126,7 @@ struct Region {
 
 /// Finds unconditional life and reuses its memory from one board to the next. See [`pass_alive`].
 #[derive(Clone, Debug)]
-pub struct Life {
+pub struct LifeReader {
     /// Stones that can never be captured.
     pub chains: PointSet,
     /// Points that only such stones surround and where the opponent can never live.
@@ -144,9 +144,9 @@ pub struct Life {
     vital: PointMap<u16>,
 }
 
-impl Default for Life {
-    fn default() -> Life {
-        Life {
+impl Default for LifeReader {
+    fn default() -> LifeReader {
+        LifeReader {
             chains: PointSet::EMPTY,
             territory: PointSet::EMPTY,
             surrounded: PointSet::EMPTY,
@@ -159,7 +159,7 @@ impl Default for Life {
     }
 }
 
-impl Life {
+impl LifeReader {
     /// Reads the unconditional life of `color`. `suicide` is as in [`pass_alive`].
     pub fn read(&mut self, board: &Board, color: Color, suicide: bool) {
         self.divide(board, color, suicide);
@@ -346,9 +346,9 @@ mod tests {
         }
     }
 
-    /// Draws the result of [`held`]: `B` for an alive stone, `b` for any other point that is held.
+    /// Draws the result of [`unconditionally_held`]: `B` for an alive stone, `b` for any other point that is held.
     fn held_drawing(board: &Board) -> String {
-        let found = held(board, Color::Black, false);
+        let found = unconditionally_held(board, Color::Black, false);
         let of = |point| match board.cell(point) {
             _ if found.chains.contains(point) => 'B',
             _ if found.territory.contains(point) => 'b',
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_has_no_room_for_two_eyes() {
+    fn held_points_allow_no_two_eyes() {
         let rows = [
             // Two inner points that are adjacent.
             ("X.X...\n.XX...\nXXXXXX\nX.XX.X", "BbBbbb\nbBBbbb\nBBBBBB\nBbBBbB"),
@@ -457,7 +457,7 @@ mod tests {
             let suicide = round % 2 == 0;
             let Some(mut board) = random_board(size, &mut rng) else { continue };
             let narrow = pass_alive(&board, Color::Black, suicide).territory;
-            let held = held(&board, Color::Black, suicide);
+            let held = unconditionally_held(&board, Color::Black, suicide);
             assert!(narrow.iter().all(|point| held.territory.contains(point)), "\n{board}");
             let territory = held.territory;
             if territory.is_empty() {

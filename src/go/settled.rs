@@ -7,7 +7,7 @@
 use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
 use crate::rules::{Scoring, Tax};
 use crate::safety::{self, PassAlive};
-use crate::score::{self, Terms};
+use crate::score::{self, ScoringTerms};
 
 // Basis of the thresholds: at the end of games of the small built-in network against itself, on 9×9 and 13×13, the
 // absolute mean ownership of the least certain point was 0.94 to 1 in 37 of 40 positions.
@@ -40,7 +40,7 @@ impl Settled {
     /// - every other region is neutral: each of its points is adjacent to living stones of both colours.
     pub fn read(board: &Board, suicide: bool, mean: impl Fn(Point) -> f32) -> Option<Settled> {
         let chain_means = chain_means(board, &mean)?;
-        let held = Color::BOTH.map(|color| safety::held(board, color, suicide));
+        let held = Color::BOTH.map(|color| safety::unconditionally_held(board, color, suicide));
         let mut dead = PointSet::EMPTY;
         for (stone, color) in board.stones() {
             let (own, other) = (&held[color as usize], &held[color.opponent() as usize]);
@@ -83,14 +83,14 @@ impl Settled {
 
     /// Score of the position if the game ends now: Black's points minus White's. Under rules that count all stones as
     /// alive, dead stones count for their owner.
-    pub fn final_score(&self, board: &Board, terms: Terms) -> f32 {
+    pub fn final_score(&self, board: &Board, terms: ScoringTerms) -> f32 {
         let none = PointSet::EMPTY;
         let dead = if terms.rules.friendly_pass { &self.dead } else { &none };
         score::count_position(board, terms, dead).black_minus_white
     }
 
     /// Score that further play cannot change if both sides play well, or `None` if moves still have value.
-    pub fn lasting_score(&self, board: &Board, terms: Terms) -> Option<f32> {
+    pub fn lasting_score(&self, board: &Board, terms: ScoringTerms) -> Option<f32> {
         // A dead stone that counts as alive must be captured before the end.
         let is_counted = terms.rules.friendly_pass || self.dead.is_empty();
         (self.neutral == 0 && is_counted).then(|| self.final_score(board, terms))
@@ -101,7 +101,7 @@ impl Settled {
 /// if so many points are uncertain that a closer look is not worthwhile.
 fn chain_means(board: &Board, mean: &impl Fn(Point) -> f32) -> Option<PointMap<f32>> {
     /// Number of uncertain points up to which proofs may still settle the position.
-    const OPEN_MOST: usize = 12;
+    const MAX_OPEN_POINTS: usize = 12;
     let mut means = PointMap::filled(0.0);
     let (mut stones, mut open) = (0, 0);
     for point in board.size().points() {
@@ -112,7 +112,7 @@ fn chain_means(board: &Board, mean: &impl Fn(Point) -> f32) -> Option<PointMap<f
             means[board.anchor(point)] += owner;
         }
     }
-    if stones == 0 || open > OPEN_MOST.max(board.size().area() / 16) {
+    if stones == 0 || open > MAX_OPEN_POINTS.max(board.size().area() / 16) {
         return None;
     }
     for (point, _) in board.stones().filter(|&(point, _)| board.anchor(point) == point) {
@@ -137,19 +137,19 @@ fn is_certain(points: &[Point], held: &PassAlive, owner: Color, mean: &impl Fn(P
 
 /// The least and the greatest score that a game can still reach if both sides play well.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Reachable {
+pub struct ScoreBounds {
     /// Least score: Black's points minus White's.
     pub least: f32,
     /// Greatest score: Black's points minus White's.
     pub most: f32,
 }
 
-impl Reachable {
+impl ScoreBounds {
     /// Computes the bounds from a position. Returns `None` under territory scoring, where prisoners are unbounded.
     ///
     /// A side can own at most all points of the board. If no points are taxed, the points that a side holds
     /// unconditionally are also certain.
-    pub fn of(board: &Board, terms: Terms) -> Option<Reachable> {
+    pub fn of(board: &Board, terms: ScoringTerms) -> Option<ScoreBounds> {
         if terms.rules.scoring != Scoring::Area {
             return None;
         }
@@ -166,7 +166,7 @@ impl Reachable {
         let komi = terms.white_points();
         // The button may be credited to the side that does not get it in the end.
         let button = if terms.rules.has_button { 1.0 } else { 0.0 };
-        Some(Reachable {
+        Some(ScoreBounds {
             least: -(points[Color::White as usize] as f32) - komi - button,
             most: points[Color::Black as usize] as f32 - komi + button,
         })
@@ -207,9 +207,9 @@ mod tests {
         move |point| owners[point].map_or(0.0, |owner| 0.97 * owner.sign() as f32)
     }
 
-    fn terms(name: &str, komi: f32) -> Terms {
+    fn terms(name: &str, komi: f32) -> ScoringTerms {
         let rules = Rules::preset(name).expect("a preset").rules;
-        Terms { rules, button: Button::None, komi, white_bonus: 0.0 }
+        ScoringTerms { rules, button: Button::None, komi, white_bonus: 0.0 }
     }
 
     const WALLS: &str = "
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn dead_stones_are_taken_off_where_the_rules_do_so() {
+    fn dead_stones_are_removed_if_the_rules_do_so() {
         let drawing = "
             . . X O . .
             . O X O . .
@@ -289,21 +289,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reachable_bounds_result_and_score() {
+    fn reachable_bounds_result_and_score() {
         let small = Board::new(BoardSize::square(2).expect("a size"));
-        let reachable = Reachable::of(&small, terms("chinese-kgs", 7.5)).expect("area");
-        assert_eq!(reachable, Reachable { least: -11.5, most: -3.5 });
+        let reachable = ScoreBounds::of(&small, terms("chinese-kgs", 7.5)).expect("area");
+        assert_eq!(reachable, ScoreBounds { least: -11.5, most: -3.5 });
         assert_eq!((reachable.result(0.3), reachable.score(-1.0)), (-1.0, -3.5));
-        let even = Reachable::of(&small, terms("chinese-kgs", 4.0)).expect("area");
+        let even = ScoreBounds::of(&small, terms("chinese-kgs", 4.0)).expect("area");
         assert_eq!((even.result(0.3), even.result(-0.3)), (0.0, -0.3), "a draw is the best");
         let one = Board::new(BoardSize::square(1).expect("a size"));
-        let nothing = Reachable::of(&one, terms("cgos", 7.5)).expect("area");
-        assert_eq!(nothing, Reachable { least: -7.5, most: -7.5 });
-        assert_eq!(Reachable::of(&small, terms("japanese", 7.5)), None);
+        let nothing = ScoreBounds::of(&one, terms("cgos", 7.5)).expect("area");
+        assert_eq!(nothing, ScoreBounds { least: -7.5, most: -7.5 });
+        assert_eq!(ScoreBounds::of(&small, terms("japanese", 7.5)), None);
         // Black holds the twelve points of the left four columns, and White the nine of the other three.
         let held = board(". X . X O . O\nX X X X O O O\nX X X X O . O");
-        let reachable = Reachable::of(&held, terms("cgos", 0.0)).expect("area");
-        assert_eq!(reachable, Reachable { least: 12.0 - 9.0, most: 12.0 - 9.0 });
+        let reachable = ScoreBounds::of(&held, terms("cgos", 0.0)).expect("area");
+        assert_eq!(reachable, ScoreBounds { least: 12.0 - 9.0, most: 12.0 - 9.0 });
     }
 
     /// Whatever position random play leads to, its score lies within the bounds computed before.
@@ -315,7 +315,7 @@ mod tests {
             let rules =
                 Rules { suicide: rng.below(2) == 0, ..Rules::preset("cgos").expect("a preset").rules };
             let mut game = Game::new(size, rules, 0.5);
-            let mut bounds = Reachable { least: f32::MIN, most: f32::MAX };
+            let mut bounds = ScoreBounds { least: f32::MIN, most: f32::MAX };
             for _ in 0..3 * size.area() {
                 let points = game.legal_points(game.to_move());
                 // Filling the last eyes of pass-alive groups is bad play, which the bounds exclude.
@@ -329,7 +329,7 @@ mod tests {
                 }
                 let point = sensible[rng.below(sensible.len() as u32) as usize];
                 game.play(game.to_move(), crate::board::Move::Play(point)).expect("legal");
-                let reachable = Reachable::of(game.board(), Terms::of(&game)).expect("area");
+                let reachable = ScoreBounds::of(game.board(), ScoringTerms::of(&game)).expect("area");
                 bounds.least = bounds.least.max(reachable.least);
                 bounds.most = bounds.most.min(reachable.most);
             }

@@ -273,7 +273,7 @@ pub fn common_fate_distance(board: &Board, start: Point, most: u8, distance: &mu
 }
 
 /// Whether no stone lies within `steps` columns and rows of the point.
-pub fn is_lonely(board: &Board, point: Point, steps: usize) -> bool {
+pub fn has_no_stone_near(board: &Board, point: Point, steps: usize) -> bool {
     let size = board.size();
     let (column, row) = (point.column(), point.row());
     let columns = column.saturating_sub(steps)..=(column + steps).min(size.columns() - 1);

@@ -127,7 +127,7 @@ mod tests {
         let network = random::network(&options("b10c384h6nbttflrs-fson-silu-rsnh").unwrap()).unwrap();
         // Figures of the published file of this name.
         let cost = network.cost();
-        assert_eq!((cost.multiply_adds, cost.of_pairs), (10_471_872, 7_680));
+        assert_eq!((cost.multiply_adds, cost.pair_multiply_adds), (10_471_872, 7_680));
         assert_eq!((network.version(), network.channels(), network.blocks().len()), (15, 384, 10));
         let network = random::network(&options("b18c384nbt-fson-mish-rvgl-bnh").unwrap()).unwrap();
         assert_eq!((network.version(), network.blocks().len()), (11, 18));

@@ -15,7 +15,7 @@ pub struct Forward {
     prepared: Arc<Prepared>,
     scratch: Scratch,
     /// Buffer for the image of a position.
-    seen: Input,
+    image: Input,
 }
 
 impl Forward {
@@ -31,7 +31,7 @@ impl Forward {
     /// Panics if this machine supports none of them; see [`ArithmeticChoice::candidates`].
     pub fn with_arithmetic(network: &Network, choice: ArithmeticChoice) -> Forward {
         let prepared = Arc::new(Prepared::fastest(network, choice));
-        Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
+        Forward { prepared, scratch: Scratch::default(), image: Input::zero(1, 1) }
     }
 
     /// Like [`with_arithmetic`](Self::with_arithmetic), but shares the prepared network among all callers that request
@@ -41,8 +41,8 @@ impl Forward {
     ///
     /// Panics under the same condition as [`with_arithmetic`](Self::with_arithmetic).
     pub fn shared(network: &Arc<Network>, choice: ArithmeticChoice) -> Forward {
-        static PREPARED: Mutex<Vec<Known>> = Mutex::new(Vec::new());
-        struct Known {
+        static PREPARED: Mutex<Vec<PreparedEntry>> = Mutex::new(Vec::new());
+        struct PreparedEntry {
             network: Weak<Network>,
             choice: ArithmeticChoice,
             prepared: Arc<Prepared>,
@@ -51,24 +51,25 @@ impl Forward {
         // again.
         let mut all = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|it| it.network.strong_count() > 0);
-        let is_same = |it: &&Known| it.choice == choice && it.network.as_ptr() == Arc::as_ptr(network);
+        let is_same =
+            |it: &&PreparedEntry| it.choice == choice && it.network.as_ptr() == Arc::as_ptr(network);
         let prepared = match all.iter().find(is_same) {
             Some(known) => known.prepared.clone(),
             None => {
                 let prepared = Arc::new(Prepared::fastest(network, choice));
                 // Another choice may have led to the same arithmetic.
-                let is_same = |it: &&Known| {
+                let is_same = |it: &&PreparedEntry| {
                     it.network.as_ptr() == Arc::as_ptr(network)
                         && it.prepared.arithmetic() == prepared.arithmetic()
                 };
                 let prepared =
                     all.iter().find(is_same).map_or(prepared.clone(), |known| known.prepared.clone());
                 let network = Arc::downgrade(network);
-                all.push(Known { network, choice, prepared: prepared.clone() });
+                all.push(PreparedEntry { network, choice, prepared: prepared.clone() });
                 prepared
             }
         };
-        Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
+        Forward { prepared, scratch: Scratch::default(), image: Input::zero(1, 1) }
     }
 
     /// Returns the prepared network.
@@ -91,12 +92,12 @@ impl Forward {
     /// # Errors
     ///
     /// Returns [`NotFinite`] if a number of the result is infinite or NaN.
-    pub fn evaluate_seen(&mut self, input: &Input, symmetry: Symmetry) -> Result<Output, NotFinite> {
+    pub fn evaluate_image(&mut self, input: &Input, symmetry: Symmetry) -> Result<Output, NotFinite> {
         let Some(size) = BoardSize::new(input.width, input.height) else { return self.evaluate(input) };
-        let mut seen = std::mem::replace(&mut self.seen, Input::zero(0, 0));
+        let mut seen = std::mem::replace(&mut self.image, Input::zero(0, 0));
         symmetry::image(input, symmetry, &mut seen);
         let output = self.evaluate(&seen);
-        self.seen = seen;
+        self.image = seen;
         Ok(symmetry::restore_output(size, symmetry, output?))
     }
 }
@@ -109,7 +110,7 @@ mod tests {
     use kosumi_go::board::Point;
 
     #[test]
-    fn a_network_is_prepared_once_for_all_who_ask_for_the_same() {
+    fn shared_networks_are_prepared_once() {
         let network = Arc::new(random::network(&random::Options::default()).unwrap());
         let [exact, any] =
             [Some(Precision::F32), None].map(|precision| ArithmeticChoice { kernel: None, precision });
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_evaluated_as_if_the_image_were_the_board() {
+    fn evaluate_image_matches_image_board() {
         let network = random::network(&random::Options::default()).unwrap();
         let size = BoardSize::new(5, 5).unwrap();
         let mut input = Input::zero(5, 5);
@@ -143,7 +144,7 @@ mod tests {
                 }
             }
             let mut forward = Forward::new(&network);
-            let seen = forward.evaluate_seen(&input, symmetry).unwrap();
+            let seen = forward.evaluate_image(&input, symmetry).unwrap();
             let expected = forward.evaluate(&image).unwrap();
             for y in 0..5 {
                 for x in 0..5 {
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn rectangles_are_turned_too() {
+    fn rectangular_boards_have_symmetries() {
         let network = random::network(&random::Options::default()).unwrap();
         let mut input = Input::zero(3, 5);
         input.point_mut(2, 0)[1] = 1.0;
@@ -166,7 +167,7 @@ mod tests {
         let plain = forward.evaluate(&input).unwrap();
         let mut seen = Vec::new();
         for symmetry in Symmetry::ALL {
-            let output = forward.evaluate_seen(&input, symmetry).unwrap();
+            let output = forward.evaluate_image(&input, symmetry).unwrap();
             assert_eq!((output.policy.len(), output.ownership.len()), (15, 15));
             seen.push(output.policy);
         }

@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mish_is_what_its_definition_says() {
+    fn mish_matches_definition() {
         let definition = |x: f64| x * x.exp().ln_1p().tanh();
         for step in -1200..=1200 {
             let x = step as f32 / 10.0;
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn silu_is_what_its_definition_says() {
+    fn silu_matches_definition() {
         for step in -1200..=1200 {
             let x = step as f32 / 10.0;
             let wanted = f64::from(x) / (1.0 + (-f64::from(x)).exp());
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_norm_folds_to_what_it_computes() {
+    fn norm_folds_correctly() {
         let norm = Norm {
             name: "norm".to_owned(),
             epsilon: 0.25,

@@ -557,7 +557,7 @@ pub struct Cost {
     /// Number of multiply-adds per point of the board; see [`Layer::multiply_adds`].
     pub multiply_adds: usize,
     /// Number of multiply-adds per ordered pair of points, including pairs of a point with itself.
-    pub of_pairs: usize,
+    pub pair_multiply_adds: usize,
 }
 
 impl Cost {
@@ -567,7 +567,7 @@ impl Cost {
         visit_all(&mut |layer| {
             cost.parameters += layer.parameters();
             cost.multiply_adds += layer.multiply_adds();
-            cost.of_pairs += match layer {
+            cost.pair_multiply_adds += match layer {
                 Layer::Pairs(products) => products,
                 _ => 0,
             };
@@ -576,8 +576,8 @@ impl Cost {
     }
 
     /// Returns the number of multiply-adds for one position on a board of `area` points.
-    pub fn on(self, area: usize) -> usize {
-        self.multiply_adds * area + self.of_pairs * area * area
+    pub fn multiply_adds_on(self, area: usize) -> usize {
+        self.multiply_adds * area + self.pair_multiply_adds * area * area
     }
 }
 

@@ -56,7 +56,7 @@ impl Output {
     /// # Errors
     ///
     /// Returns [`NotFinite`] if a number is infinite or NaN.
-    pub fn checked(self) -> Result<Output, NotFinite> {
+    pub fn into_finite(self) -> Result<Output, NotFinite> {
         let vectors = [Some(&self.policy), self.optimistic_policy.as_ref(), Some(&self.ownership)];
         let single = [self.pass, self.score_mean, self.score_stdev, self.lead, self.variance_time];
         let is_finite =

@@ -61,7 +61,7 @@ pub struct Context<'c> {
     /// scoring.
     pub no_result: bool,
     /// Share of the optimistic policy, in [0, 1]. With 0 the policy is the network's expectation of play.
-    pub optimism: f32,
+    pub optimism_share: f32,
     /// Divisor of the policy's logits. Above 1 the policy becomes more even, below 1 more peaked.
     pub temperature: f32,
 }
@@ -171,7 +171,7 @@ impl Policy {
         assert_eq!(output.policy.len(), context.legal.len(), "a word about every point");
         let mixed = |plain: f32, optimistic: Option<f32>| {
             let logit = match optimistic {
-                Some(optimistic) => plain + (optimistic - plain) * context.optimism,
+                Some(optimistic) => plain + (optimistic - plain) * context.optimism_share,
                 None => plain,
             };
             logit / context.temperature
@@ -252,14 +252,14 @@ mod tests {
     }
 
     const CONTEXT: Context<'static> =
-        Context { legal: &[true, false, true, true], no_result: true, optimism: 0.0, temperature: 1.0 };
+        Context { legal: &[true, false, true, true], no_result: true, optimism_share: 0.0, temperature: 1.0 };
 
     fn near(found: f32, wanted: f64) {
         assert!((f64::from(found) - wanted).abs() < 1e-5 * wanted.abs().max(1.0), "{found} {wanted}");
     }
 
     #[test]
-    fn moves_share_one_and_illegal_ones_get_nothing() {
+    fn policy_sums_to_one_over_legal_moves() {
         let prediction = Prediction::new(&network(12), &output(), CONTEXT).unwrap();
         let sum = [1.0f64, 3.0, 4.0, 0.0].map(f64::exp).iter().sum::<f64>();
         for (point, logit) in [(0, 1.0f64), (2, 3.0), (3, 4.0)] {
@@ -267,14 +267,15 @@ mod tests {
         }
         assert_eq!(prediction.policy[1], 0.0);
         near(prediction.pass, 1.0 / sum);
-        let mixed = Prediction::new(&network(12), &output(), Context { optimism: 0.5, ..CONTEXT }).unwrap();
+        let mixed =
+            Prediction::new(&network(12), &output(), Context { optimism_share: 0.5, ..CONTEXT }).unwrap();
         let sum = [2.0f64, 3.0, 4.0, 0.5].map(f64::exp).iter().sum::<f64>();
         near(mixed.policy[0], 2.0f64.exp() / sum);
         near(mixed.pass, 0.5f64.exp() / sum);
     }
 
     #[test]
-    fn a_temperature_makes_the_policy_even_or_decided() {
+    fn temperature_scales_policy() {
         let odds = |temperature| {
             let policy = Policy::new(&output(), Context { temperature, ..CONTEXT });
             policy.points[3] / policy.points[2]
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn black_sees_the_opposite_of_white() {
+    fn for_black_negates_white() {
         let own = Prediction::new(&network(12), &output(), CONTEXT).unwrap();
         assert_eq!(own.clone().for_black(Color::Black), own);
         let black = own.clone().for_black(Color::White);
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn large_numbers_are_finite_or_refused() {
+    fn large_outputs_are_finite_or_rejected() {
         let network = network(12);
         let large = Output { value: [1e30, -1e30, 0.0], pass: 1e30, score_stdev: -1e30, ..output() };
         let prediction = Prediction::new(&network, &large, CONTEXT).unwrap();

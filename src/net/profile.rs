@@ -128,7 +128,7 @@ impl Profile {
 }
 
 /// Indices of the features. Names without documentation are those of KataGo's fields.
-mod place {
+mod index {
     /// Whether the side to move and the opponent are human.
     pub(super) const IS_HUMAN: [usize; 2] = [0, 1];
     /// First indices of the unary encodings of the two ranks: of the side to move, of the opponent.
@@ -153,7 +153,7 @@ mod place {
 }
 
 /// Properties of the games of a profile.
-struct Facts {
+struct ProfileData {
     ranks: ByColor<Rank>,
     /// Main time in seconds, length of a period in seconds and number of periods of Japanese byo-yomi. `None` if
     /// unknown.
@@ -175,19 +175,19 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 impl Profile {
-    fn facts(self) -> Facts {
+    fn facts(self) -> ProfileData {
         let amateurs = |ranks, days| {
             // Twenty minutes, and five periods of 30 seconds.
-            Facts { ranks, time: Some([1200.0, 30.0, 5.0]), days, source: place::KGS }
+            ProfileData { ranks, time: Some([1200.0, 30.0, 5.0]), days, source: index::KGS }
         };
         match self {
             Profile::Modern(ranks) => amateurs(ranks, days(2020, 3, 1)),
             Profile::BeforeAlphaZero(ranks) => amateurs(ranks, days(2016, 9, 1)),
-            Profile::Professionals(year) => Facts {
+            Profile::Professionals(year) => ProfileData {
                 ranks: ByColor::new(Rank(1), Rank(1)),
                 time: None,
                 days: days(year.into(), 6, 1),
-                source: if year <= 2020 { place::GOGOD } else { place::GO4GO },
+                source: if year <= 2020 { index::GOGOD } else { index::GO4GO },
             },
         }
     }
@@ -198,24 +198,24 @@ impl Profile {
         let facts = self.facts();
         let mut features = [0.0f32; METADATA_FEATURES];
         for (side, color) in [to_move, to_move.opponent()].into_iter().enumerate() {
-            features[place::IS_HUMAN[side]] = 1.0;
-            let steps = usize::from(facts.ranks[color].0).min(place::LONGEST_RANK);
-            features[place::RANK[side]..][..steps].fill(1.0);
+            features[index::IS_HUMAN[side]] = 1.0;
+            let steps = usize::from(facts.ranks[color].0).min(index::LONGEST_RANK);
+            features[index::RANK[side]..][..steps].fill(1.0);
         }
-        features[place::UNRATED] = 0.5;
-        features[if facts.time.is_some() { place::BYO_YOMI } else { place::TIME_UNKNOWN }] = 1.0;
+        features[index::UNRATED] = 0.5;
+        features[if facts.time.is_some() { index::BYO_YOMI } else { index::TIME_UNKNOWN }] = 1.0;
         let [main, period, periods] = facts.time.unwrap_or_default();
-        features[place::MAIN_TIME] = (0.4 * ((main + 60.0).ln() - 6.5)) as f32;
-        features[place::PERIOD_TIME] = (0.3 * (period.ln_1p() - 3.0)) as f32;
-        features[place::PERIODS] = (0.5 * ((periods + 2.0).ln() - 1.5)) as f32;
-        features[place::CANADIAN_MOVES] = (0.25 * (2.0f64.ln() - 1.5)) as f32;
-        features[place::AREA] = (0.5 * (area as f64 / 361.0).ln()) as f32;
-        for pair in 0..place::DATE_PAIRS {
+        features[index::MAIN_TIME] = (0.4 * ((main + 60.0).ln() - 6.5)) as f32;
+        features[index::PERIOD_TIME] = (0.3 * (period.ln_1p() - 3.0)) as f32;
+        features[index::PERIODS] = (0.5 * ((periods + 2.0).ln() - 1.5)) as f32;
+        features[index::CANADIAN_MOVES] = (0.25 * (2.0f64.ln() - 1.5)) as f32;
+        features[index::AREA] = (0.5 * (area as f64 / 361.0).ln()) as f32;
+        for pair in 0..index::DATE_PAIRS {
             // The periods range from a week to 1,500 years.
             let period = 7.0 * 80_000f64.powf(pair as f64 / 31.0);
             let (sin, cos) = (TAU * facts.days as f64 / period).sin_cos();
-            features[place::DATE + 2 * pair] = cos as f32;
-            features[place::DATE + 2 * pair + 1] = sin as f32;
+            features[index::DATE + 2 * pair] = cos as f32;
+            features[index::DATE + 2 * pair + 1] = sin as f32;
         }
         features[facts.source] = 1.0;
         features
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_network_is_told() {
+    fn features_of_a_profile() {
         let near =
             |found: f32, wanted: f64| assert!((f64::from(found) - wanted).abs() < 1e-6, "{found} {wanted}");
         // Two dan is 8 ranks below 10 dan, five kyu is 14 ranks below.

@@ -81,7 +81,7 @@ impl BlockKind {
     ];
 
     /// Returns the name on the command line.
-    pub const fn word(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             BlockKind::Ordinary => "ordinary",
             BlockKind::GlobalPooling => "gpool",
@@ -111,7 +111,7 @@ impl BlockKind {
     }
 
     /// Returns whether a file needs version 15 to contain such a block.
-    pub const fn is_new(self) -> bool {
+    pub const fn needs_version_15(self) -> bool {
         match self {
             BlockKind::Ordinary | BlockKind::GlobalPooling | BlockKind::Nested | BlockKind::NestedPooling => {
                 false
@@ -217,7 +217,7 @@ impl Default for Options {
 
 /// Reason why a random network cannot be created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum Impossible {
+pub enum OptionsError {
     /// The version does not exist.
     #[error("there are networks of the versions {OLDEST_VERSION} to {NEWEST_VERSION}")]
     Version,
@@ -255,11 +255,11 @@ const MOST_BLOCKS: usize = 100;
 ///
 /// # Errors
 ///
-/// Returns [`Impossible`] if there is no network of this shape.
-pub fn network(options: &Options) -> Result<Network, Impossible> {
+/// Returns [`OptionsError`] if there is no network of this shape.
+pub fn network(options: &Options) -> Result<Network, OptionsError> {
     check(options)?;
     let &Options { version, channels, seed, widths, .. } = options;
-    let mut maker = Maker { rng: ChaCha20Rng::seed_from_u64(seed), options };
+    let mut maker = NetworkBuilder { rng: ChaCha20Rng::seed_from_u64(seed), options };
     let trunk = maker.trunk(channels, &options.blocks);
     let (policy_width, value_width) = match widths {
         Widths::Uneven => ((channels / 3).max(2), (channels / 3).max(2)),
@@ -280,44 +280,44 @@ pub fn network(options: &Options) -> Result<Network, Impossible> {
     })
 }
 
-fn check(options: &Options) -> Result<(), Impossible> {
+fn check(options: &Options) -> Result<(), OptionsError> {
     let &Options { version, channels, .. } = options;
-    let is_new = options.blocks.iter().any(|kind| kind.is_new())
+    let is_new = options.blocks.iter().any(|kind| kind.needs_version_15())
         || options.trunk_norm != TrunkNormKind::Batch
         || options.has_metadata_encoder
         || options.pass_alive_with_suicide;
     if !(OLDEST_VERSION..=NEWEST_VERSION).contains(&version) {
-        Err(Impossible::Version)
+        Err(OptionsError::Version)
     } else if version < 11 && options.activation != Activation::Relu {
-        Err(Impossible::Activation)
+        Err(OptionsError::Activation)
     } else if version < 15 && is_new {
-        Err(Impossible::New)
+        Err(OptionsError::New)
     } else if !(2..=MOST_CHANNELS).contains(&channels) || !(1..=MOST_BLOCKS).contains(&options.blocks.len()) {
-        Err(Impossible::Size)
+        Err(OptionsError::Size)
     } else if version >= 17 && ![2, 4].contains(&options.policy_channels) {
-        Err(Impossible::PolicyChannels)
+        Err(OptionsError::PolicyChannels)
     } else {
         options.blocks.iter().try_for_each(|&kind| check_heads(options, kind, channels))
     }
 }
 
 /// Checks the attention blocks in a block of this kind.
-fn check_heads(options: &Options, kind: BlockKind, channels: usize) -> Result<(), Impossible> {
+fn check_heads(options: &Options, kind: BlockKind, channels: usize) -> Result<(), OptionsError> {
     if kind == BlockKind::Attention {
         let shape = options.attention;
         let possible = |width: usize| (1..=MOST_CHANNELS).contains(&width);
         if !possible(shape.heads) || shape.key_heads == 0 || !shape.heads.is_multiple_of(shape.key_heads) {
-            return Err(Impossible::Heads);
+            return Err(OptionsError::Heads);
         }
         let [key, value] = head_widths(shape, channels);
         let is_whole = key.is_multiple_of(shape.rotary.unit());
         let is_possible =
             is_whole && [key, value].into_iter().all(|width| possible(width.saturating_mul(shape.heads)));
         if !is_possible {
-            return Err(Impossible::Heads);
+            return Err(OptionsError::Heads);
         }
     }
-    kind.inner().iter().try_for_each(|&inner| check_heads(options, inner, inside(channels)))
+    kind.inner().iter().try_for_each(|&inner| check_heads(options, inner, inner_channels(channels)))
 }
 
 /// Returns the number of channels of a query and of a value in a head.
@@ -328,7 +328,7 @@ fn head_widths(shape: AttentionShape, channels: usize) -> [usize; 2] {
 }
 
 /// Returns the number of channels inside a nested bottleneck.
-fn inside(channels: usize) -> usize {
+fn inner_channels(channels: usize) -> usize {
     (channels / 2).max(2)
 }
 
@@ -342,12 +342,12 @@ fn pooled(channels: usize) -> usize {
     (channels / 3).max(1)
 }
 
-struct Maker<'o> {
+struct NetworkBuilder<'o> {
     rng: ChaCha20Rng,
     options: &'o Options,
 }
 
-impl Maker<'_> {
+impl NetworkBuilder<'_> {
     /// Returns a number from `least` to `most`, from 24 random bits.
     fn between(&mut self, least: f32, most: f32) -> f32 {
         let unit = (self.rng.next_u32() >> 8) as f32 / (1u32 << 24) as f32;
@@ -447,7 +447,7 @@ impl Maker<'_> {
             | BlockKind::NestedTransformer
             | BlockKind::NestedTransformer3
             | BlockKind::NestedMixed => {
-                let inner = inside(channels);
+                let inner = inner_channels(channels);
                 let first = self.norm_act_conv(&format!("{name}.normactconvp"), 1, [channels, inner], false);
                 let kinds = kind.inner().iter().enumerate();
                 let blocks = kinds
@@ -623,38 +623,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_seed_decides() {
+    fn seed_determines_weights() {
         let options = Options::default();
         assert_eq!(network(&options), network(&options));
         assert_ne!(network(&options), network(&Options { seed: 1, ..options }));
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_options_are_rejected() {
         let with = |change: fn(&mut Options)| {
             let mut options = Options::default();
             change(&mut options);
             network(&options).map(|_| ())
         };
-        assert_eq!(with(|options| options.version = 7), Err(Impossible::Version));
-        assert_eq!(with(|options| options.version = 18), Err(Impossible::Version));
-        assert_eq!(with(|options| options.activation = Activation::Mish), Err(Impossible::Activation));
-        assert_eq!(with(|options| options.channels = 1), Err(Impossible::Size));
-        assert_eq!(with(|options| options.channels = 1 << 20), Err(Impossible::Size));
-        assert_eq!(with(|options| options.blocks.clear()), Err(Impossible::Size));
+        assert_eq!(with(|options| options.version = 7), Err(OptionsError::Version));
+        assert_eq!(with(|options| options.version = 18), Err(OptionsError::Version));
+        assert_eq!(with(|options| options.activation = Activation::Mish), Err(OptionsError::Activation));
+        assert_eq!(with(|options| options.channels = 1), Err(OptionsError::Size));
+        assert_eq!(with(|options| options.channels = 1 << 20), Err(OptionsError::Size));
+        assert_eq!(with(|options| options.blocks.clear()), Err(OptionsError::Size));
         assert_eq!(with(|options| (options.version, options.activation) = (11, Activation::Mish)), Ok(()));
-        assert_eq!(with(|options| options.trunk_norm = TrunkNormKind::Rms), Err(Impossible::New));
-        assert_eq!(with(|options| options.has_metadata_encoder = true), Err(Impossible::New));
-        assert_eq!(with(|options| options.pass_alive_with_suicide = true), Err(Impossible::New));
-        assert_eq!(with(|options| options.blocks.push(BlockKind::FeedForward)), Err(Impossible::New));
+        assert_eq!(with(|options| options.trunk_norm = TrunkNormKind::Rms), Err(OptionsError::New));
+        assert_eq!(with(|options| options.has_metadata_encoder = true), Err(OptionsError::New));
+        assert_eq!(with(|options| options.pass_alive_with_suicide = true), Err(OptionsError::New));
+        assert_eq!(with(|options| options.blocks.push(BlockKind::FeedForward)), Err(OptionsError::New));
         assert_eq!(
             with(|options| (options.version, options.policy_channels) = (17, 3)),
-            Err(Impossible::PolicyChannels)
+            Err(OptionsError::PolicyChannels)
         );
     }
 
     #[test]
-    fn heads_that_cannot_be_are_refused() {
+    fn invalid_heads_are_rejected() {
         let with = |heads, key_heads, key_width, rotary| {
             let attention =
                 AttentionShape { heads, key_heads, key_width, rotary, ..AttentionShape::default() };
@@ -677,7 +677,7 @@ mod tests {
             (2, 2, Some(usize::MAX), RotaryKind::None),
         ] {
             let found = with(heads, key_heads, key_width, rotary);
-            assert_eq!(found, Err(Impossible::Heads), "{heads} {key_heads} {key_width:?} {rotary:?}");
+            assert_eq!(found, Err(OptionsError::Heads), "{heads} {key_heads} {key_width:?} {rotary:?}");
         }
     }
 }

@@ -13,7 +13,7 @@ use super::model::{
     Multipliers, NEWEST_VERSION, NestedBottleneckBlock, Network, NormActConv, OLDEST_VERSION, OrdinaryBlock,
     PassLayers, PolicyHead, Trunk, TrunkNorm, ValueHead, policy_channels, score_channels,
 };
-use super::tokens::Tokens;
+use super::tokens::TokenReader;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -67,9 +67,9 @@ impl Header {
         let file = File::open(path).map_err(ReadError::Io)?;
         let mut input = BufReader::with_capacity(BUFFER, file);
         if is_packed(&mut input)? {
-            Header::read(&mut Tokens::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
+            Header::read(&mut TokenReader::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
         } else {
-            Header::read(&mut Tokens::new(input))
+            Header::read(&mut TokenReader::new(input))
         }
     }
 
@@ -78,7 +78,7 @@ impl Header {
         (OLDEST_VERSION.into()..=NEWEST_VERSION.into()).contains(&self.version)
     }
 
-    fn read<R: BufRead>(tokens: &mut Tokens<R>) -> Result<Header, ReadError> {
+    fn read<R: BufRead>(tokens: &mut TokenReader<R>) -> Result<Header, ReadError> {
         let name = match tokens.name("the name of the network") {
             Err(ReadError::At { kind: ErrorKind::Word(_), .. }) => {
                 return Err(ReadError::Foreign("it does not begin with a name"));
@@ -105,9 +105,9 @@ impl Network {
         let file = File::open(path).map_err(ReadError::Io)?;
         let mut input = BufReader::with_capacity(BUFFER, file);
         if is_packed(&mut input)? {
-            network(&mut Tokens::new(Unpacked::new(MultiGzDecoder::new(input))))
+            network(&mut TokenReader::new(Unpacked::new(MultiGzDecoder::new(input))))
         } else {
-            network(&mut Tokens::new(input))
+            network(&mut TokenReader::new(input))
         }
     }
 
@@ -120,9 +120,9 @@ impl Network {
     /// Returns a [`ReadError`] if the input cannot be read, is not a network, is not supported or is malformed.
     pub fn read(mut input: impl BufRead) -> Result<Network, ReadError> {
         if is_packed(&mut input)? {
-            network(&mut Tokens::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
+            network(&mut TokenReader::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
         } else {
-            network(&mut Tokens::new(input))
+            network(&mut TokenReader::new(input))
         }
     }
 }
@@ -203,7 +203,7 @@ enum Width {
 
 use Width::{Any, Exactly};
 
-fn network<R: BufRead>(tokens: &mut Tokens<R>) -> Result<Network, ReadError> {
+fn network<R: BufRead>(tokens: &mut TokenReader<R>) -> Result<Network, ReadError> {
     let Header { name, version } = Header::read(tokens)?;
     let version = match u32::try_from(version) {
         Ok(version @ OLDEST_VERSION..=NEWEST_VERSION) => version,
@@ -237,7 +237,7 @@ fn network<R: BufRead>(tokens: &mut Tokens<R>) -> Result<Network, ReadError> {
 
 /// Reader of the parts of a network of a known version.
 struct Reader<'t, R> {
-    tokens: &'t mut Tokens<R>,
+    tokens: &'t mut TokenReader<R>,
     version: u32,
 }
 
@@ -456,7 +456,7 @@ impl<R: BufRead> Reader<'_, R> {
     }
 
     fn block(&mut self, channels: usize, depth: usize) -> Result<Block, ReadError> {
-        "a block".clone_into(&mut self.tokens.layer);
+        "a block".clone_into(&mut self.tokens.current_layer);
         let kind = self.tokens.word()?;
         match kind.as_str() {
             "ordinary_block" => {

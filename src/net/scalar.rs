@@ -64,7 +64,7 @@ pub fn evaluate(network: &Network, input: &Input) -> Result<Output, NotFinite> {
     let mut output = Output::default();
     policy(&network.policy, &trunk, &mut output);
     value(&network.value, &trunk, &mut output);
-    output.checked()
+    output.into_finite()
 }
 
 fn trunk(trunk: &Trunk, spatial: &Plane, input: &Input) -> Plane {

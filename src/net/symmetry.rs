@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_katagos() {
+    fn symmetry_numbers_match_katago() {
         for (width, height) in [(3, 3), (4, 2), (1, 5), (25, 24)] {
             let (input, size) = (numbered(width, height), BoardSize::new(width, height).unwrap());
             let mut turned = Input::zero(1, 1);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_come_back() {
+    fn outputs_are_restored() {
         for (width, height) in [(3, 3), (4, 2), (1, 5), (25, 24)] {
             let (input, size) = (numbered(width, height), BoardSize::new(width, height).unwrap());
             for symmetry in Symmetry::ALL {

@@ -34,26 +34,26 @@ const STEP_MARK: &[u8] = b"@STEP@";
 const CHUNK: usize = 1 << 12;
 
 /// Reader of words and weights that tracks its position.
-pub(super) struct Tokens<R> {
+pub(super) struct TokenReader<R> {
     input: R,
     /// Number of bytes read so far.
     offset: u64,
     /// Name or role of the layer that is being read, for errors.
-    pub(super) layer: String,
+    pub(super) current_layer: String,
     /// Number of weights read so far.
     parameters: usize,
     /// Whether weights are binary, which the first block of weights decides.
     binary: Option<bool>,
 }
 
-impl<R: BufRead> Tokens<R> {
-    pub(super) fn new(input: R) -> Tokens<R> {
-        Tokens { input, offset: 0, layer: String::new(), parameters: 0, binary: None }
+impl<R: BufRead> TokenReader<R> {
+    pub(super) fn new(input: R) -> TokenReader<R> {
+        TokenReader { input, offset: 0, current_layer: String::new(), parameters: 0, binary: None }
     }
 
     /// Returns an error of this kind at the current position.
     pub(super) fn error(&self, kind: ErrorKind) -> ReadError {
-        ReadError::At { layer: self.layer.clone(), offset: self.offset, kind }
+        ReadError::At { layer: self.current_layer.clone(), offset: self.offset, kind }
     }
 
     /// Returns the bytes that are decompressed and not yet consumed. It is empty only at the end of the input.
@@ -115,9 +115,9 @@ impl<R: BufRead> Tokens<R> {
 
     /// Reads the name of a layer, which becomes the layer of later errors. Errors before the name is known use `role`.
     pub(super) fn name(&mut self, role: &str) -> Result<String, ReadError> {
-        role.clone_into(&mut self.layer);
+        role.clone_into(&mut self.current_layer);
         let name = self.word()?;
-        name.clone_into(&mut self.layer);
+        name.clone_into(&mut self.current_layer);
         Ok(name)
     }
 
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn words_and_numbers() {
-        let mut tokens = Tokens::new(&b"  conv1\n\t12 -3 0.5 1e-60 nan 7 8 9"[..]);
+        let mut tokens = TokenReader::new(&b"  conv1\n\t12 -3 0.5 1e-60 nan 7 8 9"[..]);
         assert_eq!(tokens.name("a convolution").unwrap(), "conv1");
         assert_eq!(tokens.integer("rows").unwrap(), 12);
         assert!(matches!(kind(tokens.integer("rows")), ErrorKind::Number { what: "rows", .. }));
@@ -309,46 +309,46 @@ mod tests {
             [1.5f32, -0.0, f32::MIN_POSITIVE, 1e-29, -1e-40].iter().flat_map(|weight| weight.to_le_bytes()),
         );
         bytes.extend(b"\n1.5 ");
-        let mut tokens = Tokens::new(&bytes[..]);
+        let mut tokens = TokenReader::new(&bytes[..]);
         assert_eq!(tokens.weights(5).unwrap(), [1.5, 0.0, 0.0, 1e-29, 0.0], "tiny ones are zero");
         assert_eq!(kind(tokens.weights(1)), ErrorKind::NoWeights);
         let steps =
             [b"@STEP@", &0.25f32.to_le_bytes()[..], &[3, 0, 0xff, 0x80, 0x7f], b"\n@BIN@", &[0; 4]].concat();
-        let mut tokens = Tokens::new(&steps[..]);
+        let mut tokens = TokenReader::new(&steps[..]);
         assert_eq!(tokens.weights(5).unwrap(), [0.75, 0.0, -0.25, -32.0, 31.75]);
         assert_eq!(tokens.weights(1).unwrap(), [0.0]);
-        let mut tokens = Tokens::new(&b"1.5 -2e-3\n4 @BIN@...."[..]);
+        let mut tokens = TokenReader::new(&b"1.5 -2e-3\n4 @BIN@...."[..]);
         assert_eq!(tokens.weights(3).unwrap(), [1.5, -2e-3, 4.0]);
         assert_eq!(kind(tokens.weights(1)), ErrorKind::NoWeights);
     }
 
     #[test]
-    fn weights_that_are_not_there_are_not_believed() {
-        assert_eq!(kind(Tokens::new(&b"@BIN@abcdabcd"[..]).weights(MOST_PARAMETERS)), ErrorKind::End);
+    fn missing_weights_are_errors() {
+        assert_eq!(kind(TokenReader::new(&b"@BIN@abcdabcd"[..]).weights(MOST_PARAMETERS)), ErrorKind::End);
         assert_eq!(
-            kind(Tokens::new(&b"@BIN@"[..]).weights(usize::MAX)),
+            kind(TokenReader::new(&b"@BIN@"[..]).weights(usize::MAX)),
             ErrorKind::TooLarge(MOST_PARAMETERS)
         );
         for mark in ["@BIG@", "@STEP ", "@@BIN@"] {
-            assert_eq!(kind(Tokens::new(mark.as_bytes()).weights(1)), ErrorKind::NoWeights, "{mark}");
+            assert_eq!(kind(TokenReader::new(mark.as_bytes()).weights(1)), ErrorKind::NoWeights, "{mark}");
         }
-        assert_eq!(kind(Tokens::new(&b"@STEP@0123abc"[..]).weights(MOST_PARAMETERS)), ErrorKind::End);
+        assert_eq!(kind(TokenReader::new(&b"@STEP@0123abc"[..]).weights(MOST_PARAMETERS)), ErrorKind::End);
         for text in ["inf", "-nan", "1e99"] {
-            assert!(Tokens::new(text.as_bytes()).weights(1).is_err(), "{text}");
+            assert!(TokenReader::new(text.as_bytes()).weights(1).is_err(), "{text}");
         }
         let nan = [b"@BIN@", &f32::NAN.to_le_bytes()[..]].concat();
-        assert_eq!(kind(Tokens::new(&nan[..]).weights(1)), ErrorKind::NotFinite);
+        assert_eq!(kind(TokenReader::new(&nan[..]).weights(1)), ErrorKind::NotFinite);
         for step in [f32::NAN, f32::NEG_INFINITY, f32::MAX] {
             let steps = [b"@STEP@", &step.to_le_bytes()[..], &[0]].concat();
-            assert_eq!(kind(Tokens::new(&steps[..]).weights(1)), ErrorKind::NotFinite, "{step}");
+            assert_eq!(kind(TokenReader::new(&steps[..]).weights(1)), ErrorKind::NotFinite, "{step}");
         }
     }
 
     #[test]
-    fn endless_words_and_endless_space_end() {
+    fn words_and_space_are_bounded() {
         for byte in [b'x', b' '] {
             let input = io::BufReader::new(io::Read::take(io::repeat(byte), 1 << 20));
-            assert_eq!(kind(Tokens::new(input).word()), ErrorKind::Word(LONGEST_WORD));
+            assert_eq!(kind(TokenReader::new(input).word()), ErrorKind::Word(LONGEST_WORD));
         }
     }
 }

@@ -71,7 +71,7 @@ fn built_in(text: &str, options: &str) -> Result<Contender, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kosumi_go::graph_key::Sharing;
+    use kosumi_go::graph_key::NodeSharing;
 
     #[test]
     fn the_built_in_engine() {
@@ -83,7 +83,7 @@ mod tests {
         assert!(contender.is_built_in() && contender.text == options);
         let settings = settings(options);
         assert_eq!((settings.playouts, settings.threads, settings.seed), (Some(500), 2, 3));
-        assert_eq!(settings.sharing, Sharing::Tree);
+        assert_eq!(settings.sharing, NodeSharing::Tree);
         for bad in [
             "builtin:playout=5",
             "builtin:playouts=x",

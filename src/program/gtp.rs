@@ -10,7 +10,7 @@ use kosumi_cluster::{ClusterError, Placement};
 use kosumi_engine::{Engine, EngineSettings, HumanSettings, RankLink};
 use kosumi_eval::NetworkSettings;
 use kosumi_go::board::BoardSize;
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rules::Rules;
 use kosumi_gtp::Log;
 use kosumi_net::{BuiltIn, Network, Profile, Rank};
@@ -199,7 +199,7 @@ impl EngineArguments {
             move_time: self.time.or(defaults.move_time),
             lag_reserve: self.lag.unwrap_or(defaults.lag_reserve),
             seed: self.seed,
-            sharing: if self.tree { Sharing::Tree } else { Sharing::Graph },
+            sharing: if self.tree { NodeSharing::Tree } else { NodeSharing::Graph },
             strict: self.strict,
             rules: self.rules.unwrap_or(defaults.rules),
             komi: self.komi.or(defaults.komi),

@@ -8,7 +8,7 @@ use super::*;
 use hashbrown::HashMap;
 use kosumi_eval::{Evaluation, Prior};
 use kosumi_go::board::BoardSize;
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::mix;
 use kosumi_go::rules::{KoRule, Rules};
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl Evaluator for Terrain {
 
 fn empty(side: usize) -> Game {
     let rules = Rules { ko: KoRule::Positional, friendly_pass: false, ..Rules::default() };
-    Game::new(BoardSize::square(side).expect("size"), rules, 0.5).with_sharing(Sharing::Graph)
+    Game::new(BoardSize::square(side).expect("size"), rules, 0.5).with_sharing(NodeSharing::Graph)
 }
 
 fn search(terrain: &Terrain, game: &Game, threads: usize, playouts: u32) -> (Search<Terrain>, SearchReport) {

@@ -6,7 +6,7 @@
 //! The idea is that of KataGo's `antiMirror`; the method is our own.
 
 use kosumi_go::board::{BoardSize, Cell, Color, Move, Point};
-use kosumi_go::game::{Game, Line, Record};
+use kosumi_go::game::{Game, Line, MoveRecord};
 
 /// Number of mirrored moves, plus half of the other moves, from which an opponent counts as mirroring.
 const FEWEST: usize = 7;
@@ -49,7 +49,7 @@ fn center(size: BoardSize) -> Option<Point> {
 }
 
 /// Returns whether `color` has mirrored most of these moves, including the latest one.
-fn has_mirrored(size: BoardSize, records: &[Record], color: Color) -> bool {
+fn has_mirrored(size: BoardSize, records: &[MoveRecord], color: Color) -> bool {
     let (mut mirrored_moves, mut all, mut was_mirrored) = (0, 0, false);
     let (mut recent_mirrored, mut recent) = (0.0, 0.0);
     for pair in records.windows(2) {

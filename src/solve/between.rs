@@ -7,11 +7,11 @@
 //! The constants were tuned on GNU Go's suites `connect` and `connection` (209 tests; `PERF.md`, "GNU Go's suites").
 
 use super::bits::Bits;
-use super::ground::{Ground, Position};
+use super::window::{Position, Window};
 use kosumi_go::board::Color;
 
 /// Number of moves in a row, needed to join two chains, from which the chains are apart in tactical reading.
-pub(super) const APART: usize = 5;
+pub(super) const MOVES_APART: usize = 5;
 /// Number of liberties up to which an opponent's chain may be captured on the way if `color` is to move, one move for
 /// each liberty. If the chain's owner is to move, the limit is one liberty less.
 const CROSSED_LIBERTIES: u32 = 3;
@@ -19,8 +19,8 @@ const CROSSED_LIBERTIES: u32 = 3;
 const WEAK_LIBERTIES: u32 = 2;
 
 /// The space between the chains of the stones at `a` and `b`, both of colour `color`.
-pub(super) struct Between<'a, B> {
-    pub(super) ground: &'a Ground<B>,
+pub(super) struct ConnectionSpace<'a, B> {
+    pub(super) ground: &'a Window<B>,
     pub(super) position: &'a Position<B>,
     pub(super) color: Color,
     pub(super) a: u32,
@@ -28,24 +28,24 @@ pub(super) struct Between<'a, B> {
 }
 
 /// An opponent's chain that may be captured on the way.
-struct Crossed<B> {
+struct CapturableChain<B> {
     stones: B,
     liberties: B,
     /// Number of moves in a row, from the start of the path, after which the chain is captured.
     after: usize,
 }
 
-/// Points and stones that a chain reaches with fewer than [`APART`] moves in a row.
+/// Points and stones that a chain reaches with fewer than [`MOVES_APART`] moves in a row.
 struct Reach<B> {
     /// Empty points where the last of this number of moves may be, by number of moves.
-    points: [B; APART],
+    points: [B; MOVES_APART],
     /// Own stones that this number of moves joins, by number of moves.
-    stones: [B; APART],
-    crossed: smallvec::SmallVec<[Crossed<B>; 8]>,
+    stones: [B; MOVES_APART],
+    crossed: smallvec::SmallVec<[CapturableChain<B>; 8]>,
 }
 
-impl<B: Bits> Between<'_, B> {
-    /// Returns the number of moves in a row that join the chains; `None` if it is [`APART`] or more. A capture on the
+impl<B: Bits> ConnectionSpace<'_, B> {
+    /// Returns the number of moves in a row that join the chains; `None` if it is [`MOVES_APART`] or more. A capture on the
     /// way counts as joined with all adjacent stones, though a stone may have to be played in place of the captured
     /// ones.
     pub(super) fn moves(&self) -> Option<usize> {
@@ -56,7 +56,7 @@ impl<B: Bits> Between<'_, B> {
     /// Returns the points where a move of either side may matter: those on the shortest paths, and the liberties of
     /// weak chains on these paths and beside them. Empty if the chains are apart.
     pub(super) fn points(&self) -> B {
-        let Between { ground, position, color, a, b } = *self;
+        let ConnectionSpace { ground, position, color, a, b } = *self;
         let from_a = self.reach(a, None);
         let Some(moves) = from_a.stones.iter().position(|stones| stones.has(b)) else { return B::default() };
         let from_b = self.reach(b, None);
@@ -74,7 +74,7 @@ impl<B: Bits> Between<'_, B> {
         }
         for from_here in &from_a.crossed {
             let capture = from_here.liberties.count() as usize;
-            let lies_on_way = |from_there: &Crossed<B>| {
+            let lies_on_way = |from_there: &CapturableChain<B>| {
                 from_there.stones == from_here.stones && from_here.after + from_there.after <= moves + capture
             };
             if from_b.crossed.iter().any(lies_on_way) {
@@ -96,21 +96,21 @@ impl<B: Bits> Between<'_, B> {
 
     /// Returns what the chain at a stone reaches. The search stops once it reaches the stone at `until`.
     fn reach(&self, from: u32, until: Option<u32>) -> Reach<B> {
-        let Between { ground, position, color, .. } = *self;
+        let ConnectionSpace { ground, position, color, .. } = *self;
         let own = position.stones[color as usize];
         let enemy = position.stones[color.opponent() as usize];
         let empty = ground.empties(position);
         let most_liberties = CROSSED_LIBERTIES - u32::from(position.to_move != color);
         let mut reach = Reach {
-            points: [B::default(); APART],
-            stones: [B::default(); APART],
+            points: [B::default(); MOVES_APART],
+            stones: [B::default(); MOVES_APART],
             crossed: smallvec::SmallVec::new(),
         };
         let mut joined = ground.fill(B::one(from), own);
         // Everything reached so far: joined stones, played points, captured chains.
         let mut reached = joined;
         let mut looked_at = B::default();
-        for moves in 0..APART {
+        for moves in 0..MOVES_APART {
             if moves > 0 {
                 let played = ground.around(reached) & empty & !reached;
                 reach.points[moves] = played;
@@ -132,7 +132,11 @@ impl<B: Bits> Between<'_, B> {
                 let liberties = ground.around(stones) & empty;
                 let capture = liberties.count();
                 if capture <= most_liberties && !stones.meets(ground.safe) {
-                    reach.crossed.push(Crossed { stones, liberties, after: moves + capture as usize });
+                    reach.crossed.push(CapturableChain {
+                        stones,
+                        liberties,
+                        after: moves + capture as usize,
+                    });
                 }
             }
         }
@@ -154,10 +158,10 @@ mod tests {
     /// move may matter.
     fn between(drawing: &str, [a, b]: [&str; 2], to_move: Color) -> (Option<usize>, String) {
         let board: Board = drawing.parse().unwrap();
-        let ground = Ground::<u128>::whole(board.size(), false).unwrap();
+        let ground = Window::<u128>::whole(board.size(), false).unwrap();
         let position = ground.position(&board, to_move);
         let [a, b] = [a, b].map(|vertex| ground.index(at(&board, vertex)).unwrap());
-        let between = Between { ground: &ground, position: &position, color: Color::White, a, b };
+        let between = ConnectionSpace { ground: &ground, position: &position, color: Color::White, a, b };
         let points = between.points();
         let mut rows: Vec<Vec<char>> =
             drawing.lines().map(|row| row.chars().filter(|cell| *cell != ' ').collect()).collect();
@@ -170,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_ways_and_the_weak_chains_beside_them_are_found() {
+    fn shortest_paths_and_weak_chains_are_found() {
         // A knight's move: two paths of two points.
         let (moves, points) = between("......\n......\n.O....\n...O..\n......", ["B3", "D2"], Color::Black);
         assert_eq!((moves, points.as_str()), (Some(2), "......\n......\n.O++..\n.++O..\n......"));
@@ -201,7 +205,7 @@ mod tests {
                 cells.push(if index % 5 == 4 { '\n' } else { ' ' });
             }
             let Ok(board) = cells.trim_end().parse::<Board>() else { continue };
-            let ground = Ground::<u64>::whole(board.size(), false).unwrap();
+            let ground = Window::<u64>::whole(board.size(), false).unwrap();
             let position = ground.position(&board, Color::White);
             let [enemy, own] = position.stones;
             let empty = ground.empties(&position);
@@ -211,7 +215,8 @@ mod tests {
             }
             let (a, b) = (own.lowest(), 63 - own.leading_zeros());
             let joins = |played: u64| ground.fill(1 << a, own | played).has(b);
-            let moves = Between { ground: &ground, position: &position, color: Color::White, a, b }.moves();
+            let moves =
+                ConnectionSpace { ground: &ground, position: &position, color: Color::White, a, b }.moves();
             let points: Vec<u64> = empty.each().map(|index| 1 << index).collect();
             let fewest = fewest_of_all_choices(&points, &joins);
             assert_eq!(moves, fewest, "\n{cells}");
@@ -226,6 +231,6 @@ mod tests {
             }
             (0..points.len()).any(|first| any(&points[first + 1..], count - 1, played | points[first], joins))
         }
-        (0..APART).find(|&count| any(points, count, 0, joins))
+        (0..MOVES_APART).find(|&count| any(points, count, 0, joins))
     }
 }

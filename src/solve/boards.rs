@@ -2,13 +2,13 @@
 
 use super::bits::{Bits, Wide};
 use super::goal::{Goal, Kind};
-use super::ground::{Ground, Position};
 use super::images::Images;
+use super::move_code::{MoveCode, NO_MOVE, PASS};
 use super::path::Repetition;
 use super::search::{Search, Stop};
-use super::step::{NO_MOVE, PASS, Step};
 use super::table::Table;
-use super::threads::Question;
+use super::threads::SearchQuestion;
+use super::window::{Position, Window};
 use kosumi_go::board::{Board, Color, Move, Point};
 use kosumi_go::rules::{KoRule, Rules, Scoring, Tax};
 
@@ -96,13 +96,13 @@ pub fn solve_board(
         return Err(BoardError::Scoring);
     }
     let size = request.board.size();
-    if let Some(ground) = Ground::<u64>::whole(size, rules.suicide) {
+    if let Some(ground) = Window::<u64>::whole(size, rules.suicide) {
         return BoardSearch::new(request, ground, stop, progress).run();
     }
-    if let Some(ground) = Ground::<u128>::whole(size, rules.suicide) {
+    if let Some(ground) = Window::<u128>::whole(size, rules.suicide) {
         return BoardSearch::new(request, ground, stop, progress).run();
     }
-    let ground = Ground::<Wide>::whole(size, rules.suicide).ok_or(BoardError::TooLarge)?;
+    let ground = Window::<Wide>::whole(size, rules.suicide).ok_or(BoardError::TooLarge)?;
     BoardSearch::new(request, ground, stop, progress).run()
 }
 
@@ -110,11 +110,11 @@ struct BoardSearch<'a, B> {
     request: &'a BoardRequest<'a>,
     stop: Stop<'a>,
     progress: &'a dyn Fn(&BoardAnswer),
-    ground: Ground<B>,
+    ground: Window<B>,
     images: Option<Images<B>>,
     root: Position<B>,
     /// The moves that are made first.
-    line: Vec<Step>,
+    line: Vec<MoveCode>,
     repetition: Repetition,
     answer: BoardAnswer,
 }
@@ -122,7 +122,7 @@ struct BoardSearch<'a, B> {
 impl<'a, B: Bits> BoardSearch<'a, B> {
     fn new(
         request: &'a BoardRequest<'a>,
-        ground: Ground<B>,
+        ground: Window<B>,
         stop: Stop<'a>,
         progress: &'a dyn Fn(&BoardAnswer),
     ) -> BoardSearch<'a, B> {
@@ -174,7 +174,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         for (made, &mv) in self.request.moves.iter().enumerate() {
             let step = match mv {
                 Move::Pass => PASS,
-                Move::Play(point) => self.ground.index(point).map_or(NO_MOVE, |index| index as Step),
+                Move::Play(point) => self.ground.index(point).map_or(NO_MOVE, |index| index as MoveCode),
             };
             let legal = self.legal(table);
             let &(_, ends) =
@@ -194,7 +194,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
     }
 
     /// Returns the legal moves after the first ones, and whether each ends the game.
-    fn legal(&self, table: &Table<B>) -> Vec<(Step, bool)> {
+    fn legal(&self, table: &Table<B>) -> Vec<(MoveCode, bool)> {
         // The score of the goal does not matter here.
         let goal = Goal { prover: Color::Black, kind: Kind::Score(0) };
         let never = |_: u64| false;
@@ -213,11 +213,11 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
 
     /// Returns whether Black gets at least this number of points if the move `next`, if any, is made, and a move that
     /// shows it.
-    fn ask(&mut self, table: &Table<B>, at_least: i32, next: Option<Step>) -> Option<(bool, Step)> {
+    fn ask(&mut self, table: &Table<B>, at_least: i32, next: Option<MoveCode>) -> Option<(bool, MoveCode)> {
         let goal = Goal { prover: Color::Black, kind: Kind::Score(at_least) };
         let nodes = self.answer.nodes;
         let outer = self.stop;
-        let question = Question {
+        let question = SearchQuestion {
             ground: &self.ground,
             goal,
             repetition: self.repetition,
@@ -225,7 +225,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
             table,
         };
         let stop = |searched| outer(nodes + searched);
-        let line: Vec<Step> = self.line.iter().copied().chain(next).collect();
+        let line: Vec<MoveCode> = self.line.iter().copied().chain(next).collect();
         let found = question.decide(&self.root, &line, self.request.threads, &stop);
         self.answer.nodes += found.nodes;
         self.answer.table_use.0 += found.table_use.0;
@@ -233,7 +233,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         found.answer.won.map(|won| (won, found.answer.best))
     }
 
-    fn find_best(&mut self, table: &Table<B>, shown: Step) {
+    fn find_best(&mut self, table: &Table<B>, shown: MoveCode) {
         let Some(score) = self.answer.score() else { return };
         let black = self.to_move() == Color::Black;
         // A move is best if it keeps the score for its player.
@@ -264,11 +264,11 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         self.answer.best_is_complete = complete;
     }
 
-    fn as_move(&self, step: Step) -> Move {
+    fn as_move(&self, step: MoveCode) -> Move {
         if step == PASS { Move::Pass } else { Move::Play(self.point(step)) }
     }
 
-    fn point(&self, step: Step) -> Point {
+    fn point(&self, step: MoveCode) -> Point {
         self.ground.point(u32::from(step))
     }
 }
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     #[ignore = "takes ten minutes and 10 GiB: cargo test --profile checked -p kosumi-solve three_by_seven -- --ignored"]
-    fn three_by_seven_is_all_blacks() {
+    fn black_owns_all_of_three_by_seven() {
         assert_eq!(solve_guessed(3, 7, 21, 10 << 30).score(), Some(21));
     }
 
@@ -419,13 +419,13 @@ mod tests {
     }
 
     #[test]
-    fn without_superko_circles_have_no_score() {
+    fn cycles_lose_without_superko() {
         // On a board of this size, the side that is behind can always go round in a cycle.
         assert_eq!(solve(2, 2, KoRule::Simple, false).score(), Some(-4));
     }
 
     #[test]
-    fn what_cannot_be_solved_is_said() {
+    fn unsolvable_requests_are_errors() {
         let board = Board::new(BoardSize::new(3, 3).unwrap());
         let mut request = BoardRequest {
             board: &board,

@@ -6,7 +6,7 @@ use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 
 /// Reason why there is no answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum DoubleError {
+pub enum MultiChainError {
     /// The node budget was used up.
     #[error("not decided")]
     Undecided,
@@ -17,7 +17,7 @@ pub enum DoubleError {
 
 /// Tactical reading of several chains, as with [`Aim::Chain`], with one node budget for all readings.
 #[derive(Debug)]
-pub struct Double {
+pub struct MultiChainReader {
     /// Whether a move may remove its own chain of two or more stones.
     pub suicide: bool,
     /// Size of each transposition table, in bytes.
@@ -26,21 +26,30 @@ pub struct Double {
     pub nodes: u64,
 }
 
-impl Double {
+impl MultiChainReader {
     /// Reads whether the chain is captured if `first` moves first.
     ///
     /// # Errors
     ///
     /// Returns an error if the node budget is used up or the question is invalid.
-    pub fn captured(&mut self, board: &Board, point: Point, first: Color) -> Result<Success, DoubleError> {
-        let region = Region::NOWHERE;
-        let Double { suicide, memory, nodes: most } = *self;
+    pub fn captured(
+        &mut self,
+        board: &Board,
+        point: Point,
+        first: Color,
+    ) -> Result<Success, MultiChainError> {
+        let region = Region::EMPTY;
+        let MultiChainReader { suicide, memory, nodes: most } = *self;
         let question =
             Question { board, region: &region, aim: Aim::Chain(point), suicide, memory, threads: 1 };
         let reading = read(&question, first, &|nodes| nodes >= most)?;
         // Even the shortest question uses a node.
         self.nodes = most.saturating_sub(reading.nodes.max(1));
-        if reading.success == Success::Unknown { Err(DoubleError::Undecided) } else { Ok(reading.success) }
+        if reading.success == Success::Unknown {
+            Err(MultiChainError::Undecided)
+        } else {
+            Ok(reading.success)
+        }
     }
 
     /// Returns a move of `attacker` after which one of these chains of the opponent is captured whatever the reply,
@@ -54,7 +63,7 @@ impl Double {
         board: &Board,
         chains: &[Point],
         attacker: Color,
-    ) -> Result<Option<Move>, DoubleError> {
+    ) -> Result<Option<Move>, MultiChainError> {
         let mut targets = Vec::new();
         for &chain in chains {
             if self.captured(board, chain, attacker)? == Success::No {
@@ -89,7 +98,12 @@ impl Double {
     /// # Errors
     ///
     /// Returns an error if the node budget is used up or a question is invalid.
-    pub fn keeps_all(&mut self, board: &Board, chains: &[Point], owner: Color) -> Result<bool, DoubleError> {
+    pub fn saves_all(
+        &mut self,
+        board: &Board,
+        chains: &[Point],
+        owner: Color,
+    ) -> Result<bool, MultiChainError> {
         self.has_answer(board, chains, owner, true)
     }
 
@@ -101,7 +115,7 @@ impl Double {
         chains: &[Point],
         owner: Color,
         certain: bool,
-    ) -> Result<bool, DoubleError> {
+    ) -> Result<bool, MultiChainError> {
         for mv in board.empties() {
             if !self.is_legal(board, *mv, owner) {
                 continue;
@@ -159,8 +173,8 @@ fn near(board: &Board, chains: &[Point], steps: usize) -> PointSet {
 mod tests {
     use super::*;
 
-    fn double() -> Double {
-        Double { suicide: false, memory: 1 << 20, nodes: 200_000 }
+    fn double() -> MultiChainReader {
+        MultiChainReader { suicide: false, memory: 1 << 20, nodes: 200_000 }
     }
 
     fn at(board: &Board, vertex: &str) -> Point {
@@ -187,10 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_too_long_is_said() {
+    fn exhausted_node_budget_is_an_error() {
         let board: Board = ".....\n.XO..\n.XO..\n..X..\n.....".parse().unwrap();
-        let mut none = Double { nodes: 0, ..double() };
-        assert_eq!(none.combination(&board, &[at(&board, "C3")], Color::Black), Err(DoubleError::Undecided));
+        let mut none = MultiChainReader { nodes: 0, ..double() };
+        assert_eq!(
+            none.combination(&board, &[at(&board, "C3")], Color::Black),
+            Err(MultiChainError::Undecided)
+        );
         assert_eq!(double().combination(&board, &[], Color::Black), Ok(None));
     }
 }

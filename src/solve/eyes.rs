@@ -1,7 +1,7 @@
 //! Exact number of eyes of an eye space. The surrounding stones are read twice: as if they had enough liberties but no
 //! other eye, and as if they had one eye more.
 
-use super::problems::{Aim, Question, QuestionError, StopAt, Success, read};
+use super::problems::{Aim, Question, QuestionError, StopFn, Success, read};
 use super::region::Region;
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 
@@ -48,7 +48,7 @@ const MOST_INSIDE: usize = 6;
 /// # Errors
 ///
 /// Returns an error if the point lies in no such eye space, or if the search ends without a result.
-pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopAt<'_>) -> Result<Eyes, EyesError> {
+pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopFn<'_>) -> Result<Eyes, EyesError> {
     let (owner, space) = space(board, point).ok_or(EyesError::NoEyeSpace)?;
     let around = |p: &Point| board.cell(*p) == Cell::from(owner);
     let border: PointSet = space.iter().flat_map(Point::adjacent).filter(around).collect();
@@ -83,7 +83,7 @@ pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopAt<'_>) -> Res
             let stone =
                 playable.iter().flat_map(Point::adjacent).find(|&p| board.cell(p) == Cell::from(owner));
             let stone = stone.ok_or(EyesError::NoRoom)?;
-            let region = Region::drawn(board, *playable, stone);
+            let region = Region::with_points(board, *playable, stone);
             let question =
                 Question { board, region: &region, aim: Aim::Secure, suicide: false, memory, threads: 1 };
             let before = nodes;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_eye_space_is_said() {
+    fn invalid_eye_spaces_are_errors() {
         let two = "X.XO...\n.XOO...\nXXO....\n.......\n.......\n.......";
         // The stone in the corner is another chain.
         assert_eq!(of(two, "B6"), Err(EyesError::ManyChains));

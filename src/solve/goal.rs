@@ -1,9 +1,9 @@
 //! Goals of a search: results that one side, the prover, either achieves or does not.
 
-use super::between::{APART, Between};
+use super::between::{ConnectionSpace, MOVES_APART};
 use super::bits::Bits;
-use super::ground::{Ground, Holding, NOWHERE, Position};
 use super::table::{Hash128, Trace};
+use super::window::{NO_POINT, Position, SafeArea, Window};
 use kosumi_go::board::Color;
 
 /// A question with the answers yes and no.
@@ -33,7 +33,7 @@ pub(super) enum Kind<B> {
     /// The two points, stones of the prover, are in one chain.
     Join(u32, u32),
     /// The two points, stones of the prover, are in one chain, under the rule of tactical reading: the chains are apart
-    /// if joining them takes [`APART`] moves in a row, a chain that is captured at once is not joined, and only moves
+    /// if joining them takes [`MOVES_APART`] moves in a row, a chain that is captured at once is not joined, and only moves
     /// on the shortest paths and near them are tried.
     Link(u32, u32),
 }
@@ -41,14 +41,14 @@ pub(super) enum Kind<B> {
 /// Number of liberties with which a chain is safe in tactical reading if the opponent is to move.
 ///
 /// Measured on GNU Go's suites of tactical reading, 252 tests: with four, 105 answers are right, with five 139. With
-/// the moves of [`HELPERS_LIBERTIES`] for the chain's owner as well, 125 are right with four, 155 with five, and 150
+/// the moves of [`HELPER_LIBERTIES`] for the chain's owner as well, 125 are right with four, 155 with five, and 150
 /// with six.
 pub(super) const SAFE_LIBERTIES: u32 = 5;
 
 /// Number of liberties up to which the chain's owner may also fill the liberties of chains near its own liberties: to
 /// protect what an attack would capture on the way, or to take away the space that the attack needs. Without these
 /// moves, some chains were wrongly called captured.
-const HELPERS_LIBERTIES: u32 = 4;
+const HELPER_LIBERTIES: u32 = 4;
 
 /// Returns the estimated effort to win a position in which the opponent's stones look better by `behind`. It doubles
 /// for every `DOUBLES`. The values between are interpolated linearly in integers, so they are the same on every
@@ -67,26 +67,31 @@ fn effort(behind: i32) -> u32 {
 
 /// Result without a search: the winner, and what may happen on the way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settled<B> {
+pub(super) struct GoalResult<B> {
     pub(super) won: bool,
     pub(super) trace: Trace<B>,
 }
 
-impl<B: Bits> Settled<B> {
-    fn at_once(won: bool) -> Option<Settled<B>> {
-        Some(Settled { won, trace: Trace::default() })
+impl<B: Bits> GoalResult<B> {
+    fn at_once(won: bool) -> Option<GoalResult<B>> {
+        Some(GoalResult { won, trace: Trace::default() })
     }
 
     /// Returns a result that follows from what a side holds by replying only inside. The opponent may play and remove
     /// anything else.
-    fn held(won: bool, ground: &Ground<B>, owner: Color, holding: &Holding<B>) -> Option<Settled<B>> {
+    fn decided_by_holding(
+        won: bool,
+        ground: &Window<B>,
+        owner: Color,
+        holding: &SafeArea<B>,
+    ) -> Option<GoalResult<B>> {
         let (mut played, mut lifted) = ([B::default(); 2], [B::default(); 2]);
         let rest = ground.points & !holding.stones;
         played[owner as usize] = holding.area & !holding.stones;
         played[owner.opponent() as usize] = rest;
         lifted[owner as usize] = rest;
         lifted[owner.opponent() as usize] = rest;
-        Some(Settled { won, trace: Trace { played, lifted } })
+        Some(GoalResult { won, trace: Trace { played, removed: lifted } })
     }
 }
 
@@ -127,11 +132,13 @@ impl<B: Bits> Goal<B> {
 
     /// Returns the empty points where a move can matter: all of them, except in tactical reading and for plain
     /// liberties of the target.
-    pub(super) fn candidates(&self, ground: &Ground<B>, position: &Position<B>) -> B {
+    pub(super) fn candidates(&self, ground: &Window<B>, position: &Position<B>) -> B {
         let empty = ground.empties(position) & ground.playable;
         match self.kind {
             Kind::Chain(stone) => self.candidates_near(stone, ground, position, empty),
-            Kind::Link(a, b) => Between { ground, position, color: self.prover, a, b }.points() & empty,
+            Kind::Link(a, b) => {
+                ConnectionSpace { ground, position, color: self.prover, a, b }.points() & empty
+            }
             Kind::Take { target, own } if own.none() => {
                 let plain = self.plain_liberties(target, ground, position);
                 let owner_moves = position.to_move != self.prover;
@@ -150,7 +157,7 @@ impl<B: Bits> Goal<B> {
     /// stones and stones of the prover that are never captured may be adjacent to these liberties. A stone of the
     /// prover there is never captured either, and the order of filling does not matter. For the owner such a stone is
     /// no better than a pass.
-    fn plain_liberties(&self, target: B, ground: &Ground<B>, position: &Position<B>) -> B {
+    fn plain_liberties(&self, target: B, ground: &Window<B>, position: &Position<B>) -> B {
         let stones = position.stones[self.prover.opponent() as usize];
         let attackers = position.stones[self.prover as usize];
         let left = stones & target;
@@ -163,7 +170,7 @@ impl<B: Bits> Goal<B> {
         if !left.within(chain) || beside.count() < 2 {
             return B::default();
         }
-        let lasting = ground.lasting(position, self.prover);
+        let lasting = ground.uncapturable(position, self.prover);
         let mut plain = beside & ground.around(lasting);
         let others = ground.points & !(chain | attackers & lasting);
         loop {
@@ -176,7 +183,7 @@ impl<B: Bits> Goal<B> {
     }
 
     /// Returns the points where a move can matter to the chain of a stone that may be captured.
-    fn candidates_near(&self, stone: u32, ground: &Ground<B>, position: &Position<B>, empty: B) -> B {
+    fn candidates_near(&self, stone: u32, ground: &Window<B>, position: &Position<B>, empty: B) -> B {
         let stones = position.stones[self.prover.opponent() as usize];
         let enemy = position.stones[self.prover as usize];
         if !stones.has(stone) {
@@ -220,7 +227,7 @@ impl<B: Bits> Goal<B> {
             for side in [stones & !chain, enemy] {
                 for part in ground.parts_at(near & side, side) {
                     let its = ground.around(part) & empty;
-                    if its.count() <= HELPERS_LIBERTIES {
+                    if its.count() <= HELPER_LIBERTIES {
                         candidates = candidates | its;
                     }
                 }
@@ -235,7 +242,7 @@ impl<B: Bits> Goal<B> {
     }
 
     /// Returns whether the goal is achieved after two passes.
-    fn at_end(&self, ground: &Ground<B>, position: &Position<B>) -> bool {
+    fn at_end(&self, ground: &Window<B>, position: &Position<B>) -> bool {
         match self.kind {
             Kind::Score(at_least) => ground.score(position) >= at_least,
             Kind::Clear(area) => !position.stones[self.prover.opponent() as usize].meets(area),
@@ -245,7 +252,7 @@ impl<B: Bits> Goal<B> {
 
     /// Returns the result if the move that led to this position decides it. This is cheap, because it is called for
     /// every move.
-    pub(super) fn decided(&self, ground: &Ground<B>, position: &Position<B>) -> Option<Settled<B>> {
+    pub(super) fn decided(&self, ground: &Window<B>, position: &Position<B>) -> Option<GoalResult<B>> {
         let prover = self.prover as usize;
         let other = self.prover.opponent() as usize;
         match self.kind {
@@ -256,14 +263,14 @@ impl<B: Bits> Goal<B> {
                 let won = self.at_end(ground, position);
                 // After one pass, the side to move may end the game.
                 let ends = position.passes > 1 || won == (position.to_move == self.prover);
-                if ends { Settled::at_once(won) } else { None }
+                if ends { GoalResult::at_once(won) } else { None }
             }
             Kind::Take { target, own } => {
                 if !position.stones[other].meets(target) {
-                    return Settled::at_once(true);
+                    return GoalResult::at_once(true);
                 }
                 if own.any() && !position.stones[prover].meets(own) {
-                    return Settled::at_once(false);
+                    return GoalResult::at_once(false);
                 }
                 None
             }
@@ -271,30 +278,30 @@ impl<B: Bits> Goal<B> {
                 if !position.stones[other].has(stone) {
                     // A single stone taken in a ko counts as captured only when it is too late to retake it.
                     let may_return = position.to_move != self.prover
-                        && ground.place(position, stone).is_some_and(|placed| placed.after.ko != NOWHERE);
-                    return if may_return { None } else { Settled::at_once(true) };
+                        && ground.place(position, stone).is_some_and(|placed| placed.after.ko != NO_POINT);
+                    return if may_return { None } else { GoalResult::at_once(true) };
                 }
                 let chain = ground.fill(B::one(stone), position.stones[other]);
                 let liberties = (ground.around(chain) & ground.empties(position)).count();
                 let enough =
                     if position.to_move == self.prover { SAFE_LIBERTIES } else { SAFE_LIBERTIES - 1 };
-                if liberties >= enough { Settled::at_once(false) } else { None }
+                if liberties >= enough { GoalResult::at_once(false) } else { None }
             }
             Kind::Secure(area) => {
                 let stones = position.stones[prover] & area;
                 if stones.none() {
-                    return Settled::at_once(false);
+                    return GoalResult::at_once(false);
                 }
                 // A side that has moved outside may have made eyes there.
                 let chains = ground.fill(stones, position.stones[prover]);
                 let has_moved = self.has_moved_outside(ground, position);
                 let may_live = has_moved && ground.reaches_outside(position, chains);
-                if may_live { Settled::at_once(true) } else { None }
+                if may_live { GoalResult::at_once(true) } else { None }
             }
             Kind::Join(a, b) | Kind::Link(a, b) => {
                 let stones = position.stones[prover];
                 if !stones.has(a) || !stones.has(b) {
-                    return Settled::at_once(false);
+                    return GoalResult::at_once(false);
                 }
                 let chain = ground.fill(B::one(a), stones);
                 if !chain.has(b) {
@@ -302,19 +309,19 @@ impl<B: Bits> Goal<B> {
                     let other = ground.fill(B::one(b), stones);
                     let joined = self.has_moved_outside(ground, position)
                         && [chain, other].iter().all(|&chain| ground.reaches_outside(position, chain));
-                    return if joined { Settled::at_once(true) } else { None };
+                    return if joined { GoalResult::at_once(true) } else { None };
                 }
                 // Stones that are joined and captured at once are not joined.
                 let is_taken_next = matches!(self.kind, Kind::Link(..))
                     && position.to_move != self.prover
                     && (ground.around(chain) & ground.empties(position)).count() < 2;
-                if is_taken_next { None } else { Settled::at_once(true) }
+                if is_taken_next { None } else { GoalResult::at_once(true) }
             }
         }
     }
 
     /// Returns whether a proof of the opponent's success is being checked and the prover has played outside the region.
-    fn has_moved_outside(&self, ground: &Ground<B>, position: &Position<B>) -> bool {
+    fn has_moved_outside(&self, ground: &Window<B>, position: &Position<B>) -> bool {
         ground.besieged == Some(self.prover.opponent()) && position.outside > 0
     }
 
@@ -322,10 +329,10 @@ impl<B: Bits> Goal<B> {
     /// is the side that wins when a position recurs, if that ends the game.
     pub(super) fn held(
         &self,
-        ground: &Ground<B>,
+        ground: &Window<B>,
         position: &Position<B>,
         cycles: Option<Color>,
-    ) -> Option<Settled<B>> {
+    ) -> Option<GoalResult<B>> {
         // A side that may commit suicide can go round in cycles against an opponent that only replies.
         let counts = |owner: Color| !ground.suicide || cycles.is_none_or(|winner| winner == owner);
         match self.kind {
@@ -333,7 +340,7 @@ impl<B: Bits> Goal<B> {
                 let area = ground.points.count() as i32;
                 for owner in [Color::Black, Color::White].into_iter().filter(|&owner| counts(owner)) {
                     // Without stones nothing is alive, and a held area decides only if it is large enough.
-                    let holding = ground.holding(position, owner);
+                    let holding = ground.safe_area(position, owner);
                     if holding.stones.none() {
                         continue;
                     }
@@ -343,7 +350,12 @@ impl<B: Bits> Goal<B> {
                         Color::White => bound < at_least,
                     };
                     if decides {
-                        return Settled::held(owner == Color::Black, ground, owner, &holding);
+                        return GoalResult::decided_by_holding(
+                            owner == Color::Black,
+                            ground,
+                            owner,
+                            &holding,
+                        );
                     }
                 }
                 None
@@ -353,35 +365,35 @@ impl<B: Bits> Goal<B> {
                 if !counts(owner) {
                     return None;
                 }
-                let mut holding = ground.holding(position, owner);
+                let mut holding = ground.safe_area(position, owner);
                 // The stones stay without any further move.
                 holding.area = holding.stones;
                 let stays = holding.stones.meets(target);
-                if stays { Settled::held(false, ground, owner, &holding) } else { None }
+                if stays { GoalResult::decided_by_holding(false, ground, owner, &holding) } else { None }
             }
             Kind::Clear(area) => {
                 let owner = self.prover.opponent();
                 if !counts(owner) {
                     return None;
                 }
-                let mut holding = ground.holding(position, owner);
+                let mut holding = ground.safe_area(position, owner);
                 holding.area = holding.stones;
                 let stays = holding.stones.meets(area);
-                if stays { Settled::held(false, ground, owner, &holding) } else { None }
+                if stays { GoalResult::decided_by_holding(false, ground, owner, &holding) } else { None }
             }
             Kind::Secure(area) => {
                 let owner = self.prover;
                 if !counts(owner) {
                     return None;
                 }
-                let mut holding = ground.holding(position, owner);
+                let mut holding = ground.safe_area(position, owner);
                 holding.area = holding.stones;
                 let secure = holding.stones.meets(area);
-                if secure { Settled::held(true, ground, owner, &holding) } else { None }
+                if secure { GoalResult::decided_by_holding(true, ground, owner, &holding) } else { None }
             }
             Kind::Link(a, b) => {
-                match (Between { ground, position, color: self.prover, a, b }).moves() {
-                    None => Settled::at_once(false),
+                match (ConnectionSpace { ground, position, color: self.prover, a, b }).moves() {
+                    None => GoalResult::at_once(false),
                     // The points were in one chain before the first move.
                     Some(0) => self.decided(ground, position),
                     Some(_) => None,
@@ -392,7 +404,7 @@ impl<B: Bits> Goal<B> {
     }
 
     /// Returns the proof and disproof number of a position that has not been searched.
-    pub(super) fn first_numbers(&self, ground: &Ground<B>, position: &Position<B>) -> (u32, u32) {
+    pub(super) fn first_numbers(&self, ground: &Window<B>, position: &Position<B>) -> (u32, u32) {
         match self.kind {
             Kind::Take { target, .. } => {
                 let stones = position.stones[self.prover.opponent() as usize];
@@ -415,11 +427,12 @@ impl<B: Bits> Goal<B> {
                 (effort(-lead), effort(lead))
             }
             Kind::Link(a, b) => {
-                let between = Between { ground, position, color: self.prover, a, b };
-                let moves = between.moves().unwrap_or(APART) as u32;
-                let to_come = (moves + u32::from(position.to_move != self.prover)).clamp(1, APART as u32);
+                let between = ConnectionSpace { ground, position, color: self.prover, a, b };
+                let moves = between.moves().unwrap_or(MOVES_APART) as u32;
+                let to_come =
+                    (moves + u32::from(position.to_move != self.prover)).clamp(1, MOVES_APART as u32);
                 // Every further move multiplies the work.
-                (4u32.pow(to_come - 1), 4u32.pow(APART as u32 - to_come))
+                (4u32.pow(to_come - 1), 4u32.pow(MOVES_APART as u32 - to_come))
             }
             Kind::Clear(_) | Kind::Secure(_) | Kind::Join(..) => (1, 1),
         }

@@ -1,9 +1,9 @@
 //! Images of positions under symmetry: a position and its rotations and reflections are read once.
 
 use super::bits::Bits;
-use super::ground::Ground;
-use super::step::Step;
+use super::move_code::MoveCode;
 use super::table::Trace;
+use super::window::Window;
 use kosumi_go::board::{BoardSize, Point, Symmetry};
 
 /// Largest number of columns of a board whose images are used. The tables of wider boards would be large, and such
@@ -23,7 +23,7 @@ pub(super) struct Images<B> {
 
 impl<B: Bits> Images<B> {
     /// Creates the tables for a ground that is a whole board; `None` if it is too wide.
-    pub(super) fn new(ground: &Ground<B>, size: BoardSize) -> Option<Images<B>> {
+    pub(super) fn new(ground: &Window<B>, size: BoardSize) -> Option<Images<B>> {
         if ground.columns > MOST_COLUMNS || size.columns() as u32 != ground.columns {
             return None;
         }
@@ -83,17 +83,17 @@ impl<B: Bits> Images<B> {
     /// Returns the image of a trace.
     pub(super) fn trace(&self, symmetry: u8, trace: &Trace<B>) -> Trace<B> {
         let image = |set| self.apply(symmetry, set);
-        Trace { played: trace.played.map(image), lifted: trace.lifted.map(image) }
+        Trace { played: trace.played.map(image), removed: trace.removed.map(image) }
     }
 
     /// Returns the image of a point.
-    pub(super) fn step(&self, symmetry: u8, step: Step) -> Step {
+    pub(super) fn step(&self, symmetry: u8, step: MoveCode) -> MoveCode {
         let image = self.apply(symmetry, B::one(u32::from(step)));
-        image.each().next().map_or(step, |index| index as Step)
+        image.each().next().map_or(step, |index| index as MoveCode)
     }
 
     /// Returns the point of which this one is the image.
-    pub(super) fn step_back(&self, symmetry: u8, step: Step) -> Step {
+    pub(super) fn step_back(&self, symmetry: u8, step: MoveCode) -> MoveCode {
         self.step(self.inverse[usize::from(symmetry)], step)
     }
 
@@ -108,10 +108,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn images_are_found_from_every_side() {
+    fn smallest_image_is_unique() {
         for (columns, rows) in [(3, 3), (4, 2), (5, 5), (1, 6)] {
             let size = BoardSize::new(columns, rows).unwrap();
-            let ground = Ground::<u64>::whole(size, false).unwrap();
+            let ground = Window::<u64>::whole(size, false).unwrap();
             let images = Images::new(&ground, size).unwrap();
             let stones = [u64::one(0), ground.points & !u64::one(0) & 0x2d2d];
             let (smallest, _) = images.smallest(stones);
@@ -119,7 +119,7 @@ mod tests {
                 let image = stones.map(|set| images.apply(symmetry, set));
                 assert!(image.iter().all(|set| set.within(ground.points)));
                 assert_eq!(images.smallest(image).0, smallest, "{size} {symmetry}");
-                let trace = Trace { played: stones, lifted: image };
+                let trace = Trace { played: stones, removed: image };
                 let turned = images.trace(symmetry, &trace);
                 assert_eq!(images.trace_back(symmetry, &turned), trace);
             }

@@ -5,38 +5,38 @@
 //! (`table::Proof`). Neither superko nor cycles can therefore mislead the search (`tests` compare it with plain
 //! minimax).
 //!
-//! The module has its own board of point sets, `ground`, because its positions are small, are compared exactly, and are
+//! The module has its own board of point sets, `window`, because its positions are small, are compared exactly, and are
 //! made and discarded by the million. It reads no clock: the caller decides when to stop.
 
-#[cfg(test)]
-mod attractor;
 mod between;
 mod bits;
 mod boards;
 mod double;
+#[cfg(test)]
+mod enumeration;
 mod eyes;
 mod goal;
-mod ground;
 mod images;
 mod memo;
+mod move_code;
 mod path;
 mod problems;
 #[cfg(test)]
 mod problems_tests;
 mod region;
 mod search;
-mod step;
 mod table;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod window;
 
 pub use boards::{BoardAnswer, BoardError, BoardRequest, solve_board};
-pub use double::{Double, DoubleError};
+pub use double::{MultiChainError, MultiChainReader};
 pub use eyes::{Eyes, EyesError, eyes};
 pub use memo::{Memo, MemoUsage};
 pub use problems::{
-    Aim, MOST_THREATS, ProofNode, Question, QuestionError, Reading, Status, StopAt, Success, Verdict, judge,
-    proof_tree, read, settle,
+    Aim, GroupReading, MOST_THREATS, ProofNode, Question, QuestionError, Reading, Status, StopFn, Success,
+    proof_tree, read, read_status, read_with_region,
 };
 pub use region::Region;

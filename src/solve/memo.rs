@@ -4,7 +4,7 @@
 //! answer is valid in many positions of a game. An entry needs no proof of correctness, because its key covers
 //! everything that a reading depends on.
 
-use super::problems::{Question, QuestionError, Reading, Success, key, read_here};
+use super::problems::{Question, QuestionError, Reading, Success, key, read_in_region};
 use kosumi_go::board::Color;
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub struct Memo {
     /// Answers of the previous generation, not used since `young` was last emptied.
     old: HashMap<u128, Reading>,
     /// Largest number of entries in `young`.
-    most: usize,
+    capacity_per_generation: usize,
     usage: MemoUsage,
 }
 
@@ -39,7 +39,7 @@ impl Memo {
         Memo {
             young: HashMap::new(),
             old: HashMap::new(),
-            most: (answers / 2).max(1),
+            capacity_per_generation: (answers / 2).max(1),
             usage: MemoUsage::default(),
         }
     }
@@ -97,12 +97,12 @@ impl Memo {
                 known
             }
             None => {
-                let reading = read_here(question, first, &|nodes| nodes >= most_nodes)?;
+                let reading = read_in_region(question, first, &|nodes| nodes >= most_nodes)?;
                 self.usage.nodes += reading.nodes;
                 reading
             }
         };
-        if self.young.len() >= self.most {
+        if self.young.len() >= self.capacity_per_generation {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(key, reading);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_are_kept() {
+    fn cache_size_is_bounded() {
         let board: Board = BOARD.parse().expect("a drawing");
         let mut memo = Memo::new(4);
         for most in 1..=50 {

@@ -5,9 +5,9 @@
 //! the two.
 
 use super::bits::Bits;
-use super::ground::{Ground, NOWHERE, Position};
 use super::images::Images;
 use super::table::{Hash128, Proof};
+use super::window::{NO_POINT, Position, Window};
 use kosumi_go::board::Color;
 use kosumi_go::rules::KoRule;
 
@@ -35,7 +35,7 @@ pub(super) const NEVER: u16 = u16::MAX;
 
 /// One position of the line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step<B> {
+pub(super) struct PathEntry<B> {
     position: Position<B>,
     /// Side whose move led to the position, and whether that move was a stone. The values of the first position have no
     /// meaning.
@@ -53,7 +53,7 @@ pub(super) struct Path<B> {
     repetition: Repetition,
     /// Part of all keys: the same position with another goal has another key.
     salt: u64,
-    steps: Vec<Step<B>>,
+    steps: Vec<PathEntry<B>>,
 }
 
 /// Effects of the past on a position.
@@ -94,7 +94,7 @@ impl<B: Bits> Path<B> {
         let mut hash = Hash128::START;
         position.stones.into_iter().for_each(|stones| stones.words(|word| hash.mix(word)));
         hash.mix(self.state_word(&position) | (mover as u64) << 62 | u64::from(by_play) << 63);
-        self.steps.push(Step {
+        self.steps.push(PathEntry {
             position,
             mover,
             by_play,
@@ -111,7 +111,7 @@ impl<B: Bits> Path<B> {
     /// forbids is among the bans.
     fn state_word(&self, position: &Position<B>) -> u64 {
         let ko = match self.repetition {
-            Repetition::Forbidden(_) => NOWHERE,
+            Repetition::Forbidden(_) => NO_POINT,
             Repetition::Wins(_) => position.ko,
         };
         u64::from(ko)
@@ -139,7 +139,7 @@ impl<B: Bits> Path<B> {
     /// position after that move. That position itself is not on the line yet, unless it is the first.
     pub(super) fn past(
         &self,
-        ground: &Ground<B>,
+        ground: &Window<B>,
         images: Option<&Images<B>>,
         position: &Position<B>,
         by_play: bool,
@@ -182,7 +182,7 @@ impl<B: Bits> Path<B> {
         hash.mix(self.salt);
         let mut stones = position.stones;
         if past.banned.none()
-            && position.ko == NOWHERE
+            && position.ko == NO_POINT
             && let Some(images) = images
         {
             (stones, past.symmetry) = images.smallest(stones);
@@ -217,7 +217,7 @@ impl<B: Bits> Path<B> {
 
     /// Returns the hash of some steps. The past is not transformed together with the position after it, so each image
     /// has another hash.
-    fn hash(steps: &[Step<B>], symmetry: u8) -> u64 {
+    fn hash(steps: &[PathEntry<B>], symmetry: u8) -> u64 {
         let mut hash = Hash128::START;
         hash.mix(u64::from(symmetry));
         steps.iter().for_each(|step| hash.mix(step.id));
@@ -235,7 +235,7 @@ impl<B: Bits> Path<B> {
         prover: Color,
         proof: &Proof<B>,
     ) -> bool {
-        let rests_on = usize::from(proof.rests_on);
+        let rests_on = usize::from(proof.depends_on);
         if rests_on > self.len() || rests_on > 0 && self.suffix(rests_on, symmetry) != proof.suffix {
             return false;
         }
@@ -249,7 +249,7 @@ impl<B: Bits> Path<B> {
                 // A stone of the winner returns only to a point from which one was removed.
                 let own = winner as usize;
                 let trace = &proof.trace;
-                let lifted = last.lifted[own] | lifted[own] | trace.lifted[own];
+                let lifted = last.lifted[own] | lifted[own] | trace.removed[own];
                 // Stones removed in the steps that the proof depends on count, too.
                 let lifted = lifted | self.steps.last().map_or(lifted, |step| step.lifted[own]);
                 if !trace.played[own].meets(lifted) {
@@ -271,16 +271,16 @@ impl<B: Bits> Path<B> {
     }
 
     /// Returns whether a position of the past may recur inside the proof's tree.
-    fn may_cycle(&self, earlier: &[Step<B>], position: &Position<B>, proof: &Proof<B>) -> bool {
+    fn may_cycle(&self, earlier: &[PathEntry<B>], position: &Position<B>, proof: &Proof<B>) -> bool {
         let trace = &proof.trace;
-        let lifts = (0..2).any(|color| trace.played[color].meets(trace.lifted[color]));
+        let lifts = (0..2).any(|color| trace.played[color].meets(trace.removed[color]));
         earlier.iter().any(|step| {
             let then = &step.position;
             if then.stones != position.stones {
                 return may_return(&position.stones, &then.stones, proof);
             }
             // The same stones may recur by plays that are removed again, by a pass, or by a threat that ends a ko.
-            lifts || then.passes > 0 && position.passes == 0 || position.ko != NOWHERE
+            lifts || then.passes > 0 && position.passes == 0 || position.ko != NO_POINT
         })
     }
 }
@@ -289,7 +289,7 @@ impl<B: Bits> Path<B> {
 /// played there.
 fn may_return<B: Bits>(from: &[B; 2], to: &[B; 2], proof: &Proof<B>) -> bool {
     (0..2).all(|color| {
-        (from[color] & !to[color]).within(proof.trace.lifted[color])
+        (from[color] & !to[color]).within(proof.trace.removed[color])
             && (to[color] & !from[color]).within(proof.trace.played[color])
     })
 }

@@ -6,13 +6,13 @@
 
 use super::bits::{Bits, Wide};
 use super::goal::{Goal, Kind};
-use super::ground::{ENDLESS, Ground, MOST_OUTSIDE, NOWHERE, Position};
+use super::move_code::{MoveCode, NO_MOVE, PASS, THREAT};
 use super::path::Repetition;
 use super::region::Region;
 use super::search::Search;
-use super::step::{NO_MOVE, PASS, Step, THREAT};
 use super::table::{Hash128, Table};
 use super::threads;
+use super::window::{MOST_OUTSIDE, NO_POINT, Position, UNLIMITED, Window};
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 
 /// Aim of one side, the prover. Every other outcome is a success of the opponent.
@@ -125,7 +125,7 @@ pub struct Reading {
 }
 
 /// Returns whether to give up. The search calls it now and then with the number of nodes searched.
-pub type StopAt<'a> = &'a dyn Fn(u64) -> bool;
+pub type StopFn<'a> = &'a dyn Fn(u64) -> bool;
 
 /// Answers a question with `first` to move. An answer also holds against moves outside the region. Where it does not,
 /// the region is enlarged a few times.
@@ -133,8 +133,8 @@ pub type StopAt<'a> = &'a dyn Fn(u64) -> bool;
 /// # Errors
 ///
 /// Returns a [`QuestionError`] if the question is invalid.
-pub fn read(question: &Question<'_>, first: Color, stop: StopAt<'_>) -> Result<Reading, QuestionError> {
-    Ok(settle(question, first, stop)?.0)
+pub fn read(question: &Question<'_>, first: Color, stop: StopFn<'_>) -> Result<Reading, QuestionError> {
+    Ok(read_with_region(question, first, stop)?.0)
 }
 
 /// Answers a question as [`read`] does, and returns the region in which the answer was found.
@@ -142,16 +142,16 @@ pub fn read(question: &Question<'_>, first: Color, stop: StopAt<'_>) -> Result<R
 /// # Errors
 ///
 /// Returns a [`QuestionError`] if the question is invalid.
-pub fn settle(
+pub fn read_with_region(
     question: &Question<'_>,
     first: Color,
-    stop: StopAt<'_>,
+    stop: StopFn<'_>,
 ) -> Result<(Reading, Region), QuestionError> {
     let mut region = *question.region;
     let mut nodes = 0;
     for round in 0.. {
         let question = Question { region: &region, ..*question };
-        let reading = read_here(&question, first, &|searched| stop(nodes + searched))?;
+        let reading = read_in_region(&question, first, &|searched| stop(nodes + searched))?;
         nodes += reading.nodes;
         let reading = Reading { nodes, ..reading };
         let wider = match reading.success {
@@ -173,12 +173,12 @@ pub fn settle(
 /// # Errors
 ///
 /// Returns a [`QuestionError`] if the question is invalid.
-pub(super) fn read_here(
+pub(super) fn read_in_region(
     question: &Question<'_>,
     first: Color,
-    stop: StopAt<'_>,
+    stop: StopFn<'_>,
 ) -> Result<Reading, QuestionError> {
-    with_ground(question, &mut Read { first, stop })
+    with_ground(question, &mut ReadJob { first, stop })
 }
 
 /// Returns a hash of everything that a reading depends on. Questions with the same hash have the same answer within
@@ -208,9 +208,11 @@ pub(super) fn key(question: &Question<'_>, first: Color, most_nodes: u64) -> Res
     let settings = [u64::from(question.suicide), question.memory as u64, question.threads as u64];
     let strong = Color::BOTH.map(|color| match question.aim.is_tactical() {
         true => PointSet::EMPTY,
-        false => strong(board, question.region, color, question.suicide).unwrap_or(PointSet::EMPTY),
+        false => {
+            uncapturable_stones(board, question.region, color, question.suicide).unwrap_or(PointSet::EMPTY)
+        }
     });
-    hash.mix(u64::from(question.region.is_closed) | u64::from(question.region.is_quiet) << 1);
+    hash.mix(u64::from(question.region.is_closed) | u64::from(question.region.excludes_moves_outside) << 1);
     words.into_iter().chain(settings).chain(window).for_each(|word| hash.mix(word));
     for row in corner.1..corner.1 + sides.1 {
         // Five bits for each of at most 25 points of a row.
@@ -249,7 +251,7 @@ pub enum Status {
 
 /// Fate of a region's group, for either side moving first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Verdict {
+pub struct GroupReading {
     /// Fate of the group.
     pub status: Status,
     /// Whether the group is captured if the opponent moves first.
@@ -265,16 +267,16 @@ pub struct Verdict {
 /// # Errors
 ///
 /// Returns a [`QuestionError`] if the question is invalid.
-pub fn judge(question: &Question<'_>, stop: StopAt<'_>) -> Result<Verdict, QuestionError> {
+pub fn read_status(question: &Question<'_>, stop: StopFn<'_>) -> Result<GroupReading, QuestionError> {
     let question = Question { aim: Aim::Capture, ..*question };
     check(&question)?;
     let group = &question.region.group;
     let owner = group.iter().next().and_then(|point| question.board.cell(point).color());
     let owner = owner.ok_or(QuestionError::NoStones)?;
-    let (attack, region) = settle(&question, owner.opponent(), stop)?;
+    let (attack, region) = read_with_region(&question, owner.opponent(), stop)?;
     let before = attack.nodes;
     let (defence, region) =
-        settle(&Question { region: &region, ..question }, owner, &|nodes| stop(before + nodes))?;
+        read_with_region(&Question { region: &region, ..question }, owner, &|nodes| stop(before + nodes))?;
     let before = before + defence.nodes;
     let question = Question { region: &region, ..question };
     let status = match (attack.success, defence.success) {
@@ -291,7 +293,7 @@ pub fn judge(question: &Question<'_>, stop: StopAt<'_>) -> Result<Verdict, Quest
         (Success::Yes, Success::No) => Status::Unsettled,
         _ => Status::Ko,
     };
-    Ok(Verdict { status, attack, defence, region })
+    Ok(GroupReading { status, attack, defence, region })
 }
 
 /// One move of a proof, and its continuations.
@@ -325,35 +327,38 @@ pub fn proof_tree(
     first: Color,
     success: Success,
     most_nodes: usize,
-    stop: StopAt<'_>,
+    stop: StopFn<'_>,
 ) -> Result<Vec<ProofNode>, QuestionError> {
-    with_ground(question, &mut Show { first, success, most_nodes, stop })
+    with_ground(question, &mut ProofJob { first, success, most_nodes, stop })
 }
 
-/// Work to be done on a [`Ground`] of any set width.
-pub(super) trait Job {
+/// Work to be done on a [`Window`] of any set width.
+pub(super) trait GroundJob {
     type Output;
-    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Self::Output;
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) -> Self::Output;
 }
 
 /// A question translated to the solver's board.
-pub(super) struct Setting<B> {
-    pub(super) ground: Ground<B>,
+pub(super) struct BoardQuestion<B> {
+    pub(super) ground: Window<B>,
     pub(super) goal: Goal<B>,
     position: Position<B>,
     repetition: Repetition,
 }
 
-pub(super) fn with_ground<J: Job>(question: &Question<'_>, job: &mut J) -> Result<J::Output, QuestionError> {
+pub(super) fn with_ground<J: GroundJob>(
+    question: &Question<'_>,
+    job: &mut J,
+) -> Result<J::Output, QuestionError> {
     check(question)?;
     let window = window(question);
-    if let Some(setting) = Setting::<u64>::new(question, window) {
+    if let Some(setting) = BoardQuestion::<u64>::new(question, window) {
         return Ok(job.run(question, setting));
     }
-    if let Some(setting) = Setting::<u128>::new(question, window) {
+    if let Some(setting) = BoardQuestion::<u128>::new(question, window) {
         return Ok(job.run(question, setting));
     }
-    let setting = Setting::<Wide>::new(question, window).ok_or(QuestionError::TooLarge)?;
+    let setting = BoardQuestion::<Wide>::new(question, window).ok_or(QuestionError::TooLarge)?;
     Ok(job.run(question, setting))
 }
 
@@ -396,7 +401,7 @@ fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
     if let Aim::Chain(a) | Aim::Link(a, _) = question.aim {
         let b = if let Aim::Link(_, b) = question.aim { b } else { a };
         let size = board.size();
-        let is_whole = Ground::<Wide>::whole(size, question.suicide).is_some();
+        let is_whole = Window::<Wide>::whole(size, question.suicide).is_some();
         let side = |from: usize, to: usize, all: usize| {
             let length = if is_whole { all } else { all.min(LARGEST_SIDE) };
             (((from + to) / 2).saturating_sub(length / 2).min(all - length), length)
@@ -434,19 +439,19 @@ fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
 
 /// Returns the stones of `owner` that are never captured even if the opponent controls the whole region and all moves
 /// in it. Returns `None` if the board is too large for the reading.
-fn strong(board: &Board, region: &Region, owner: Color, suicide: bool) -> Option<PointSet> {
-    let mut ground = Ground::<Wide>::whole(board.size(), suicide)?;
+fn uncapturable_stones(board: &Board, region: &Region, owner: Color, suicide: bool) -> Option<PointSet> {
+    let mut ground = Window::<Wide>::whole(board.size(), suicide)?;
     ground.playable = ground.points & !ground.set(|point| region.playable.contains(point));
-    let held = ground.holding(&ground.position(board, owner), owner).stones;
+    let held = ground.safe_area(&ground.position(board, owner), owner).stones;
     Some(held.each().map(|index| ground.point(index)).collect())
 }
 
-impl<B: Bits> Setting<B> {
+impl<B: Bits> BoardQuestion<B> {
     /// Returns this question with everything that the opponent of `winner` may do outside the region: see
     /// [`Ground::besieged`]. Returns `None` if nothing outside matters, or if the question excludes moves outside.
-    fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<Setting<B>> {
+    fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<BoardQuestion<B>> {
         let Question { board, region, .. } = *question;
-        if question.aim.is_tactical() || region.is_quiet {
+        if question.aim.is_tactical() || region.excludes_moves_outside {
             return None;
         }
         let owner = region.group.iter().next().and_then(|point| board.cell(point).color());
@@ -458,7 +463,7 @@ impl<B: Bits> Setting<B> {
         let mut ground = self.ground.clone();
         let outside = ground.empties(&self.position) & !ground.playable;
         let stones = self.position.stones[winner as usize];
-        let strong = strong(board, region, winner, question.suicide).unwrap_or(PointSet::EMPTY);
+        let strong = uncapturable_stones(board, region, winner, question.suicide).unwrap_or(PointSet::EMPTY);
         ground.besieged = Some(winner);
         ground.safe = ground.safe & !stones | ground.set(|point| strong.contains(point));
         // Captures by the winner outside the region would leave points where the opponent may play.
@@ -476,12 +481,15 @@ impl<B: Bits> Setting<B> {
         let matters = near.meets(outside)
             || can_be_taken(winner, u32::from(MOST_OUTSIDE))
             || can_be_taken(winner.opponent(), 0);
-        matters.then_some(Setting { ground, ..*self })
+        matters.then_some(BoardQuestion { ground, ..*self })
     }
 
-    fn new(question: &Question<'_>, (corner, sides): ((usize, usize), (usize, usize))) -> Option<Setting<B>> {
+    fn new(
+        question: &Question<'_>,
+        (corner, sides): ((usize, usize), (usize, usize)),
+    ) -> Option<BoardQuestion<B>> {
         let board = question.board;
-        let mut ground = Ground::<B>::window(board.size(), corner, sides, question.suicide)?;
+        let mut ground = Window::<B>::window(board.size(), corner, sides, question.suicide)?;
         ground.playable = match question.aim.is_tactical() {
             // A stone at an open edge would have liberties that are not part of the window.
             true => ground.points & !ground.open,
@@ -506,16 +514,16 @@ impl<B: Bits> Setting<B> {
         let position = ground.position(board, Color::Black);
         // A cycle has captured nothing, and has joined or secured nothing either.
         let repetition = Repetition::Wins(prover.opponent());
-        Some(Setting { ground, goal: Goal { prover, kind }, position, repetition })
+        Some(BoardQuestion { ground, goal: Goal { prover, kind }, position, repetition })
     }
 
     pub(super) fn root(&self, board: &Board, first: Color, threats: [u8; 2]) -> Position<B> {
         let ko = board.ko().filter(|&(_, color)| color == first);
-        let ko = ko.and_then(|(point, _)| self.ground.index(point)).map_or(NOWHERE, |index| index as u16);
+        let ko = ko.and_then(|(point, _)| self.ground.index(point)).map_or(NO_POINT, |index| index as u16);
         Position { to_move: first, ko, threats, ..self.position }
     }
 
-    fn move_of(&self, step: Step) -> Option<Move> {
+    fn move_of(&self, step: MoveCode) -> Option<Move> {
         match step {
             NO_MOVE | THREAT => None,
             PASS => Some(Move::Pass),
@@ -524,19 +532,24 @@ impl<B: Bits> Setting<B> {
     }
 }
 
-struct Read<'a> {
+struct ReadJob<'a> {
     first: Color,
-    stop: StopAt<'a>,
+    stop: StopFn<'a>,
 }
 
-impl Job for Read<'_> {
+impl GroundJob for ReadJob<'_> {
     type Output = Reading;
 
-    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Reading {
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) -> Reading {
         let table = Table::new(question.memory);
-        let Setting { ground, goal, repetition, .. } = &setting;
-        let asked =
-            threads::Question { ground, goal: *goal, repetition: *repetition, images: None, table: &table };
+        let BoardQuestion { ground, goal, repetition, .. } = &setting;
+        let asked = threads::SearchQuestion {
+            ground,
+            goal: *goal,
+            repetition: *repetition,
+            images: None,
+            table: &table,
+        };
         let mut checks = [None, None];
         let mut check_tables = [None, None];
         let mut nodes = 0;
@@ -556,7 +569,7 @@ impl Job for Read<'_> {
             let check = checks[winner as usize].get_or_insert_with(|| setting.besieged(question, winner));
             let Some(check) = check else { return (Some(won), found.answer.best) };
             let table = check_tables[winner as usize].get_or_insert_with(|| Table::new(question.memory));
-            let asked = threads::Question { ground: &check.ground, table, ..asked };
+            let asked = threads::SearchQuestion { ground: &check.ground, table, ..asked };
             let before = nodes;
             let stop = |searched| (self.stop)(before + searched);
             let found = asked.decide(&root, &[], question.threads, &stop);
@@ -566,14 +579,14 @@ impl Job for Read<'_> {
         let (plain, best) = ask(0, 0);
         let success = match plain {
             None => Success::Unknown,
-            Some(true) => match ask(0, ENDLESS).0 {
+            Some(true) => match ask(0, UNLIMITED).0 {
                 Some(true) => Success::Yes,
                 Some(false) => {
                     fewest(|count| ask(0, count).0.map(|won| !won)).map_or(Success::Unknown, Success::KoFirst)
                 }
                 None => Success::Unknown,
             },
-            Some(false) => match ask(ENDLESS, 0).0 {
+            Some(false) => match ask(UNLIMITED, 0).0 {
                 Some(false) => Success::No,
                 Some(true) => fewest(|count| ask(count, 0).0).map_or(Success::Unknown, Success::KoSecond),
                 None => Success::Unknown,
@@ -586,14 +599,14 @@ impl Job for Read<'_> {
             // If the side to move must make threats to win a ko, the ko begins with the move that succeeds with enough
             // threats.
             best = match self.first == prover {
-                true => ask(ENDLESS, 0).1,
-                false => ask(0, ENDLESS).1,
+                true => ask(UNLIMITED, 0).1,
+                false => ask(0, UNLIMITED).1,
             };
         } else if first_wins && !matches!(success, Success::KoFirst(_) | Success::KoSecond(_)) {
             // The move that succeeds against any number of threats.
             let (_, certain) = match self.first == prover {
-                true => ask(0, ENDLESS),
-                false => ask(ENDLESS, 0),
+                true => ask(0, UNLIMITED),
+                false => ask(UNLIMITED, 0),
             };
             if certain != NO_MOVE {
                 best = certain;
@@ -616,17 +629,17 @@ fn fewest(mut enough: impl FnMut(u8) -> Option<bool>) -> Option<u8> {
     Some(MOST_THREATS)
 }
 
-struct Show<'a> {
+struct ProofJob<'a> {
     first: Color,
     success: Success,
     most_nodes: usize,
-    stop: StopAt<'a>,
+    stop: StopFn<'a>,
 }
 
-impl Job for Show<'_> {
+impl GroundJob for ProofJob<'_> {
     type Output = Vec<ProofNode>;
 
-    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Vec<ProofNode> {
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) -> Vec<ProofNode> {
         let table = Table::new(question.memory);
         let prover = setting.goal.prover;
         let mut threats = [0; 2];
@@ -635,12 +648,12 @@ impl Job for Show<'_> {
             Success::KoFirst(count) => threats[prover.opponent() as usize] = count - 1,
             Success::KoSecond(count) => threats[prover as usize] = count,
             // A result that holds regardless of threats is shown against any number of them.
-            Success::Yes => threats[prover.opponent() as usize] = ENDLESS,
-            Success::No => threats[prover as usize] = ENDLESS,
+            Success::Yes => threats[prover.opponent() as usize] = UNLIMITED,
+            Success::No => threats[prover as usize] = UNLIMITED,
             Success::Unknown => {}
         }
         let root = setting.root(question.board, self.first, threats);
-        let mut shower = Shower {
+        let mut shower = ProofWriter {
             search: Search::new(&setting.ground, setting.goal, setting.repetition, &table, self.stop),
             setting: &setting,
             root,
@@ -650,17 +663,17 @@ impl Job for Show<'_> {
     }
 }
 
-struct Shower<'a, 'b, B> {
+struct ProofWriter<'a, 'b, B> {
     search: Search<'a, B>,
-    setting: &'b Setting<B>,
+    setting: &'b BoardQuestion<B>,
     root: Position<B>,
 }
 
-impl<B: Bits> Shower<'_, '_, B> {
+impl<B: Bits> ProofWriter<'_, '_, B> {
     /// Returns the moves shown after a line: one winning move if the side to move wins, otherwise every move. With
     /// `all`, every move is shown. The moves share the node budget `left`: nodes that a shorter proof leaves are given
     /// to the others.
-    fn replies(&mut self, line: &mut Vec<Step>, all: bool, mut left: usize) -> Vec<ProofNode> {
+    fn replies(&mut self, line: &mut Vec<MoveCode>, all: bool, mut left: usize) -> Vec<ProofNode> {
         let moves = self.search.moves_behind(&self.root, line);
         let prover = self.setting.goal.prover;
         let mut nodes = Vec::new();

@@ -1,20 +1,20 @@
 //! Tests of the solver with a set of drawn problems and their verdicts, and comparison of every answer with the
 //! enumeration of all positions.
 
-use super::attractor;
 use super::bits::Bits;
-use super::ground::ENDLESS;
-use super::problems::{Job, Setting, with_ground};
+use super::enumeration;
+use super::problems::{BoardQuestion, GroundJob, with_ground};
+use super::window::UNLIMITED;
 use super::{
-    Aim, ProofNode, Question, QuestionError, Reading, Region, Status, Success, Verdict, judge, proof_tree,
-    read, settle,
+    Aim, GroupReading, ProofNode, Question, QuestionError, Reading, Region, Status, Success, proof_tree,
+    read, read_status, read_with_region,
 };
 use kosumi_go::board::{Board, BoardSize, Cell, Color, Move, Point, PointSet, Symmetry};
 use kosumi_go::rng::Rng;
 
 /// One problem of the file.
 #[derive(Debug)]
-struct Drawn {
+struct Problem {
     name: String,
     point: Point,
     /// The status, and whether the opponent captures the group moving first and moving second.
@@ -23,39 +23,40 @@ struct Drawn {
 }
 
 /// Reads the problems of `problems.txt`: a line `name | stone | answer`, and a drawing.
-fn problems() -> Vec<Drawn> {
+fn problems() -> Vec<Problem> {
     let read = |block: &str| {
         let lines: Vec<&str> = block.lines().filter(|line| !line.starts_with('#')).collect();
         let [head, drawing @ ..] = lines.as_slice() else { return None };
         let [name, stone, answer] = head.split(" | ").collect::<Vec<_>>()[..] else { panic!("{head}") };
         let board: Board = drawing.join("\n").parse().unwrap();
         let point = board.size().points().find(|point| point.to_string() == stone).unwrap();
-        Some(Drawn { name: name.to_owned(), point, answer: answer.to_owned(), board })
+        Some(Problem { name: name.to_owned(), point, answer: answer.to_owned(), board })
     };
     include_str!("problems.txt").split("\n\n").filter_map(|block| read(block.trim())).collect()
 }
 
-fn question<'a>(drawn: &'a Drawn, region: &'a Region, aim: Aim) -> Question<'a> {
+fn question<'a>(drawn: &'a Problem, region: &'a Region, aim: Aim) -> Question<'a> {
     Question { board: &drawn.board, region, aim, suicide: false, memory: 16 << 20, threads: 1 }
 }
 
-fn text(verdict: &Verdict) -> String {
+fn text(verdict: &GroupReading) -> String {
     format!("{:?} {:?} {:?}", verdict.status, verdict.attack.success, verdict.defence.success)
 }
 
 /// Returns the region of a problem as in books: the surrounding stones are alive.
-fn book_region(drawn: &Drawn) -> Region {
-    Region { is_quiet: true, ..Region::of_group(&drawn.board, drawn.point).unwrap() }
+fn book_region(drawn: &Problem) -> Region {
+    Region { excludes_moves_outside: true, ..Region::of_group(&drawn.board, drawn.point).unwrap() }
 }
 
 #[test]
-fn drawings_in_verdicts_out() {
+fn drawn_problems_have_their_answers() {
     let problems = problems();
     assert!(problems.len() >= 225, "{}", problems.len());
     let mut wrong = Vec::new();
     for drawn in &problems {
         let region = book_region(drawn);
-        let verdict = judge(&question(drawn, &region, Aim::Capture), &|nodes| nodes > 2_000_000).unwrap();
+        let verdict =
+            read_status(&question(drawn, &region, Aim::Capture), &|nodes| nodes > 2_000_000).unwrap();
         if text(&verdict) != drawn.answer {
             wrong.push(format!(
                 "{}: {} instead of {}\n{}",
@@ -76,7 +77,7 @@ fn answers_hold_against_moves_outside() {
     let mut held = 0;
     for drawn in &problems() {
         let region = Region::of_group(&drawn.board, drawn.point).unwrap();
-        let verdict = judge(&question(drawn, &region, Aim::Capture), &|nodes| nodes > 60_000).unwrap();
+        let verdict = read_status(&question(drawn, &region, Aim::Capture), &|nodes| nodes > 60_000).unwrap();
         if verdict.region == region && verdict.status != Status::Unknown {
             assert_eq!(text(&verdict), drawn.answer, "{}\n{}", drawn.name, drawn.board);
             held += 1;
@@ -119,7 +120,7 @@ fn compare_with_whole_boards(positions: u32, seed: u64, most_nodes: u64) -> u32 
                     let aim = Aim::Capture;
                     let question =
                         Question { board: &board, region, aim, suicide: false, memory: 4 << 20, threads: 1 };
-                    settle(&question, first, &|nodes| nodes >= most_nodes)
+                    read_with_region(&question, first, &|nodes| nodes >= most_nodes)
                 };
                 let Ok((found, region)) = ask(&near) else { continue };
                 if found.success == Success::Unknown || region.playable == everything {
@@ -167,21 +168,21 @@ struct Compare {
     compared: usize,
 }
 
-impl Job for Compare {
+impl GroundJob for Compare {
     type Output = ();
 
-    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) {
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) {
         let prover = setting.goal.prover as usize;
         let forces = |mine: u8, theirs: u8| {
             let mut threats = [theirs; 2];
             threats[prover] = mine;
             let root = setting.root(question.board, self.first, threats);
             let settled = |position: &_| setting.goal.decided(&setting.ground, position).map(|it| it.won);
-            attractor::forces(&setting.ground, &setting.goal, &root, self.most, settled)
+            enumeration::forces(&setting.ground, &setting.goal, &root, self.most, settled)
         };
         let expected = match forces(0, 0) {
-            Some(true) => forces(0, ENDLESS).map(|won| if won { "yes" } else { "ko" }),
-            Some(false) => forces(ENDLESS, 0).map(|won| if won { "ko" } else { "no" }),
+            Some(true) => forces(0, UNLIMITED).map(|won| if won { "yes" } else { "ko" }),
+            Some(false) => forces(UNLIMITED, 0).map(|won| if won { "ko" } else { "no" }),
             None => None,
         };
         let Some(expected) = expected else { return };
@@ -201,7 +202,9 @@ fn compare(most: usize) -> usize {
     for drawn in &problems() {
         let region = book_region(drawn);
         let question = question(drawn, &region, Aim::Capture);
-        let Ok(verdict) = judge(&question, &|nodes| nodes > 2_000_000) else { panic!("{}", drawn.name) };
+        let Ok(verdict) = read_status(&question, &|nodes| nodes > 2_000_000) else {
+            panic!("{}", drawn.name)
+        };
         let owner = drawn.board.cell(drawn.point).color().unwrap();
         for (first, reading) in [(owner.opponent(), verdict.attack), (owner, verdict.defence)] {
             let mut job = Compare { first, reading, most, compared: 0 };
@@ -284,7 +287,7 @@ fn moves_that_help_neighbours_save_a_chain() {
     // With all moves on the whole board, White is not captured.
     let parsed: Board = board.parse().unwrap();
     let all: PointSet = parsed.size().points().collect();
-    let region = Region::drawn(&parsed, all, at(&parsed, "A5"));
+    let region = Region::with_points(&parsed, all, at(&parsed, "A5"));
     let question = Question {
         board: &parsed,
         region: &region,
@@ -334,10 +337,10 @@ fn links_are_read_tactically() {
 }
 
 #[test]
-fn tactical_reading_sees_as_much_of_a_large_board_as_it_can_read() {
+fn tactical_reading_uses_a_window_on_large_boards() {
     let drawing = ". . . . .\n. X X X .\n. . . . .\n. X X X .\n. O . . .\nO X O . .\n. . . . .";
     let small: Board = drawing.parse().unwrap();
-    let region = Region::NOWHERE;
+    let region = Region::EMPTY;
     let ask = |board: &Board, aim| {
         let question = Question { board, region: &region, aim, suicide: false, memory: 8 << 20, threads: 1 };
         read(&question, Color::White, &|nodes| nodes > 100_000).map(|reading| reading.success)
@@ -382,7 +385,7 @@ fn marked(board: &Board, region: &Region) -> String {
 }
 
 #[test]
-fn who_joins_stones_in_atari_or_reaches_into_a_pocket_is_not_out() {
+fn joined_weak_stones_and_pockets_are_no_escape() {
     // Black's stone at A3 is behind White's at A4. Black does not live by joining it: A2 is White's move.
     let friend = "OOOO...\nXXXO...\n.XO....\n.XO....\nOXO....\nXOO....\n.......\nOOO....\n.......";
     let board: Board = friend.parse().unwrap();
@@ -411,7 +414,7 @@ fn questions_without_an_answer_are_refused() {
         let question = Question { board: &board, region, aim, suicide: false, memory: 0, threads: 1 };
         read(&question, Color::White, &|_| false).map(|reading| reading.success)
     };
-    let drawn = |playable, point| Region::drawn(&board, playable, point);
+    let drawn = |playable, point| Region::with_points(&board, playable, point);
     let (black, empty) = (Point::new(0, 2), Point::new(2, 2));
     assert_eq!(ask(&drawn(all, empty), Aim::Capture), Err(QuestionError::NoStones));
     assert_eq!(ask(&drawn(stones, black), Aim::Capture), Err(QuestionError::NoRoom));
@@ -445,7 +448,7 @@ fn a_proof_shows_the_move_and_what_is_wrong_with_others() {
 
 /// Replays a shown proof. The winner after a move must win after all moves shown below it, and stones that are gone
 /// must have been captured. Returns the number of captures seen.
-fn replay(drawn: &Drawn, board: &Board, nodes: &[ProofNode], above: Option<bool>) -> usize {
+fn replay(drawn: &Problem, board: &Board, nodes: &[ProofNode], above: Option<bool>) -> usize {
     let mut captures = 0;
     for node in nodes {
         let mut board = *board;
@@ -496,7 +499,7 @@ const LOST_WALL: &str = "
     . . . . . . . . .";
 
 /// Reads the stone's fate with its owner and then the opponent to move first, within the node budget of a command.
-fn fates(board: &Board, point: Point) -> [Reading; 2] {
+fn readings(board: &Board, point: Point) -> [Reading; 2] {
     let owner = board.cell(point).color().unwrap();
     let region = Region::of_group(board, point).unwrap().with_edge(board, owner);
     let question =
@@ -522,7 +525,7 @@ fn moves_outside_the_region_count() {
                 });
                 let turned = Board::from_stones(board.size(), stones).unwrap();
                 let point = symmetry.apply(board.size(), at(&board, "C9"));
-                let [defence, attack] = fates(&turned, point);
+                let [defence, attack] = readings(&turned, point);
                 // An undecided answer is acceptable; a capture is wrong.
                 assert!(matches!(defence.success, Success::No | Success::Unknown), "{name}: {defence:?}");
                 assert_eq!(attack.success, Success::Yes, "{name}");
@@ -536,5 +539,5 @@ fn moves_outside_the_region_count() {
     let alone = LOST_WALL.replace("X . .\n    O", "O . .\n    O");
     assert_ne!(alone, LOST_WALL);
     let board: Board = alone.parse().unwrap();
-    assert_eq!(fates(&board, at(&board, "C9")).map(|reading| reading.success), [Success::Yes; 2]);
+    assert_eq!(readings(&board, at(&board, "C9")).map(|reading| reading.success), [Success::Yes; 2]);
 }

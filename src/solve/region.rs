@@ -4,7 +4,7 @@
 //! captured: a side whose stones get out has saved them. A region that is closed by chains with liberties of their own,
 //! as in problem books, loses nothing by that.
 
-use super::ground::MOST_OUTSIDE;
+use super::window::MOST_OUTSIDE;
 use kosumi_go::board::{Board, Cell, Color, Point, PointSet};
 
 /// Number of empty points above which a region is cut off at [`REACH`] from the stones.
@@ -47,7 +47,7 @@ pub struct Region {
     /// Whether the region is all that the opponent's stones enclose. If not, the group lives by getting out.
     pub is_closed: bool,
     /// Whether nobody plays outside, as in problem books. Otherwise an answer also holds against moves outside.
-    pub is_quiet: bool,
+    pub excludes_moves_outside: bool,
 }
 
 fn chain_set(board: &Board, point: Point) -> PointSet {
@@ -61,8 +61,12 @@ fn liberties(board: &Board, point: Point) -> PointSet {
 
 impl Region {
     /// Region without points, for tactical reading, which covers the whole board.
-    pub const NOWHERE: Region =
-        Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false, is_quiet: false };
+    pub const EMPTY: Region = Region {
+        playable: PointSet::EMPTY,
+        group: PointSet::EMPTY,
+        is_closed: false,
+        excludes_moves_outside: false,
+    };
 
     /// Returns the region of the group of the stone at `point`: everything that the group reaches without crossing the
     /// opponent's stones, the opponent's stones inside, and the liberties of surrounding chains that have few. Returns
@@ -74,7 +78,7 @@ impl Region {
         let is_closed = empty(&reached) <= MOST_EMPTY;
         let reached = if is_closed { reached } else { reach(board, &[point], color, REACH) };
         let group: PointSet = reached.iter().filter(|&p| board.cell(p) == Cell::from(color)).collect();
-        let mut region = Region { playable: reached, group, is_closed, is_quiet: false };
+        let mut region = Region { playable: reached, group, is_closed, excludes_moves_outside: false };
         region.add_enemies(board, color);
         Some(region)
     }
@@ -89,7 +93,7 @@ impl Region {
 
     /// Returns the region near several stones of either side.
     pub fn near(board: &Board, points: &[Point], distance: usize) -> Region {
-        let mut region = Region::NOWHERE;
+        let mut region = Region::EMPTY;
         for &point in points {
             if let Some(color) = board.cell(point).color() {
                 region.group.union_with(&chain_set(board, point));
@@ -105,7 +109,7 @@ impl Region {
 
     /// Returns a region with given playable points, outside of which nobody plays. It has the group at `point`, or no
     /// group if that point is empty.
-    pub fn drawn(board: &Board, playable: PointSet, point: Point) -> Region {
+    pub fn with_points(board: &Board, playable: PointSet, point: Point) -> Region {
         let group = match board.cell(point).color() {
             Some(color) => {
                 let stones = playable.iter().filter(|&p| board.cell(p) == Cell::from(color));
@@ -115,7 +119,7 @@ impl Region {
             }
             None => PointSet::EMPTY,
         };
-        Region { playable, group, is_closed: false, is_quiet: true }
+        Region { playable, group, is_closed: false, excludes_moves_outside: true }
     }
 
     /// Adds the opponent's chains that stand inside or can be captured from inside.
@@ -183,7 +187,7 @@ impl Region {
     /// to be read, or nobody plays outside.
     pub(super) fn wider(&self, board: &Board, round: usize) -> Option<Region> {
         let stages = [Stage::Escapes(2), Stage::Escapes(RACE_LIBERTIES), Stage::Edge, Stage::Walls];
-        let stages = stages.get(round..).filter(|_| !self.is_quiet)?;
+        let stages = stages.get(round..).filter(|_| !self.excludes_moves_outside)?;
         let wider = stages.iter().map(|&stage| self.grown(board, stage));
         let wider = wider.into_iter().find(|wider| wider.playable != self.playable)?;
         (wider.empty_points(board) <= MOST_EMPTY).then_some(wider)

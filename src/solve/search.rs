@@ -11,11 +11,11 @@ mod simulation;
 
 use super::bits::Bits;
 use super::goal::Goal;
-use super::ground::{ENDLESS, Ground, MOST_OUTSIDE, NOWHERE, Position};
 use super::images::Images;
+use super::move_code::{MoveCode, NO_MOVE, PASS, THREAT};
 use super::path::{NEVER, Path, Repetition};
-use super::step::{NO_MOVE, PASS, Step, THREAT};
-use super::table::{Known, Proof, Table, Trace};
+use super::table::{Knowledge, Proof, Table, Trace};
+use super::window::{MOST_OUTSIDE, NO_POINT, Position, UNLIMITED, Window};
 use kosumi_go::board::Color;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -36,38 +36,38 @@ pub(super) type Stop<'a> = &'a dyn Fn(u64) -> bool;
 /// CITE: Tomoyuki Kaneko, "Parallel depth first proof number search" (AAAI 2010), for the idea: a position that another
 /// thread is searching looks worse than it is, so the threads separate where that costs least.
 #[derive(Debug)]
-pub(super) struct Company {
+pub(super) struct SharedSearch {
     /// Whether the search is over: a thread has finished, or the caller has given up.
     pub(super) is_over: AtomicBool,
-    /// Number of nodes of all threads. It may lag behind by a few times [`CHECK`] for each thread.
+    /// Number of nodes of all threads. It may lag behind by a few times [`CHECK_INTERVAL`] for each thread.
     pub(super) nodes: AtomicU64,
     /// Number of threads below a position, indexed by a part of the key. Positions that share an index only look worse
     /// than they are.
     busy: Vec<AtomicU8>,
 }
 
-impl Company {
-    const PLACES: usize = 1 << 16;
+impl SharedSearch {
+    const BUSY_COUNTERS: usize = 1 << 16;
 
-    pub(super) fn new() -> Company {
-        Company {
+    pub(super) fn new() -> SharedSearch {
+        SharedSearch {
             is_over: AtomicBool::new(false),
             nodes: AtomicU64::new(0),
-            busy: (0..Company::PLACES).map(|_| AtomicU8::new(0)).collect(),
+            busy: (0..SharedSearch::BUSY_COUNTERS).map(|_| AtomicU8::new(0)).collect(),
         }
     }
 
     fn place(&self, key: u128) -> &AtomicU8 {
-        &self.busy[(key >> 32) as usize % Company::PLACES]
+        &self.busy[(key >> 32) as usize % SharedSearch::BUSY_COUNTERS]
     }
 }
 
 /// Number of nodes between two calls of [`Stop`].
-const CHECK: u64 = 256;
+const CHECK_INTERVAL: u64 = 256;
 
 /// Result of a decided position on the present path.
 #[derive(Clone, Copy, Debug)]
-struct Decided<B> {
+struct PathResult<B> {
     won: bool,
     /// Index of the earliest step of the path that the result depends on; [`NEVER`] if it depends on none.
     since: u16,
@@ -77,7 +77,7 @@ struct Decided<B> {
 /// A move and the position after it.
 #[derive(Clone, Copy, Debug)]
 struct Child<B> {
-    step: Step,
+    step: MoveCode,
     after: Position<B>,
     lifted: [B; 2],
     key: u128,
@@ -89,16 +89,16 @@ struct Child<B> {
     since: u16,
     pn: u32,
     dn: u32,
-    decided: Option<Decided<B>>,
+    decided: Option<PathResult<B>>,
 }
 
 /// Result of the search of a node.
 #[derive(Clone, Copy, Debug)]
-struct Result<B> {
+struct NodeResult<B> {
     pn: u32,
     dn: u32,
-    decided: Option<Decided<B>>,
-    best: Step,
+    decided: Option<PathResult<B>>,
+    best: MoveCode,
 }
 
 /// Answer to a question.
@@ -107,12 +107,12 @@ pub(super) struct Answer {
     /// Whether the prover wins; `None` if the search ended without a result.
     pub(super) won: Option<bool>,
     /// A winning move, if the winner is to move.
-    pub(super) best: Step,
+    pub(super) best: MoveCode,
 }
 
 /// Search for one goal.
 pub(super) struct Search<'a, B> {
-    pub(super) ground: &'a Ground<B>,
+    pub(super) ground: &'a Window<B>,
     pub(super) goal: Goal<B>,
     images: Option<&'a Images<B>>,
     table: &'a Table<B>,
@@ -121,7 +121,7 @@ pub(super) struct Search<'a, B> {
     /// A path without a past, for the keys of positions without a past.
     bare: Path<B>,
     children: Vec<Child<B>>,
-    company: Option<&'a Company>,
+    shared: Option<&'a SharedSearch>,
     /// Number of nodes expanded.
     pub(super) nodes: u64,
     /// Number of moves that were shown to fail like another move, without a search.
@@ -129,13 +129,13 @@ pub(super) struct Search<'a, B> {
     /// Number of look-ups in the table, and number of those that found an entry.
     pub(super) table_use: Cell<(u64, u64)>,
     /// Number of nodes at the last call of [`Stop`].
-    asked: u64,
+    nodes_at_last_check: u64,
     stopped: bool,
 }
 
 impl<'a, B: Bits> Search<'a, B> {
     pub(super) fn new(
-        ground: &'a Ground<B>,
+        ground: &'a Window<B>,
         goal: Goal<B>,
         repetition: Repetition,
         table: &'a Table<B>,
@@ -150,11 +150,11 @@ impl<'a, B: Bits> Search<'a, B> {
             path: Path::new(repetition, goal.salt()),
             bare: Path::new(repetition, goal.salt()),
             children: Vec::new(),
-            company: None,
+            shared: None,
             nodes: 0,
             simulated: 0,
             table_use: Cell::new((0, 0)),
-            asked: 0,
+            nodes_at_last_check: 0,
             stopped: false,
         }
     }
@@ -166,13 +166,13 @@ impl<'a, B: Bits> Search<'a, B> {
     }
 
     /// Makes the search one of several threads that share `company`.
-    pub(super) fn in_company(mut self, company: &'a Company) -> Search<'a, B> {
-        self.company = Some(company);
+    pub(super) fn sharing(mut self, company: &'a SharedSearch) -> Search<'a, B> {
+        self.shared = Some(company);
         self
     }
 
     /// Reads the position after some legal moves, which are its past.
-    pub(super) fn decide_line(&mut self, root: &Position<B>, line: &[Step]) -> Answer {
+    pub(super) fn decide_line(&mut self, root: &Position<B>, line: &[MoveCode]) -> Answer {
         self.path.clear();
         self.children.clear();
         self.stopped = false;
@@ -199,7 +199,7 @@ impl<'a, B: Bits> Search<'a, B> {
     }
 
     /// Returns the legal moves after a line, and whether each ends the game. Used to show proofs.
-    pub(super) fn moves_behind(&mut self, root: &Position<B>, line: &[Step]) -> Vec<(Step, bool)> {
+    pub(super) fn moves_behind(&mut self, root: &Position<B>, line: &[MoveCode]) -> Vec<(MoveCode, bool)> {
         self.path.clear();
         self.children.clear();
         let mut past = self.path.past(self.ground, self.images, root, false, [B::default(); 2]);
@@ -230,14 +230,14 @@ impl<'a, B: Bits> Search<'a, B> {
     }
 
     /// Returns a move with the knowledge about the position after it; `None` if the move is not legal.
-    fn child(&self, position: &Position<B>, step: Step, banned: B) -> Option<Child<B>> {
-        let mut child = self.unseen_child(position, step, banned)?;
-        self.look_at(&mut child);
+    fn child(&self, position: &Position<B>, step: MoveCode, banned: B) -> Option<Child<B>> {
+        let mut child = self.bare_child(position, step, banned)?;
+        self.load_numbers(&mut child);
         Some(child)
     }
 
     /// Sets the knowledge about a child: that of the table, or the numbers of a new position.
-    fn look_at(&self, child: &mut Child<B>) {
+    fn load_numbers(&self, child: &mut Child<B>) {
         if child.decided.is_none() && !self.refresh(child) {
             (child.pn, child.dn) = self.goal.first_numbers(self.ground, &child.after);
         }
@@ -245,7 +245,7 @@ impl<'a, B: Bits> Search<'a, B> {
 
     /// Returns a move with the position after it, and its result if the game ends there; `None` if the move is not
     /// legal.
-    fn unseen_child(&self, position: &Position<B>, step: Step, banned: B) -> Option<Child<B>> {
+    fn bare_child(&self, position: &Position<B>, step: MoveCode, banned: B) -> Option<Child<B>> {
         let mover = position.to_move;
         let mut lifted = [B::default(); 2];
         let after = match step {
@@ -255,9 +255,9 @@ impl<'a, B: Bits> Search<'a, B> {
                 after
             }
             THREAT => {
-                let mut after = Position { ko: NOWHERE, passes: 0, ..*position };
+                let mut after = Position { ko: NO_POINT, passes: 0, ..*position };
                 let left = &mut after.threats[mover as usize];
-                *left -= u8::from(*left != ENDLESS);
+                *left -= u8::from(*left != UNLIMITED);
                 after
             }
             index => {
@@ -287,13 +287,13 @@ impl<'a, B: Bits> Search<'a, B> {
             decided: None,
         };
         if let Some(settled) = self.goal.decided(self.ground, &after) {
-            child.decided = Some(Decided { won: settled.won, since: NEVER, trace: settled.trace });
+            child.decided = Some(PathResult { won: settled.won, since: NEVER, trace: settled.trace });
             return Some(child);
         }
         if let Some(cycle) = self.path.cycle(&after) {
             let winner = self.path.repetition().cycles();
             let won = winner == Some(self.goal.prover);
-            child.decided = Some(Decided { won, since: cycle as u16, trace: Trace::default() });
+            child.decided = Some(PathResult { won, since: cycle as u16, trace: Trace::default() });
             return Some(child);
         }
         let past = self.path.past(self.ground, self.images, &after, step < THREAT, lifted);
@@ -317,24 +317,24 @@ impl<'a, B: Bits> Search<'a, B> {
         let (lookups, hits) = self.table_use.get();
         self.table_use.set((lookups + 1, hits + u64::from(found.is_some())));
         match found {
-            Some(Known::Proven(proof)) => {
-                let since = match proof.rests_on {
+            Some(Knowledge::Proven(proof)) => {
+                let since = match proof.depends_on {
                     0 => NEVER,
                     count => self.path.len() as u16 - count,
                 };
                 let trace = turned_back(&proof).trace;
-                child.decide(prover, Decided { won: proof.won, since, trace });
+                child.decide(prover, PathResult { won: proof.won, since, trace });
             }
-            Some(Known::Open { pn, dn }) => (child.pn, child.dn) = (pn, dn),
+            Some(Knowledge::Open { pn, dn }) => (child.pn, child.dn) = (pn, dn),
             None => return false,
         }
         true
     }
 
     /// Returns the candidate moves, not yet filtered by the past.
-    fn steps(&self, position: &Position<B>) -> smallvec::SmallVec<[Step; 64]> {
+    fn steps(&self, position: &Position<B>) -> smallvec::SmallVec<[MoveCode; 64]> {
         let empties = self.goal.candidates(self.ground, position);
-        let mut steps: smallvec::SmallVec<[Step; 64]> = smallvec::SmallVec::new();
+        let mut steps: smallvec::SmallVec<[MoveCode; 64]> = smallvec::SmallVec::new();
         // The side that wants to keep things as they are may pass. A pass is of no use to the other side, except where
         // it stands for a stone outside.
         let plays_outside = self.ground.besieged == Some(position.to_move.opponent());
@@ -342,10 +342,10 @@ impl<'a, B: Bits> Search<'a, B> {
         if self.goal.ends_by_passes() || position.to_move != self.goal.prover || outside {
             steps.push(PASS);
         }
-        if position.ko != NOWHERE && position.threats[position.to_move as usize] > 0 {
+        if position.ko != NO_POINT && position.threats[position.to_move as usize] > 0 {
             steps.push(THREAT);
         }
-        steps.extend(empties.each().map(|index| index as Step));
+        steps.extend(empties.each().map(|index| index as MoveCode));
         steps
     }
 
@@ -357,7 +357,7 @@ impl<'a, B: Bits> Search<'a, B> {
             |child: &Child<B>| child.decided.is_some_and(|it| it.won == prover_moves && it.since == NEVER);
         let first = self.children.len();
         for step in self.steps(position) {
-            if let Some(child) = self.unseen_child(position, step, banned) {
+            if let Some(child) = self.bare_child(position, step, banned) {
                 // The table is much larger than the processor's caches, so the entries of all children are fetched at
                 // once.
                 if child.decided.is_none() {
@@ -371,7 +371,7 @@ impl<'a, B: Bits> Search<'a, B> {
         }
         for index in first..self.children.len() {
             let mut child = self.children[index];
-            self.look_at(&mut child);
+            self.load_numbers(&mut child);
             self.children[index] = child;
             if wins(&child) {
                 self.children.truncate(index + 1);
@@ -380,16 +380,16 @@ impl<'a, B: Bits> Search<'a, B> {
         }
     }
 
-    fn gives_up(&mut self) -> bool {
-        let new = self.nodes - std::mem::replace(&mut self.asked, self.nodes);
-        let Some(company) = self.company else { return (self.stop)(self.nodes) };
+    fn should_stop(&mut self) -> bool {
+        let new = self.nodes - std::mem::replace(&mut self.nodes_at_last_check, self.nodes);
+        let Some(company) = self.shared else { return (self.stop)(self.nodes) };
         let all = company.nodes.fetch_add(new, Ordering::Relaxed) + new;
         company.is_over.load(Ordering::Relaxed) || (self.stop)(all)
     }
 
     /// Returns the amount by which a position looks worse because other threads are below it.
-    fn crowd(&self, child: &Child<B>, phi: u32) -> u32 {
-        let Some(company) = self.company else { return 0 };
+    fn busy_penalty(&self, child: &Child<B>, phi: u32) -> u32 {
+        let Some(company) = self.shared else { return 0 };
         match company.place(child.key).load(Ordering::Relaxed) {
             0 => 0,
             count => u32::from(count) * (phi / 4 + 1),
@@ -404,23 +404,25 @@ impl<'a, B: Bits> Search<'a, B> {
         banned: B,
         pn_limit: u32,
         dn_limit: u32,
-    ) -> Result<B> {
+    ) -> NodeResult<B> {
         self.nodes += 1;
         let nodes_before = self.nodes;
         // The first node also checks: the caller may already have given up.
-        if (self.asked == 0 || self.nodes >= self.asked + CHECK) && self.gives_up() {
+        if (self.nodes_at_last_check == 0 || self.nodes >= self.nodes_at_last_check + CHECK_INTERVAL)
+            && self.should_stop()
+        {
             self.stopped = true;
         }
-        let open = Result { pn: 1, dn: 1, decided: None, best: NO_MOVE };
+        let open = NodeResult { pn: 1, dn: 1, decided: None, best: NO_MOVE };
         if self.stopped {
             return open;
         }
         if self.path.len() > max_depth::<B>() {
-            return Result { pn: INFINITE - 1, dn: INFINITE - 1, ..open };
+            return NodeResult { pn: INFINITE - 1, dn: INFINITE - 1, ..open };
         }
         let cycles = self.path.repetition().cycles();
         if let Some(settled) = self.goal.held(self.ground, position, cycles) {
-            let decided = Decided { won: settled.won, since: NEVER, trace: settled.trace };
+            let decided = PathResult { won: settled.won, since: NEVER, trace: settled.trace };
             return self.finish(key, decided, NO_MOVE, nodes_before);
         }
         let prover_moves = position.to_move == self.goal.prover;
@@ -432,19 +434,19 @@ impl<'a, B: Bits> Search<'a, B> {
                 let (decided, best) = self.conclude(position, first, won, prover_moves);
                 break self.finish(key, decided, best, nodes_before);
             }
-            let choice = choose(children, prover_moves, |child, phi| self.crowd(child, phi));
+            let choice = choose(children, prover_moves, |child, phi| self.busy_penalty(child, phi));
             if choice.pn >= pn_limit || choice.dn >= dn_limit || self.stopped {
                 let (pn, dn) = (choice.pn, choice.dn);
                 let best = children[choice.child].step;
                 if !self.stopped {
-                    let Choice { pn, dn, .. } = match self.company {
+                    let Selection { pn, dn, .. } = match self.shared {
                         // The stored numbers are free of the penalties for other threads.
                         Some(_) => choose(children, prover_moves, |_, _| 0),
                         None => choice,
                     };
-                    self.table.store(key.0, Known::Open { pn, dn }, self.nodes - nodes_before + 1);
+                    self.table.store(key.0, Knowledge::Open { pn, dn }, self.nodes - nodes_before + 1);
                 }
-                break Result { pn, dn, decided: None, best };
+                break NodeResult { pn, dn, decided: None, best };
             }
             if choice.pn.min(choice.dn) >= INFINITE - 1 {
                 // Only lines that are too long are left.
@@ -460,7 +462,7 @@ impl<'a, B: Bits> Search<'a, B> {
                 continue;
             }
             self.enter(position, &child);
-            let place = self.company.map(|company| company.place(child.key));
+            let place = self.shared.map(|company| company.place(child.key));
             if let Some(place) = place {
                 place.fetch_add(1, Ordering::Relaxed);
             }
@@ -491,17 +493,17 @@ impl<'a, B: Bits> Search<'a, B> {
         first: usize,
         won: bool,
         prover_moves: bool,
-    ) -> (Decided<B>, Step) {
+    ) -> (PathResult<B>, MoveCode) {
         let children = &self.children[first..];
         let mover = position.to_move as usize;
-        let mut out = Decided { won, since: NEVER, trace: Trace::default() };
-        let mut add = |child: &Child<B>, decided: &Decided<B>| {
+        let mut out = PathResult { won, since: NEVER, trace: Trace::default() };
+        let mut add = |child: &Child<B>, decided: &PathResult<B>| {
             out.since = out.since.min(decided.since);
             out.trace = out.trace.with(&decided.trace);
             if child.step < THREAT {
                 out.trace.played[mover] = out.trace.played[mover] | B::one(u32::from(child.step));
             }
-            out.trace.lifted = [0, 1].map(|color| out.trace.lifted[color] | child.lifted[color]);
+            out.trace.removed = [0, 1].map(|color| out.trace.removed[color] | child.lifted[color]);
         };
         if won == prover_moves {
             // One winning move is enough: the one with the fewest dependencies.
@@ -529,14 +531,14 @@ impl<'a, B: Bits> Search<'a, B> {
     fn finish(
         &self,
         (key, symmetry): (u128, u8),
-        decided: Decided<B>,
-        best: Step,
+        decided: PathResult<B>,
+        best: MoveCode,
         nodes_before: u64,
-    ) -> Result<B> {
+    ) -> NodeResult<B> {
         let own = self.path.len() - 1;
         let rests_on = own.saturating_sub(usize::from(decided.since));
         let suffix = if rests_on == 0 { 0 } else { self.path.suffix_before_last(rests_on, symmetry) };
-        let Decided { won, mut trace, .. } = decided;
+        let PathResult { won, mut trace, .. } = decided;
         let shown = best;
         if let Some(images) = self.images.filter(|_| symmetry > 0) {
             trace = images.trace(symmetry, &trace);
@@ -545,23 +547,23 @@ impl<'a, B: Bits> Search<'a, B> {
             Some(images) => images.step(symmetry, best),
             None => best,
         };
-        let proof = Proof { won, rests_on: rests_on as u16, suffix, trace, best };
-        self.table.store(key, Known::Proven(proof), self.nodes - nodes_before + 1);
+        let proof = Proof { won, depends_on: rests_on as u16, suffix, trace, best };
+        self.table.store(key, Knowledge::Proven(proof), self.nodes - nodes_before + 1);
         let (pn, dn) = if won { (0, INFINITE) } else { (INFINITE, 0) };
         // For earlier positions, a dependency on this position itself is no dependency.
         let since = if rests_on == 0 { NEVER } else { decided.since };
-        Result { pn, dn, decided: Some(Decided { since, ..decided }), best: shown }
+        NodeResult { pn, dn, decided: Some(PathResult { since, ..decided }), best: shown }
     }
 }
 
 impl<B: Bits> Child<B> {
     /// Records that the child is decided. If the loser is to move, stones that superko denies to it are dependencies,
     /// too.
-    fn decide(&mut self, prover: Color, decided: Decided<B>) {
+    fn decide(&mut self, prover: Color, decided: PathResult<B>) {
         let winner_moves = (self.after.to_move == prover) == decided.won;
         let since = if winner_moves { decided.since } else { decided.since.min(self.since) };
         (self.pn, self.dn) = if decided.won { (0, INFINITE) } else { (INFINITE, 0) };
-        self.decided = Some(Decided { since, ..decided });
+        self.decided = Some(PathResult { since, ..decided });
     }
 }
 
@@ -580,7 +582,7 @@ fn winner<B>(children: &[Child<B>], prover_moves: bool) -> Option<bool> {
 
 /// The most promising open child, and the numbers of the node.
 #[derive(Clone, Copy, Debug)]
-struct Choice {
+struct Selection {
     child: usize,
     /// The node's proof and disproof number.
     pn: u32,
@@ -594,9 +596,9 @@ struct Choice {
     own: (u32, u32),
 }
 
-/// Chooses the child to search next. `crowd` returns the penalty that is added to a child's number because other
+/// Chooses the child to search next. `busy_penalty` returns the penalty that is added to a child's number because other
 /// threads search it.
-fn choose<B>(children: &[Child<B>], prover_moves: bool, crowd: impl Fn(&Child<B>, u32) -> u32) -> Choice {
+fn choose<B>(children: &[Child<B>], prover_moves: bool, crowd: impl Fn(&Child<B>, u32) -> u32) -> Selection {
     // The number that the side to move wants to be small comes first, its opponent's second.
     let numbers = |child: &Child<B>| if prover_moves { (child.pn, child.dn) } else { (child.dn, child.pn) };
     let (mut best, mut best_numbers, mut second) = (0, (u32::MAX, u32::MAX), INFINITE);
@@ -616,10 +618,10 @@ fn choose<B>(children: &[Child<B>], prover_moves: bool, crowd: impl Fn(&Child<B>
     let others: u32 = u32::max(open, 1) - 1;
     let delta = (most + others).min(INFINITE - 1);
     let (pn, dn) = if prover_moves { (best_numbers.0, delta) } else { (delta, best_numbers.0) };
-    Choice { child: best, pn, dn, second, others, own: (children[best].pn, children[best].dn) }
+    Selection { child: best, pn, dn, second, others, own: (children[best].pn, children[best].dn) }
 }
 
-impl Choice {
+impl Selection {
     /// Returns the thresholds up to which the child is searched before the other children are considered again.
     fn limits(&self, prover_moves: bool, pn_limit: u32, dn_limit: u32) -> (u32, u32) {
         let phi_limit = |limit: u32| limit.min(self.second.saturating_add(self.second / 4).saturating_add(1));

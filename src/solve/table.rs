@@ -6,7 +6,7 @@
 //! of little work before those of more. The table therefore needs no sweep and never grows.
 
 use super::bits::Bits;
-use super::step::{NO_MOVE, Step};
+use super::move_code::{MoveCode, NO_MOVE};
 use bytemuck::Zeroable;
 use kosumi_sync::{Blanks, blanks};
 use std::sync::{Mutex, MutexGuard};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Zeroable)]
 pub(super) struct Trace<B> {
     pub(super) played: [B; 2],
-    pub(super) lifted: [B; 2],
+    pub(super) removed: [B; 2],
 }
 
 impl<B: Bits> Trace<B> {
@@ -23,7 +23,7 @@ impl<B: Bits> Trace<B> {
     pub(super) fn with(self, other: &Trace<B>) -> Trace<B> {
         Trace {
             played: [self.played[0] | other.played[0], self.played[1] | other.played[1]],
-            lifted: [self.lifted[0] | other.lifted[0], self.lifted[1] | other.lifted[1]],
+            removed: [self.removed[0] | other.removed[0], self.removed[1] | other.removed[1]],
         }
     }
 }
@@ -45,17 +45,17 @@ pub(super) struct Proof<B> {
     /// Whether the prover of the goal wins.
     pub(super) won: bool,
     /// Number of positions before this one on which the proof depends.
-    pub(super) rests_on: u16,
+    pub(super) depends_on: u16,
     /// Hash of these positions; 0 if the number is 0.
     pub(super) suffix: u64,
     pub(super) trace: Trace<B>,
     /// A winning move, if the winner is to move. It is stored only if the proof depends on no earlier position.
-    pub(super) best: Step,
+    pub(super) best: MoveCode,
 }
 
 /// Knowledge about a position.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known<B> {
+pub(super) enum Knowledge<B> {
     /// Proof and disproof number so far.
     Open {
         pn: u32,
@@ -90,9 +90,9 @@ struct Entry<B> {
 }
 
 impl<B: Bits> Entry<B> {
-    fn new(known: &Known<B>, work: u32, generation: u8) -> Entry<B> {
+    fn new(known: &Knowledge<B>, work: u32, generation: u8) -> Entry<B> {
         match *known {
-            Known::Open { pn, dn } => Entry {
+            Knowledge::Open { pn, dn } => Entry {
                 suffix: u64::from(pn) << 32 | u64::from(dn),
                 trace: Trace::default(),
                 work,
@@ -100,7 +100,7 @@ impl<B: Bits> Entry<B> {
                 content: Content::Open as u8,
                 generation,
             },
-            Known::Proven(Proof { won, rests_on, suffix, trace, best }) => {
+            Knowledge::Proven(Proof { won, depends_on: rests_on, suffix, trace, best }) => {
                 let content = if won { Content::Won } else { Content::Lost } as u8;
                 let suffix = if rests_on == 0 { u64::from(best) } else { suffix };
                 Entry { suffix, trace, work, rests_on, content, generation }
@@ -112,18 +112,18 @@ impl<B: Bits> Entry<B> {
         [Content::Free, Content::Open, Content::Lost, Content::Won][usize::from(self.content % 4)]
     }
 
-    fn known(&self) -> Option<Known<B>> {
+    fn known(&self) -> Option<Knowledge<B>> {
         let won = match self.content() {
             Content::Free => return None,
             Content::Open => {
-                return Some(Known::Open { pn: (self.suffix >> 32) as u32, dn: self.suffix as u32 });
+                return Some(Knowledge::Open { pn: (self.suffix >> 32) as u32, dn: self.suffix as u32 });
             }
             Content::Lost => false,
             Content::Won => true,
         };
         let Entry { rests_on, suffix, trace, .. } = *self;
-        let (suffix, best) = if rests_on == 0 { (0, suffix as Step) } else { (suffix, NO_MOVE) };
-        Some(Known::Proven(Proof { won, rests_on, suffix, trace, best }))
+        let (suffix, best) = if rests_on == 0 { (0, suffix as MoveCode) } else { (suffix, NO_MOVE) };
+        Some(Knowledge::Proven(Proof { won, depends_on: rests_on, suffix, trace, best }))
     }
 }
 
@@ -204,7 +204,11 @@ impl<B: Bits> Table<B> {
     }
 
     /// Returns knowledge about a position: a proof for which `holds` returns true, or else the numbers so far.
-    pub(super) fn look_up(&self, key: u128, mut holds: impl FnMut(&Proof<B>) -> bool) -> Option<Known<B>> {
+    pub(super) fn look_up(
+        &self,
+        key: u128,
+        mut holds: impl FnMut(&Proof<B>) -> bool,
+    ) -> Option<Knowledge<B>> {
         let key = halves(key);
         let (mut shard, index) = self.bucket(key);
         let bucket = &mut shard[index];
@@ -212,30 +216,30 @@ impl<B: Bits> Table<B> {
         for way in bucket.ways(key) {
             let entry = &mut bucket.entries[way];
             match entry.known() {
-                Some(known @ Known::Proven(proof)) if holds(&proof) => {
+                Some(known @ Knowledge::Proven(proof)) if holds(&proof) => {
                     entry.generation = self.generation;
                     return Some(known);
                 }
-                Some(known @ Known::Open { .. }) => open = Some(known),
-                Some(Known::Proven(_)) | None => {}
+                Some(known @ Knowledge::Open { .. }) => open = Some(known),
+                Some(Knowledge::Proven(_)) | None => {}
             }
         }
         open
     }
 
     /// Stores knowledge about a position.
-    pub(super) fn store(&self, key: u128, known: Known<B>, work: u64) {
+    pub(super) fn store(&self, key: u128, known: Knowledge<B>, work: u64) {
         let work = work.min(u64::from(u32::MAX)) as u32;
         let key = halves(key);
         let (mut shard, index) = self.bucket(key);
         let bucket = &mut shard[index];
         let replaces = |old: &Entry<B>| match (old.known(), &known) {
-            (None, _) | (Some(Known::Proven(_)), Known::Open { .. }) => false,
-            (Some(Known::Open { .. }), Known::Open { .. }) => true,
+            (None, _) | (Some(Knowledge::Proven(_)), Knowledge::Open { .. }) => false,
+            (Some(Knowledge::Open { .. }), Knowledge::Open { .. }) => true,
             // A proof without conditions makes the numbers useless.
-            (Some(Known::Open { .. }), Known::Proven(new)) => new.rests_on == 0,
-            (Some(Known::Proven(old)), Known::Proven(new)) => {
-                (old.won, old.rests_on, old.suffix) == (new.won, new.rests_on, new.suffix)
+            (Some(Knowledge::Open { .. }), Knowledge::Proven(new)) => new.depends_on == 0,
+            (Some(Knowledge::Proven(old)), Knowledge::Proven(new)) => {
+                (old.won, old.depends_on, old.suffix) == (new.won, new.depends_on, new.suffix)
             }
         };
         let same = bucket.ways(key).find(|&way| replaces(&bucket.entries[way]));
@@ -304,49 +308,49 @@ mod tests {
     use super::*;
 
     fn proof(won: bool, rests_on: u16, suffix: u64) -> Proof<u64> {
-        Proof { won, rests_on, suffix, trace: Trace::default(), best: NO_MOVE }
+        Proof { won, depends_on: rests_on, suffix, trace: Trace::default(), best: NO_MOVE }
     }
 
     #[test]
     fn proofs_are_found_only_where_they_hold() {
         let table: Table<u64> = Table::new(1 << 20);
         assert!(table.look_up(7, |_| true).is_none());
-        table.store(7, Known::Open { pn: 3, dn: 4 }, 10);
-        table.store(7, Known::Proven(proof(true, 2, 55)), 20);
+        table.store(7, Knowledge::Open { pn: 3, dn: 4 }, 10);
+        table.store(7, Knowledge::Proven(proof(true, 2, 55)), 20);
         // The numbers stay beside a proof that depends on its past.
         let found = table.look_up(7, |_| false).unwrap();
-        assert!(matches!(found, Known::Open { pn: 3, dn: 4 }));
+        assert!(matches!(found, Knowledge::Open { pn: 3, dn: 4 }));
         let found = table.look_up(7, |proof| proof.suffix == 55).unwrap();
-        assert!(matches!(found, Known::Proven(proof) if proof.won));
+        assert!(matches!(found, Knowledge::Proven(proof) if proof.won));
         // A proof without conditions replaces them.
-        table.store(7, Known::Proven(proof(false, 0, 0)), 30);
+        table.store(7, Knowledge::Proven(proof(false, 0, 0)), 30);
         assert!(table.look_up(7, |_| false).is_none());
         assert!(table.look_up(8, |_| true).is_none());
     }
 
     #[test]
-    fn a_table_for_which_there_is_no_memory_is_smaller() {
+    fn table_shrinks_when_memory_is_refused() {
         let table: Table<u64> = Table::new(1 << 60);
         assert!(table.bytes() < 1 << 60);
-        table.store(1, Known::Open { pn: 1, dn: 2 }, 1);
+        table.store(1, Knowledge::Open { pn: 1, dn: 2 }, 1);
         assert!(table.look_up(1, |_| true).is_some());
     }
 
     #[test]
-    fn a_full_table_keeps_what_was_most_work() {
+    fn full_table_keeps_entries_of_most_work() {
         let mut table: Table<u64> = Table::new(0);
         assert!(table.bytes() < 1 << 20);
         // All keys go to one bucket: the remainders of both halves are equal.
         let key = |n: u64| u128::from(n) << 64;
         for n in 0..1000 {
-            table.store(key(n), Known::Open { pn: 1, dn: 1 }, n + 1);
+            table.store(key(n), Knowledge::Open { pn: 1, dn: 1 }, n + 1);
         }
         let kept: Vec<u64> = (0..1000).filter(|&n| table.look_up(key(n), |_| true).is_some()).collect();
         assert_eq!(kept, [996, 997, 998, 999]);
         // Entries of the last search are replaced before the few entries of the present one.
         table.next_generation();
-        table.store(key(1), Known::Open { pn: 1, dn: 1 }, 1);
-        table.store(key(2), Known::Open { pn: 1, dn: 1 }, 1);
+        table.store(key(1), Knowledge::Open { pn: 1, dn: 1 }, 1);
+        table.store(key(2), Knowledge::Open { pn: 1, dn: 1 }, 1);
         assert!(table.look_up(key(1), |_| true).is_some() && table.look_up(key(996), |_| true).is_none());
     }
 }

@@ -1,14 +1,14 @@
 //! Comparison of the solver with plain minimax, which uses no table and no proof numbers, another board, and superko by
 //! a list of all positions.
 
-use super::attractor;
 use super::bits::{Bits, Wide};
+use super::enumeration;
 use super::goal::{Goal, Kind};
-use super::ground::{ENDLESS, Ground, Position};
 use super::images::Images;
 use super::path::Repetition;
 use super::table::Table;
-use super::threads::Question as Asked;
+use super::threads::SearchQuestion as Asked;
+use super::window::{Position, UNLIMITED, Window};
 use kosumi_go::board::{Board, BoardSize, Color, Point};
 use kosumi_go::rng::Rng;
 use kosumi_go::rules::KoRule;
@@ -39,14 +39,14 @@ enum Question {
 }
 
 /// A position of a line: stones, side to move, ko, passes, and the side that moved if it played a stone.
-type Moment = (Vec<u8>, Color, Option<usize>, u8, Option<Color>);
+type LinePosition = (Vec<u8>, Color, Option<usize>, u8, Option<Color>);
 
 /// Plain minimax.
 struct Oracle<'a> {
     case: &'a Case,
     neighbours: Vec<Vec<usize>>,
     /// Every position of the line.
-    line: Vec<Moment>,
+    line: Vec<LinePosition>,
     nodes: u64,
     limit: u64,
 }
@@ -207,7 +207,7 @@ impl<'a> Oracle<'a> {
         Some(!mine)
     }
 
-    fn go(&mut self, next: Moment) -> Option<bool> {
+    fn go(&mut self, next: LinePosition) -> Option<bool> {
         if let Question::Take(cell) = self.case.question {
             // The target is the chain at the start.
             let (chain, _) = connected(&self.neighbours, &self.case.cells, cell);
@@ -215,7 +215,8 @@ impl<'a> Oracle<'a> {
                 return Some(true);
             }
         }
-        let same = |step: &Moment| (&step.0, step.1, step.2, step.3) == (&next.0, next.1, next.2, next.3);
+        let same =
+            |step: &LinePosition| (&step.0, step.1, step.2, step.3) == (&next.0, next.1, next.2, next.3);
         if self.case.rule == KoRule::Simple && self.line.iter().any(same) {
             return Some(self.case.cycles == self.prover());
         }
@@ -331,7 +332,7 @@ impl Case {
 /// Returns the solver's answer, with a table of this number of bytes; `None` if it takes too long.
 fn solver<B: Bits>(case: &Case, bytes: usize, threads: usize, limit: u64) -> Option<bool> {
     let board = case.board();
-    let ground = Ground::<B>::whole(board.size(), case.suicide).unwrap();
+    let ground = Window::<B>::whole(board.size(), case.suicide).unwrap();
     let root: Position<B> = ground.position(&board, case.to_move);
     let index = |cell: usize| ground.index(Point::new(cell % case.columns, cell / case.columns)).unwrap();
     let goal = match case.question {
@@ -412,7 +413,7 @@ fn compare_with_all_positions(questions: u32, seed: u64, races: bool) -> u32 {
             false => Case { rule: KoRule::Simple, ..Case::random(&mut rng) },
         };
         let size = BoardSize::new(case.columns, case.rows).unwrap();
-        let mut ground = Ground::<u64>::whole(size, case.suicide).unwrap();
+        let mut ground = Window::<u64>::whole(size, case.suicide).unwrap();
         if races {
             ground.safe = ground.set(|point| point.row() == 0 || point.row() == 3 && case.rows == 4);
             ground.playable = ground.points & !ground.safe;
@@ -440,7 +441,7 @@ fn compare_with_all_positions(questions: u32, seed: u64, races: bool) -> u32 {
         root.threats = [0, 0].map(|_: u8| match rng.below(4) {
             0 => 1,
             1 => 2,
-            2 => ENDLESS,
+            2 => UNLIMITED,
             _ => 0,
         });
         let settled = |position: &Position<u64>| {
@@ -453,7 +454,7 @@ fn compare_with_all_positions(questions: u32, seed: u64, races: bool) -> u32 {
         if settled(&root).is_some() {
             continue;
         }
-        let Some(expected) = attractor::forces(&ground, &goal, &root, 50_000, settled) else { continue };
+        let Some(expected) = enumeration::forces(&ground, &goal, &root, 50_000, settled) else { continue };
         let table = Table::new(if number % 3 == 0 { 0 } else { 1 << 20 });
         let stop = |nodes: u64| nodes > 500_000;
         let repetition = Repetition::Wins(case.cycles);
@@ -476,7 +477,7 @@ fn links_are_mostly_those_of_all_positions() {
     for _ in 0..4_000 {
         let case = Case { rule: KoRule::Simple, suicide: false, ..Case::random(&mut rng) };
         let size = BoardSize::new(case.columns, case.rows).unwrap();
-        let ground = Ground::<u64>::whole(size, false).unwrap();
+        let ground = Window::<u64>::whole(size, false).unwrap();
         let cell = |point: Point| case.cells[point.row() * case.columns + point.column()];
         let mut root: Position<u64> = ground.position(&Board::new(size), case.to_move);
         root.stones = Color::BOTH.map(|color| ground.set(|point| cell(point) == code(color)));
@@ -490,7 +491,7 @@ fn links_are_mostly_those_of_all_positions() {
             continue;
         }
         // The enumeration tries every move.
-        let Some(expected) = attractor::forces(&ground, &goal, &root, 50_000, settled) else { continue };
+        let Some(expected) = enumeration::forces(&ground, &goal, &root, 50_000, settled) else { continue };
         let table = Table::new(1 << 20);
         let repetition = Repetition::Wins(case.cycles);
         let question = Asked { ground: &ground, goal, repetition, images: None, table: &table };

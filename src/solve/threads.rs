@@ -2,19 +2,19 @@
 
 use super::bits::Bits;
 use super::goal::Goal;
-use super::ground::{Ground, Position};
 use super::images::Images;
+use super::move_code::MoveCode;
 use super::path::Repetition;
-use super::search::{Answer, Company, Search, Stop};
-use super::step::Step;
+use super::search::{Answer, Search, SharedSearch, Stop};
 use super::table::Table;
+use super::window::{Position, Window};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 /// A question for the proof-number search.
 #[derive(Debug)]
-pub(super) struct Question<'a, B> {
-    pub(super) ground: &'a Ground<B>,
+pub(super) struct SearchQuestion<'a, B> {
+    pub(super) ground: &'a Window<B>,
     pub(super) goal: Goal<B>,
     pub(super) repetition: Repetition,
     /// See [`Search::with_images`].
@@ -24,7 +24,7 @@ pub(super) struct Question<'a, B> {
 
 /// Result of a search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) answer: Answer,
     /// Number of nodes of all threads.
     pub(super) nodes: u64,
@@ -36,24 +36,30 @@ pub(super) struct Found {
 /// deep.
 const STACK: usize = 64 << 20;
 
-impl<'a, B: Bits> Question<'a, B> {
+impl<'a, B: Bits> SearchQuestion<'a, B> {
     fn search<'s>(&'s self, stop: Stop<'s>) -> Search<'s, B> {
         Search::new(self.ground, self.goal, self.repetition, self.table, stop).with_images(self.images)
     }
 
     /// Reads the position after some legal moves. With one thread, the search is deterministic. With more threads, only
     /// the winner is. `stop` is called in the calling thread.
-    pub(super) fn decide(&self, root: &Position<B>, line: &[Step], threads: usize, stop: Stop<'_>) -> Found {
+    pub(super) fn decide(
+        &self,
+        root: &Position<B>,
+        line: &[MoveCode],
+        threads: usize,
+        stop: Stop<'_>,
+    ) -> SearchResult {
         if threads < 2 {
             let mut search = self.search(stop);
             let answer = search.decide_line(root, line);
-            return Found { answer, nodes: search.nodes, table_use: search.table_use.get() };
+            return SearchResult { answer, nodes: search.nodes, table_use: search.table_use.get() };
         }
-        let company = Company::new();
+        let company = SharedSearch::new();
         let first: Mutex<Option<Answer>> = Mutex::new(None);
         let total = Mutex::new((0, (0, 0)));
         let work = |stop: Stop<'_>| {
-            let mut search = self.search(stop).in_company(&company);
+            let mut search = self.search(stop).sharing(&company);
             let answer = search.decide_line(root, line);
             if answer.won.is_some() {
                 lock(&first).get_or_insert(answer);
@@ -77,7 +83,7 @@ impl<'a, B: Bits> Question<'a, B> {
         });
         let answer = lock(&first).unwrap_or(own);
         let (nodes, table_use) = *lock(&total);
-        Found { answer, nodes, table_use }
+        SearchResult { answer, nodes, table_use }
     }
 }
 

@@ -224,7 +224,7 @@ fn add(log: &mut Log, count: u64) {
 }
 
 /// Asserts that every line is written or reported as lost. `lost` is the number of lost lines at the end.
-fn nothing_is_missing(written: &[(u64, u64)], lost: u64, count: u64) {
+fn assert_all_lines_accounted_for(written: &[(u64, u64)], lost: u64, count: u64) {
     let mut next = 1;
     for &(gap, number) in written {
         assert_eq!(number, next + gap, "{written:?}");
@@ -234,7 +234,7 @@ fn nothing_is_missing(written: &[(u64, u64)], lost: u64, count: u64) {
 }
 
 #[test]
-fn a_disk_that_takes_nothing_holds_up_nobody() {
+fn a_blocked_disk_does_not_block_the_log() {
     check(false, || {
         let (mut log, disk) = log(Condition::Stuck);
         // If this waited for the disk, the disk would never be released.
@@ -244,12 +244,12 @@ fn a_disk_that_takes_nothing_holds_up_nobody() {
         drop(log);
         let written = disk.written();
         assert!(written.len() <= 2, "one line waits, and one is with the disk");
-        nothing_is_missing(&written, lost, 4);
+        assert_all_lines_accounted_for(&written, lost, 4);
     });
 }
 
 #[test]
-fn what_is_lost_is_told() {
+fn lost_lines_are_reported() {
     check(false, || {
         let (mut log, disk) = log(Condition::Stuck);
         let others = disk.clone();
@@ -257,13 +257,13 @@ fn what_is_lost_is_told() {
         add(&mut log, 5);
         let lost = log.lost;
         drop(log);
-        nothing_is_missing(&disk.written(), lost, 5);
+        assert_all_lines_accounted_for(&disk.written(), lost, 5);
         helper.join().expect("it only lets the disk go");
     });
 }
 
 #[test]
-fn the_end_comes_when_all_is_written() {
+fn dropping_the_log_waits_for_all_lines() {
     check(false, || {
         let (mut log, disk) = log(Condition::Well);
         add(&mut log, 1);
@@ -273,7 +273,7 @@ fn the_end_comes_when_all_is_written() {
 }
 
 #[test]
-fn the_end_does_not_wait_for_ever() {
+fn dropping_the_log_has_a_timeout() {
     check(true, || {
         let (mut log, disk) = log(Condition::Stuck);
         add(&mut log, 2);
@@ -284,7 +284,7 @@ fn the_end_does_not_wait_for_ever() {
 }
 
 #[test]
-fn a_broken_disk_is_told_of_once_and_holds_up_nobody() {
+fn a_write_error_is_reported_once_and_does_not_block() {
     check(false, || {
         let (mut log, disk) = log(Condition::Broken);
         add(&mut log, 3);

@@ -44,7 +44,7 @@ fn commands_come_once_and_in_order() {
 }
 
 #[test]
-fn a_reader_that_waits_is_let_go() {
+fn closing_the_queue_releases_a_waiting_reader() {
     check(|| {
         let (queue, _, reader) = reading("a\nb\nc");
         drop(queue.pop());
@@ -54,7 +54,7 @@ fn a_reader_that_waits_is_let_go() {
 }
 
 #[test]
-fn an_interruption_is_heard_and_meant_for_what_came_before_it() {
+fn an_interruption_applies_to_earlier_commands_only() {
     check(|| {
         let (queue, watch, reader) = reading("a\n# interrupt\nb");
         assert_eq!(next(&queue, &watch).as_deref(), Some("a"));
@@ -71,7 +71,7 @@ fn an_interruption_is_heard_and_meant_for_what_came_before_it() {
 }
 
 #[test]
-fn whoever_thinks_ahead_hears_of_the_next_command() {
+fn pondering_sees_the_next_command() {
     check(|| {
         let (queue, watch, reader) = reading("a\nb");
         assert_eq!(next(&queue, &watch).as_deref(), Some("a"));

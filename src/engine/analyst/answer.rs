@@ -1,6 +1,6 @@
 //! What an analyst answers.
 
-use kosumi_eval::Outlook;
+use kosumi_eval::DetailedPrediction;
 use kosumi_go::board::{BoardSize, Color, Key, Move};
 use kosumi_net::Prediction;
 use kosumi_search::MoveReport;
@@ -67,7 +67,7 @@ pub struct Analysis {
     /// What is expected.
     pub root: Expectation,
     /// What the network alone expects.
-    pub raw: Outlook,
+    pub raw: DetailedPrediction,
     /// Moves, the best first; symmetric copies behind their original.
     pub moves: Vec<MoveAnalysis>,
     /// The network's probability of every legal move, without temperature: they sum to 1.

@@ -14,10 +14,10 @@ pub use answer::{Analysis, Expectation, MoveAnalysis, PeopleView};
 pub use question::{AnalystSettings, Question, Reports, Wishes};
 
 use super::{EngineEvaluator, HumanSettings, human, processors};
-use kosumi_eval::{NetworkEvaluator, NetworkSettings, Outlooks, Prior};
+use kosumi_eval::{NetworkEvaluator, NetworkSettings, PredictionTable, Prior};
 use kosumi_go::board::{BoardSize, Color, Move, Symmetry};
 use kosumi_go::game::{Game, Line};
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::mix;
 use kosumi_net::Network;
 use kosumi_search::root_moves::{self, Image};
@@ -194,8 +194,8 @@ impl Analyst {
         });
         let evaluator = self.evaluator(settings.network);
         let positions = self.mebibytes.saturating_mul(1 << 20) / bytes_per_visit(game.size());
-        let outlooks = Arc::new(Outlooks::new(positions));
-        let search = self.search(evaluator.writing_to(Arc::clone(&outlooks)), question);
+        let outlooks = Arc::new(PredictionTable::new(positions));
+        let search = self.search(evaluator.with_outlooks(Arc::clone(&outlooks)), question);
         let mut policy = Vec::new();
         let mut priors = Vec::new();
         search.begin(game, &mut |moves| {
@@ -267,7 +267,7 @@ impl Analyst {
 }
 
 /// The game as it is analysed: play goes on after its end.
-fn position(game: &Game, sharing: Sharing) -> Game {
+fn position(game: &Game, sharing: NodeSharing) -> Game {
     if !game.is_over() {
         return match game.sharing() == sharing {
             true => game.clone(),

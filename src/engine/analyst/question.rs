@@ -4,7 +4,7 @@ use super::super::HumanSettings;
 use super::Analysis;
 use kosumi_eval::NetworkSettings;
 use kosumi_go::game::Game;
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_search::{Limits, Restriction, SearchChanges};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct AnalystSettings {
     /// How the search differs from what suits a network.
     pub search: SearchChanges,
     /// Graph or tree.
-    pub sharing: Sharing,
+    pub sharing: NodeSharing,
     /// The temperature of the priors at the root: above 1 they are more even; above 0.
     pub root_policy_temperature: f32,
     /// How much more of the position is looked at than is good for play, from 0: see [`RootNoise::wide`](kosumi_search::RootNoise::wide).
@@ -40,7 +40,7 @@ impl Default for AnalystSettings {
             limits: Limits::default(),
             network: NetworkSettings { ignore_pre_root_history: true, ..NetworkSettings::default() },
             search: SearchChanges::default(),
-            sharing: Sharing::Graph,
+            sharing: NodeSharing::Graph,
             root_policy_temperature: 1.0,
             wide_root_noise: 0.04,
             prunes_symmetric: true,

@@ -1,7 +1,7 @@
 //! What a search knows, turned into an answer: averages over the whole graph.
 
 use super::{Analysis, Expectation, MoveAnalysis, PeopleView, Wishes};
-use kosumi_eval::{Outlook, Outlooks};
+use kosumi_eval::{DetailedPrediction, PredictionTable};
 use kosumi_go::board::{BoardSize, Key, Move, Symmetry};
 use kosumi_go::game::Game;
 use kosumi_search::node::{Means, NodeId};
@@ -35,7 +35,7 @@ impl Sums {
         }
     }
 
-    fn add(&mut self, outlook: &Outlook, owners: &[i8], weight: f64) {
+    fn add(&mut self, outlook: &DetailedPrediction, owners: &[i8], weight: f64) {
         self.weight += weight;
         self.result += weight * f64::from(outlook.result);
         self.no_result += weight * f64::from(outlook.no_result);
@@ -75,7 +75,7 @@ impl Sums {
 /// Turns what a search knows into an answer.
 pub(super) struct Teller<'t> {
     pub(super) table: &'t NodeTable,
-    pub(super) outlooks: &'t Outlooks,
+    pub(super) outlooks: &'t PredictionTable,
     pub(super) game: &'t Game,
     pub(super) policy: &'t [(Move, f32)],
     pub(super) priors: &'t [(Move, f32)],
@@ -186,7 +186,10 @@ fn sorted(report: &SearchReport) -> Vec<&MoveReport> {
     if let Some((_, others)) = moves.split_first_mut() {
         others.sort_by(|a, b| {
             let by_visits = b.visits.cmp(&a.visits);
-            b.merit.total_cmp(&a.merit).then(by_visits).then(b.prior.merit().total_cmp(&a.prior.merit()))
+            b.merit
+                .total_cmp(&a.merit)
+                .then(by_visits)
+                .then(b.prior.ordering_key().total_cmp(&a.prior.ordering_key()))
         });
     }
     moves

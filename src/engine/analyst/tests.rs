@@ -44,7 +44,7 @@ fn analyst() -> Analyst {
 /// A tree, so that visits of nodes are those of edges.
 #[test]
 fn the_root_is_the_mean_of_itself_and_its_moves() {
-    let settings = with(|it| it.sharing = Sharing::Tree);
+    let settings = with(|it| it.sharing = NodeSharing::Tree);
     let analysis = analyze(&mut analyst(), &game(), &settings);
     assert_eq!(analysis.visits, 50);
     let visits = |entry: &MoveAnalysis| f64::from(entry.report.visits);
@@ -58,7 +58,7 @@ fn the_root_is_the_mean_of_itself_and_its_moves() {
     near(analysis.root.score_mean, mean(analysis.raw.score_mean, &|it| it.score_mean));
     // Without weights, corrections and points, the value is the same mean.
     let plain = with(|it| {
-        it.sharing = Sharing::Tree;
+        it.sharing = NodeSharing::Tree;
         it.search.value_weight_exponent = Some(0.0);
         it.search.use_noise_pruning = Some(false);
         it.search.use_uncertainty = Some(false);

@@ -14,21 +14,21 @@ pub const DEFAULT_RESERVE: Duration = Duration::from_millis(250);
 const HARD_FACTOR: u32 = 2;
 
 /// Number of plies in which a game is usually decided, as a share of the board's points: 24 on 9×9, 108 on 19×19.
-const PLIES_OF_FIGHTS: f64 = 0.3;
+const CONTESTED_PLIES: f64 = 0.3;
 
 /// Divisor of the time left after these plies, as a share of the board's points: 6 on 9×9, 27 on 19×19.
-const AFTER_FIGHTS: f64 = 0.075;
+const FINAL_DIVISOR: f64 = 0.075;
 
 /// Progress of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Progress {
+pub struct GameProgress {
     /// Number of points of the board.
     pub area: usize,
     /// Number of moves of both players so far.
     pub moves: usize,
 }
 
-impl Progress {
+impl GameProgress {
     fn area(self) -> f64 {
         self.area.clamp(1, 10_000) as f64
     }
@@ -42,8 +42,8 @@ impl Progress {
     /// because games are resigned and clear choices take less than their share. Plies count half, because a player
     /// makes every second move.
     fn divisor(self) -> f64 {
-        let constant = (self.area() * AFTER_FIGHTS).max(4.0);
-        constant + (self.area() * PLIES_OF_FIGHTS - self.moves as f64).max(0.0) / 2.0
+        let constant = (self.area() * FINAL_DIVISOR).max(4.0);
+        constant + (self.area() * CONTESTED_PLIES - self.moves as f64).max(0.0) / 2.0
     }
 
     /// Number of moves, including this one, that this player may still have to make in a long game. Lag is reserved for
@@ -252,7 +252,7 @@ impl Clock {
     /// Returns the part of the `wanted` reserve that suits this control. If the control is too short to reserve that
     /// for every move, it is a quarter of each move's share. It is constant for the whole game.
     pub fn fitting_reserve(&self, area: usize, wanted: Duration) -> Duration {
-        let shares = 4 * Progress { area, moves: 0 }.own_moves_left();
+        let shares = 4 * GameProgress { area, moves: 0 }.own_moves_left();
         match self.control {
             TimeControl::Absolute { main } => wanted.min(main / shares),
             TimeControl::Fischer { main, increment, .. } => wanted.min(main / shares + increment / 2),
@@ -270,12 +270,12 @@ impl Clock {
     /// this move and for all others that must be made from the same time. If less is left, a move gets [`MIN_BUDGET`]
     /// or half of the time left, whichever is less.
     ///
-    /// * Sudden death and Fischer: a share of the time left ([`Progress`]), plus the increment.
+    /// * Sudden death and Fischer: a share of the time left ([`GameProgress`]), plus the increment.
     /// * Canadian: the share of one stone in the time left of the period.
     /// * Byo-yomi: the whole period. No period is given up on purpose, because periods are the reserve for bad
     ///   connections.
     /// * Main time before overtime: a share of it, plus the time that overtime would give for a move.
-    pub fn budget(&self, progress: Progress, reserve: Duration) -> Option<Budget> {
+    pub fn budget(&self, progress: GameProgress, reserve: Duration) -> Option<Budget> {
         // Time that a move may take beyond its budget.
         let cost = reserve.min(MAX_TIME).saturating_add(MIN_BUDGET);
         let divisor = progress.divisor();

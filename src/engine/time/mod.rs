@@ -13,7 +13,7 @@ mod control;
 #[cfg(test)]
 mod tests;
 
-pub use clock::{Budget, Clock, DEFAULT_RESERVE, MIN_BUDGET, Progress};
+pub use clock::{Budget, Clock, DEFAULT_RESERVE, GameProgress, MIN_BUDGET};
 pub use control::{TimeControl, seconds};
 
 use std::time::Duration;

@@ -11,14 +11,14 @@ fn s(value: u64) -> Duration {
     Duration::from_secs(value)
 }
 
-const START: Progress = Progress { area: 361, moves: 0 };
+const START: GameProgress = GameProgress { area: 361, moves: 0 };
 
 #[test]
-fn a_short_game_is_played_and_not_given_away() {
+fn the_reserve_leaves_time_in_short_games() {
     // Ten seconds for a game on 19×19: the usual reserve would use up all of it.
     let clock = Clock::new(TimeControl::Absolute { main: s(10) });
     let reserve = clock.fitting_reserve(361, DEFAULT_RESERVE);
-    let budget = clock.budget(Progress { area: 361, moves: 0 }, reserve).unwrap();
+    let budget = clock.budget(GameProgress { area: 361, moves: 0 }, reserve).unwrap();
     assert!(budget.soft > ms(20), "{budget:?}");
 }
 
@@ -53,7 +53,7 @@ fn settings_of_kgs_and_others() {
 
 /// A report of zero seconds means a whole period in some cases and really zero in others.
 #[test]
-fn no_seconds_may_be_a_whole_period() {
+fn zero_seconds_may_mean_a_whole_period() {
     let canadian = |main| TimeControl::Canadian { main: s(main), period: s(300), stones: 25 };
     let byo_yomi = |main| TimeControl::ByoYomi { main: s(main), period: s(30), periods: 5 };
     // Control, reported count, expected time left, expected number of stones or periods.
@@ -115,7 +115,7 @@ fn overtime_is_counted() {
 const ZERO: Duration = Duration::ZERO;
 
 #[test]
-fn time_left_as_controllers_tell_it() {
+fn time_left_from_controllers() {
     let mut clock = Clock::new(TimeControl::Canadian { main: s(10), period: s(20), stones: 2 });
     clock.set_time_left(s(15), 1);
     assert_eq!((clock.left(), clock.is_overtime(), clock.stones_or_periods()), (s(15), true, 1));
@@ -166,7 +166,7 @@ fn shares(area: usize, used: f64) -> Vec<f64> {
     let main = s(3600);
     let mut clock = Clock::new(TimeControl::Absolute { main });
     let share = |moves| {
-        let soft = clock.budget(Progress { area, moves }, ZERO).unwrap().soft.mul_f64(used);
+        let soft = clock.budget(GameProgress { area, moves }, ZERO).unwrap().soft.mul_f64(used);
         assert!(clock.spend(soft), "move {moves}");
         soft.as_secs_f64() / main.as_secs_f64()
     };
@@ -258,10 +258,10 @@ proptest! {
     ) {
         let area = side * side;
         let length = area * 6 / 5;
-        prop_assume!(allows(control, reserve + MIN_BUDGET, Progress { area, moves: 0 }.own_moves_left()));
+        prop_assume!(allows(control, reserve + MIN_BUDGET, GameProgress { area, moves: 0 }.own_moves_left()));
         let mut clock = Clock::new(control);
         for (index, moves) in (0..length).step_by(2).enumerate() {
-            let budget = clock.budget(Progress { area, moves }, reserve).unwrap();
+            let budget = clock.budget(GameProgress { area, moves }, reserve).unwrap();
             prop_assert!(budget.free <= budget.soft && budget.soft <= budget.hard);
             // Half of the games spend all time that the budget and the reserve allow.
             let (think, lag) = if spent[0].0 < 0.5 { (1.0, 1.0) } else { spent[index % 8] };
@@ -283,10 +283,10 @@ proptest! {
         let control = TimeControl::Absolute { main: ms(main) };
         let mut clock = Clock::new(control);
         let reserve = clock.fitting_reserve(area, DEFAULT_RESERVE);
-        let own_moves = Progress { area, moves: 0 }.own_moves_left();
+        let own_moves = GameProgress { area, moves: 0 }.own_moves_left();
         prop_assume!(allows(control, reserve + MIN_BUDGET, own_moves));
         for (index, moves) in (0..area * 6 / 5).step_by(2).enumerate() {
-            let budget = clock.budget(Progress { area, moves }, reserve).unwrap();
+            let budget = clock.budget(GameProgress { area, moves }, reserve).unwrap();
             let (think, lag) = spent[index % 8];
             prop_assert!(clock.spend(budget.hard.mul_f64(think) + reserve.mul_f64(lag)), "move {moves}");
         }
@@ -300,12 +300,12 @@ proptest! {
     }
 
     #[test]
-    fn more_time_is_never_a_smaller_budget(
+    fn budgets_are_monotone_in_time(
         control in control(),
         (a, b) in (0u64..4_000_000, 0u64..4_000_000),
         small in any::<bool>(),
         stones in 0u32..30,
-        progress in (0usize..700, 0usize..900).prop_map(|(area, moves)| Progress { area, moves }),
+        progress in (0usize..700, 0usize..900).prop_map(|(area, moves)| GameProgress { area, moves }),
         reserve in (0u64..2000).prop_map(ms),
     ) {
         let scale = if small { 2000 } else { 1 };
@@ -341,7 +341,7 @@ proptest! {
         for control in controls {
             let mut clock = Clock::new(control);
             for _ in 0..3 {
-                let _ = clock.budget(Progress { area, moves }, reserve);
+                let _ = clock.budget(GameProgress { area, moves }, reserve);
                 let _ = clock.spend(elapsed);
                 clock.set_time_left(left, counts[1]);
             }

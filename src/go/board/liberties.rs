@@ -11,7 +11,7 @@ pub struct PseudoLiberties(u64);
 
 /// Sums over some of the offsets to adjacent points: number of offsets, Σ offset and Σ offset².
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Steps {
+pub(crate) struct OffsetSums {
     pub(crate) count: u8,
     pub(crate) sum: i8,
     pub(crate) squares: u16,
@@ -35,7 +35,7 @@ impl PseudoLiberties {
     /// Returns the pseudo-liberties of a single stone at `point`, given the offsets `empty` to its empty neighbours:
     /// Σ (p + s) = n p + Σ s, and Σ (p + s)² = n p² + 2 p Σ s + Σ s².
     #[inline]
-    pub(crate) fn around(point: Point, empty: Steps) -> PseudoLiberties {
+    pub(crate) fn around(point: Point, empty: OffsetSums) -> PseudoLiberties {
         let per_step = (1 << Self::SUM_SHIFT) + 2 * point.index() as u64;
         // A negative sum of offsets is smaller than the value it is added to, so no field of the result underflows.
         let steps = per_step.wrapping_mul(i64::from(empty.sum) as u64);

@@ -29,7 +29,7 @@ pub use point::{BoardSize, MAX_AREA, MAX_SIDE, Move, Point, PointMap, PointSet, 
 pub use zobrist::{Key, Zobrist};
 
 pub use liberties::PseudoLiberties;
-use neighbourhood::{ADJACENT, AROUND, DIAGONAL_HOLDS, REACH, directions};
+use neighbourhood::{ADJACENT, DIAGONAL_HOLDS, NEIGHBOUR_OFFSETS, REACH, directions};
 pub use point::GRID;
 use point::border_code;
 use std::fmt;
@@ -55,12 +55,12 @@ struct Intersection {
 }
 
 /// Anchor of border points and of stones that belong to no chain yet: an entry of the border.
-const NOWHERE: u16 = 0;
+const NO_ANCHOR: u16 = 0;
 
 const BORDER: Intersection = Intersection {
     liberties: PseudoLiberties::NONE,
     stones: 0,
-    anchor: NOWHERE,
+    anchor: NO_ANCHOR,
     next: 0,
     neighbours: 0,
     slot: 0,
@@ -69,7 +69,7 @@ const BORDER: Intersection = Intersection {
 
 /// Result of a move, computed without playing it. See [`Board::outcome`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outcome {
+pub struct MoveOutcome {
     /// Key of the position after the move.
     pub key: Key,
     /// Number of stones on the board after the move.
@@ -78,7 +78,7 @@ pub struct Outcome {
 
 /// Stones that a move removed from the board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Played {
+pub struct Captures {
     /// Number of the opponent's stones that were captured.
     pub captured: u16,
     /// Number of own stones that were removed by suicide, including the placed stone.
@@ -153,11 +153,11 @@ impl Board {
             board.set_cell(point, color.into());
         }
         for point in size.points() {
-            board.points[point.index()].anchor = NOWHERE;
+            board.points[point.index()].anchor = NO_ANCHOR;
         }
         for point in size.points() {
             if let Some(color) = board.cell(point).color()
-                && board.points[point.index()].anchor == NOWHERE
+                && board.points[point.index()].anchor == NO_ANCHOR
             {
                 board.make_chain(point, color);
                 if board.points[point.index()].liberties.count() == 0 {
@@ -182,7 +182,7 @@ impl Board {
                 let entry = self.points[neighbour.index()];
                 if entry.cell == Cell::Empty {
                     liberties.add(neighbour);
-                } else if entry.cell == own && entry.anchor == NOWHERE {
+                } else if entry.cell == own && entry.anchor == NO_ANCHOR {
                     let after = self.points[anchor.index()].next;
                     self.points[neighbour.index()].anchor = anchor.index() as u16;
                     self.points[neighbour.index()].next = after;
@@ -474,7 +474,7 @@ impl Board {
 
     /// Computes the result of a move of `color` on this empty point. It accounts for captures and suicide, but not for
     /// ko.
-    pub fn outcome(&self, point: Point, color: Color) -> Outcome {
+    pub fn outcome(&self, point: Point, color: Color) -> MoveOutcome {
         let mut key = self.key ^ self.zobrist.stone(point, color);
         let mut stones = self.stone_count() + 1;
         let mut taken: smallvec::SmallVec<[Point; 4]> = smallvec::SmallVec::new();
@@ -507,13 +507,13 @@ impl Board {
                 }
             }
         }
-        Outcome { key, stones }
+        MoveOutcome { key, stones }
     }
 
     // ------------------------------------------------------------------------------------------ changes
 
     /// Returns the part of the grid from the lower left to the upper right neighbour of a point of the board. One
-    /// bounds check covers all eight neighbours, which lie at the offsets [`AROUND`].
+    /// bounds check covers all eight neighbours, which lie at the offsets [`NEIGHBOUR_OFFSETS`].
     #[inline]
     fn around_mut(&mut self, point: Point) -> &mut [Intersection; 2 * REACH + 1] {
         let first = point.index() - REACH;
@@ -533,7 +533,7 @@ impl Board {
         let change = old as u16 ^ cell as u16;
         let around = self.around_mut(point);
         for direction in 0..8 {
-            around[AROUND[direction]].neighbours ^= change << (2 * (direction ^ 1));
+            around[NEIGHBOUR_OFFSETS[direction]].neighbours ^= change << (2 * (direction ^ 1));
         }
         if let Some(color) = cell.color() {
             self.key ^= self.zobrist.stone(point, color);
@@ -557,7 +557,7 @@ impl Board {
     /// The function therefore decrements the liberties of all four neighbours, whether they are stones or not, and
     /// branches only on rarer cases: own chains to join and enemy chains to capture.
     #[inline]
-    pub fn play_unchecked(&mut self, point: Point, color: Color) -> Played {
+    pub fn play_unchecked(&mut self, point: Point, color: Color) -> Captures {
         debug_assert!(self.cell(point) == Cell::Empty, "{point} is not empty");
         let adjacent = &ADJACENT[usize::from(self.neighbourhood(point) & 0xff)];
         self.ko = None;
@@ -569,7 +569,7 @@ impl Board {
 
         let around = self.around_mut(point);
         let anchors: [usize; 4] =
-            std::array::from_fn(|direction| usize::from(around[AROUND[direction]].anchor));
+            std::array::from_fn(|direction| usize::from(around[NEIGHBOUR_OFFSETS[direction]].anchor));
         let mut without = 0;
         for (direction, &anchor) in anchors.iter().enumerate() {
             let liberties = &mut self.points[anchor].liberties;
@@ -579,7 +579,7 @@ impl Board {
         // Each adjacent stone had a liberty at this point, so a chain that touches the point on several sides is marked
         // only on the last of these sides.
         let taken = without & adjacent.holds[color.opponent()];
-        let mut played = Played::default();
+        let mut played = Captures::default();
         let mut last_captured = point;
         if taken != 0 {
             for direction in directions(taken) {

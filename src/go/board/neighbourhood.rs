@@ -1,14 +1,14 @@
 //! Look-up tables about the neighbours of a point: their offsets in the grid, and facts derived from their cells.
 
 use super::color::ByColor;
-use super::liberties::Steps;
+use super::liberties::OffsetSums;
 use super::point::{STEPS, STRIDE};
 
 /// Distance in the grid from a point to its farthest neighbour.
 pub(super) const REACH: usize = STRIDE + 1;
 
 /// Offsets of the eight neighbours in the slice returned by [`Board::around_mut`].
-pub(super) const AROUND: [usize; 8] = {
+pub(super) const NEIGHBOUR_OFFSETS: [usize; 8] = {
     let mut places = [0; 8];
     let mut direction = 0;
     while direction < 8 {
@@ -27,7 +27,7 @@ pub(super) struct Adjacent {
     /// Directions in which a stone of this colour lies, one bit each.
     pub(super) holds: ByColor<u8>,
     /// Offsets to the empty cells.
-    pub(super) empty: Steps,
+    pub(super) empty: OffsetSums,
 }
 
 /// Iterates over the directions in a bit set, in ascending order.
@@ -45,12 +45,12 @@ pub(super) const ADJACENT: [Adjacent; 256] = {
         has_empty: false,
         closed: ByColor::new(false, false),
         holds: ByColor::new(0, 0),
-        empty: Steps { count: 0, sum: 0, squares: 0 },
+        empty: OffsetSums { count: 0, sum: 0, squares: 0 },
     }; 256];
     let mut code = 0;
     while code < 256 {
         let (mut black, mut white) = (0, 0);
-        let mut empty = Steps { count: 0, sum: 0, squares: 0 };
+        let mut empty = OffsetSums { count: 0, sum: 0, squares: 0 };
         let mut direction = 0;
         while direction < 4 {
             match (code >> (2 * direction)) & 3 {

@@ -11,8 +11,8 @@ mod tests;
 pub use line::Line;
 
 use crate::board::{Board, BoardSize, ByColor, Cell, Color, Key, Move, Point};
-use crate::graph_key::{self, Sharing, State};
-use crate::history::{History, LineHistory, Played};
+use crate::graph_key::{self, GameState, NodeSharing};
+use crate::history::{History, LineHistory, PlayedMove};
 use crate::rules::{KoRule, Rules, Scoring};
 use opening::OpeningMoves;
 use smallvec::SmallVec;
@@ -40,19 +40,19 @@ pub enum IllegalMove {
 
 /// A move of a game, with the data needed to undo it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Record {
+pub struct MoveRecord {
     /// Side that moved.
     pub color: Color,
     /// The move.
     pub mv: Move,
     /// Stones that the move removed: captured ones, or the player's own after a suicide.
     pub lifted: SmallVec<[Point; 4]>,
-    before: Before,
+    before: UndoState,
 }
 
 /// State that a move overwrites.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Before {
+struct UndoState {
     turn: Turn,
     ko: Option<(Point, Color)>,
     graph_key: Key,
@@ -69,7 +69,7 @@ struct Turn {
     button: Button,
 }
 
-impl Record {
+impl MoveRecord {
     /// Colour of the lifted stones: the opponent's unless the placed stone is among them.
     fn lifted_color(&self) -> Color {
         lifted_color(self.color, self.mv, &self.lifted)
@@ -103,9 +103,9 @@ fn lifted_color(mover: Color, mv: Move, lifted: &[Point]) -> Color {
 }
 
 /// Describes a move for the history. `turn` is the state after the move.
-fn played(mover: Color, mv: Move, lifted: &[Point], turn: Turn) -> Played<'_> {
+fn played(mover: Color, mv: Move, lifted: &[Point], turn: Turn) -> PlayedMove<'_> {
     let lifted_color = lifted_color(mover, mv, lifted);
-    Played { mover, mv, lifted, lifted_color, is_button_taken: turn.is_button_taken() }
+    PlayedMove { mover, mv, lifted, lifted_color, is_button_taken: turn.is_button_taken() }
 }
 
 /// State of the button: half a point for the first pass of a game, which some area rules award. The pass that takes the
@@ -156,13 +156,13 @@ pub struct Game {
     board: Board,
     turn: Turn,
     history: History,
-    records: Vec<Record>,
+    records: Vec<MoveRecord>,
     /// Passes so far: the side that passed and the key of the position. The pass that took the button is not
     /// included.
     passed: Vec<(Color, Key)>,
     /// Side that simple ko does not restrict.
     endless_threats: Option<Color>,
-    sharing: Sharing,
+    sharing: NodeSharing,
     graph_key: Key,
     /// Key of the position if the turn alternates: a function of the moves alone, regardless of [`Game::set_to_move`].
     move_key: Key,
@@ -189,7 +189,7 @@ impl Game {
             records: Vec::new(),
             passed: Vec::new(),
             endless_threats: None,
-            sharing: Sharing::default(),
+            sharing: NodeSharing::default(),
             graph_key: Key::default(),
             move_key: Key::default(),
         };
@@ -224,7 +224,7 @@ impl Game {
 
     /// Returns the same game with node keys of another kind.
     #[must_use]
-    pub fn with_sharing(mut self, sharing: Sharing) -> Game {
+    pub fn with_sharing(mut self, sharing: NodeSharing) -> Game {
         self.sharing = sharing;
         self.with_rules(self.rules, self.komi)
     }
@@ -395,7 +395,7 @@ impl Game {
     }
 
     /// Moves played so far, oldest first.
-    pub fn records(&self) -> &[Record] {
+    pub fn records(&self) -> &[MoveRecord] {
         &self.records
     }
 
@@ -416,7 +416,7 @@ impl Game {
     }
 
     /// Kind of the node keys: those of a graph or of a tree.
-    pub fn sharing(&self) -> Sharing {
+    pub fn sharing(&self) -> NodeSharing {
         self.sharing
     }
 
@@ -467,7 +467,7 @@ impl Game {
 
     fn execute(&mut self, color: Color, mv: Move) {
         let Game { graph_key, move_key, opening, turn, .. } = *self;
-        let before = Before { turn, ko: self.board.ko(), graph_key, move_key, opening };
+        let before = UndoState { turn, ko: self.board.ko(), graph_key, move_key, opening };
         // A move out of turn first changes the side to move, whether or not `set_to_move` was called.
         let previous = self.key_for(color);
         let lifted = advance(&mut self.board, &mut self.turn, color, mv, self.endless_threats);
@@ -475,7 +475,7 @@ impl Game {
             self.passed.push((color, self.board.key()));
         }
         self.history.push(&self.board, played(color, mv, &lifted, self.turn));
-        self.records.push(Record { color, mv, lifted, before });
+        self.records.push(MoveRecord { color, mv, lifted, before });
         self.opening = opening.after(color, mv);
         let state = self.state_key(self.turn.to_move);
         self.move_key = graph_key::next_key(self.sharing, self.rules.ko, previous, mv, &self.board, state);
@@ -491,7 +491,7 @@ impl Game {
     }
 
     /// Undoes the latest move and returns it, or returns `None` if no move was played. Handicap stones stay.
-    pub fn undo(&mut self) -> Option<Record> {
+    pub fn undo(&mut self) -> Option<MoveRecord> {
         let record = self.records.pop()?;
         if self.turn.passes > 0 {
             self.passed.pop();
@@ -523,12 +523,12 @@ impl Turn {
     }
 
     /// State of the game, combined from the turn and the rest.
-    fn state(self, salt: Key, rules: Rules, board: &Board) -> State<'_> {
+    fn state(self, salt: Key, rules: Rules, board: &Board) -> GameState<'_> {
         let button = match self.button {
             Button::None | Button::Free => None,
             Button::Taken(color) => Some(color),
         };
-        State { salt, rules, board, to_move: self.to_move, passes: self.passes, button }
+        GameState { salt, rules, board, to_move: self.to_move, passes: self.passes, button }
     }
 }
 

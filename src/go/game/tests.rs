@@ -15,7 +15,7 @@ fn random_move(game: &Game, color: Color, rng: &mut Rng) -> Move {
 }
 
 #[test]
-fn the_button_is_taken_once_and_brings_the_end_no_nearer() {
+fn the_button_is_taken_once_by_a_pass_that_does_not_count() {
     let size = BoardSize::square(3).expect("size");
     let mut game = Game::new(size, rules("aga-button"), 7.0);
     assert_eq!((game.button(), game.passes()), (Button::Free, 0));
@@ -93,7 +93,7 @@ fn blacks_first_moves_in_a_row_are_a_handicap() {
 }
 
 #[test]
-fn what_was_said_of_a_handicap_counts_before_what_the_moves_tell() {
+fn an_announced_handicap_overrides_the_moves() {
     let size = BoardSize::square(5).expect("size");
     let moves = |game: &mut Game| {
         for column in 0..2 {
@@ -114,7 +114,7 @@ fn what_was_said_of_a_handicap_counts_before_what_the_moves_tell() {
 }
 
 #[test]
-fn a_long_row_of_moves_is_no_handicap_and_takes_no_time() {
+fn handicap_of_a_long_row_of_moves_is_fast() {
     let mut game = Game::new(BoardSize::new(2, 1).expect("size"), rules("chinese"), 0.5);
     for number in 0..200_000 {
         let mv = if number % 2 == 0 { Move::Pass } else { Move::Play(Point::new(0, 0)) };
@@ -161,7 +161,7 @@ fn taking_the_button_lifts_the_bans_of_superko() {
 }
 
 #[test]
-fn who_has_the_button_parts_nodes() {
+fn the_owner_of_the_button_is_part_of_the_key() {
     let size = BoardSize::square(3).expect("size");
     // Under simple ko, no other part of the history contributes to a key.
     let key = |has_button: bool, first: Color| {
@@ -176,7 +176,7 @@ fn who_has_the_button_parts_nodes() {
 }
 
 #[test]
-fn earlier_positions_are_those_that_were_on_the_board() {
+fn boards_before_are_the_earlier_positions() {
     let mut rng = Rng::new(11);
     for round in 0..60 {
         let size = BoardSize::new(2 + round % 4, 2 + round / 4 % 4).expect("size");
@@ -219,7 +219,7 @@ fn earlier_positions_are_those_that_were_on_the_board() {
 }
 
 #[test]
-fn with_endless_threats_a_ko_is_taken_back_at_once() {
+fn endless_threats_lift_the_simple_ko_ban() {
     let board = ". X O .\n X O . O\n . X O .".parse().expect("a drawing");
     let (left, right) = (Point::new(1, 1), Point::new(2, 1));
     let mut game = Game::from_board(board, Color::Black, Rules::default(), 0.0);
@@ -244,7 +244,7 @@ fn with_endless_threats_a_ko_is_taken_back_at_once() {
     game.undo();
     assert_eq!((game.graph_key(), game.board().ko()), (key, None));
     game.play(Color::White, Move::Play(left)).expect("takes back");
-    let other_keys = game.clone().with_sharing(crate::graph_key::Sharing::Tree);
+    let other_keys = game.clone().with_sharing(crate::graph_key::NodeSharing::Tree);
     let mut line = Line::new(&other_keys);
     line.play(Move::Pass);
     line.play(Move::Pass);

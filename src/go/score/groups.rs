@@ -79,7 +79,7 @@ impl Groups {
     }
 
     fn divide(&mut self, board: &Board, cleaned: &Board, color: Color) {
-        let land = Land::of(cleaned, color);
+        let land = ReachablePoints::of(cleaned, color);
         let mut seen = PointSet::EMPTY;
         for (stone, _) in cleaned.stones().filter(|&(_, owner)| owner == color) {
             if seen.contains(stone) {
@@ -93,9 +93,9 @@ impl Groups {
             self.groups.push(Group { color, eyes: 0 });
         }
         let own: Vec<usize> = (0..self.eyes.len()).filter(|&index| self.eyes[index].owner == color).collect();
-        let spaces: Vec<Space> = own
+        let spaces: Vec<EyeSpace> = own
             .iter()
-            .map(|&index| Space::read(board, &land, color, self.eyes[index].points.iter().copied()))
+            .map(|&index| EyeSpace::read(board, &land, color, self.eyes[index].points.iter().copied()))
             .collect();
         // Points that make an eye, of all eyes. A part of a group that contains one of them does not depend on a false
         // point.
@@ -131,14 +131,16 @@ impl Groups {
 }
 
 /// The points of a board that hold no living stone of the opponent.
-struct Land {
+struct ReachablePoints {
     points: PointSet,
 }
 
-impl Land {
-    fn of(cleaned: &Board, color: Color) -> Land {
+impl ReachablePoints {
+    fn of(cleaned: &Board, color: Color) -> ReachablePoints {
         let opponent = Cell::from(color.opponent());
-        Land { points: cleaned.size().points().filter(|&point| cleaned.cell(point) != opponent).collect() }
+        ReachablePoints {
+            points: cleaned.size().points().filter(|&point| cleaned.cell(point) != opponent).collect(),
+        }
     }
 
     fn contains(&self, point: Point) -> bool {
@@ -206,7 +208,7 @@ pub(super) fn is_reducible(points: &PointSet) -> bool {
 }
 
 /// The points of an eye, classified, and its value.
-struct Space {
+struct EyeSpace {
     /// Points that are not false.
     real: PointSet,
     falses: PointSet,
@@ -214,12 +216,17 @@ struct Space {
     value: u32,
 }
 
-impl Space {
-    fn read(board: &Board, land: &Land, color: Color, points: impl Iterator<Item = Point>) -> Space {
+impl EyeSpace {
+    fn read(
+        board: &Board,
+        land: &ReachablePoints,
+        color: Color,
+        points: impl Iterator<Item = Point>,
+    ) -> EyeSpace {
         let all: PointSet = points.collect();
         let is_false = |&point: &Point| neighbours_in(&all, point) <= 1 && land.parts_at(point);
         let falses: PointSet = all.iter().filter(is_false).collect();
-        let mut space = Space { real: all.without(&falses), falses, value: 0 };
+        let mut space = EyeSpace { real: all.without(&falses), falses, value: 0 };
         space.value = space.count(board, color);
         space
     }

@@ -91,13 +91,13 @@ pub fn area_owner(board: &Board) -> Owners {
 /// Returns the owner of each point that counts after the `dead` chains are removed. This is [`area_owner`] of the
 /// remaining board, without eyes in seki if they are taxed, and without false eyes under territory scoring. The tax of
 /// [`Tax::All`] on living groups cannot be assigned to points and is not included.
-pub fn counting_owner(board: &Board, dead: &PointSet, rules: Rules) -> Owners {
+pub fn scoring_owner(board: &Board, dead: &PointSet, rules: Rules) -> Owners {
     let (cleaned, _) = without_chains(board, dead);
     let mut owners = area_owner(&cleaned);
     if rules.scoring == Scoring::Area && rules.tax == Tax::None {
         return owners;
     }
-    let Division { groups, .. } = Division::new(board, &cleaned);
+    let GroupDivision { groups, .. } = GroupDivision::new(board, &cleaned);
     for eye in &groups.eyes {
         for &point in &eye.points {
             let is_taxed = rules.tax != Tax::None && is_weak(&groups, eye);
@@ -124,7 +124,7 @@ pub fn area_score(board: &Board) -> i32 {
 
 /// Returns the number of stones that Black has placed minus White's. Under area scoring each of them is a point that
 /// territory scoring does not give (territory + prisoners = area − stones placed).
-pub fn surplus_moves(board: &Board) -> i32 {
+pub fn surplus_stones(board: &Board) -> i32 {
     let stones: i32 = board.stones().map(|(_, color)| color.sign()).sum();
     stones + board.prisoners(Color::Black) as i32 - board.prisoners(Color::White) as i32
 }
@@ -153,18 +153,18 @@ pub fn without_chains(board: &Board, dead: &PointSet) -> (Board, ByColor<u32>) {
 
 /// A position divided into regions and groups.
 #[derive(Debug)]
-struct Division {
+struct GroupDivision {
     regions: Vec<Region>,
     groups: Groups,
 }
 
-impl Division {
+impl GroupDivision {
     /// Divides a position. `cleaned` is the board without its dead stones.
-    fn new(board: &Board, cleaned: &Board) -> Division {
+    fn new(board: &Board, cleaned: &Board) -> GroupDivision {
         let regions = empty_regions(cleaned);
         let owned = regions.iter().map(|region| (region.points.as_slice(), region.owner()));
         let groups = Groups::new(board, cleaned, owned);
-        Division { regions, groups }
+        GroupDivision { regions, groups }
     }
 
     /// Number of surrounded points of a colour that count.
@@ -188,7 +188,7 @@ impl Division {
 /// Number of surrounded points that count. `cleaned` is the board without its dead stones.
 fn territory(board: &Board, cleaned: &Board, rules: Rules) -> ByColor<u32> {
     if rules.scoring == Scoring::Territory || rules.tax != Tax::None {
-        let division = Division::new(board, cleaned);
+        let division = GroupDivision::new(board, cleaned);
         return ByColor::new(Color::Black, Color::White).map(|color| division.territory(color, rules));
     }
     let mut points = ByColor::default();
@@ -208,7 +208,7 @@ fn is_weak(groups: &Groups, eye: &Eye) -> bool {
 /// the board.
 pub fn seki_stones(board: &Board, dead: &PointSet) -> PointSet {
     let (cleaned, _) = without_chains(board, dead);
-    let Division { groups, .. } = Division::new(board, &cleaned);
+    let GroupDivision { groups, .. } = GroupDivision::new(board, &cleaned);
     let in_seki = |point: &Point| groups.groups[groups.of_stone[*point]].is_weak();
     cleaned.stones().map(|(point, _)| point).filter(in_seki).collect()
 }
@@ -221,7 +221,7 @@ pub fn seki_stones(board: &Board, dead: &PointSet) -> PointSet {
 /// are no seki either.
 pub fn settled_seki_stones(board: &Board, dead: &PointSet, is_open: impl Fn(&[Point]) -> bool) -> PointSet {
     let (cleaned, _) = without_chains(board, dead);
-    let Division { regions, groups } = Division::new(board, &cleaned);
+    let GroupDivision { regions, groups } = GroupDivision::new(board, &cleaned);
     let groups_around = |region: &Region| {
         let beside = region.points.iter().flat_map(|point| point.adjacent());
         let mut around: Vec<usize> =
@@ -270,7 +270,7 @@ pub struct FinalScore {
 
 /// Terms of a count besides the position and the dead stones.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Terms {
+pub struct ScoringTerms {
     /// Rules of the game.
     pub rules: Rules,
     /// State of the button. A free button counts for neither side here.
@@ -281,10 +281,10 @@ pub struct Terms {
     pub white_bonus: f32,
 }
 
-impl Terms {
+impl ScoringTerms {
     /// Returns the terms of a game in its current state. A free button is credited to the side to move.
-    pub fn of(game: &Game) -> Terms {
-        Terms {
+    pub fn of(game: &Game) -> ScoringTerms {
+        ScoringTerms {
             rules: game.rules(),
             button: game.button().credited_to(game.to_move()),
             komi: game.komi(),
@@ -293,8 +293,8 @@ impl Terms {
     }
 
     /// Returns the terms at the end of a line. A free button is credited to the side to move.
-    pub fn of_line(line: &Line<'_>) -> Terms {
-        Terms {
+    pub fn of_line(line: &Line<'_>) -> ScoringTerms {
+        ScoringTerms {
             rules: line.game().rules(),
             button: line.button().credited_to(line.to_move()),
             komi: line.game().komi(),
@@ -313,11 +313,11 @@ impl Terms {
 ///
 /// The rules' `friendly_pass` is ignored: a caller whose rules count all stones as alive passes an empty set.
 pub fn count(game: &Game, dead: &PointSet) -> FinalScore {
-    count_position(game.board(), Terms::of(game), dead)
+    count_position(game.board(), ScoringTerms::of(game), dead)
 }
 
 /// Counts a position as [`count`] does, under the given terms.
-pub fn count_position(board: &Board, terms: Terms, dead: &PointSet) -> FinalScore {
+pub fn count_position(board: &Board, terms: ScoringTerms, dead: &PointSet) -> FinalScore {
     let rules = terms.rules;
     let (cleaned, lost) = without_chains(board, dead);
     let territory = territory(board, &cleaned, rules);
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_not_seki() {
+    fn open_positions_are_not_seki() {
         let settled = |drawing: &str| {
             let board = board(drawing);
             settled_seki_stones(&board, &PointSet::EMPTY, |points| points.len() > 4).len()
@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn dead_chains_leave_and_are_counted() {
+    fn without_chains_removes_and_counts_dead_stones() {
         let (position, dead) = with_dead("X d . e\n. . . O\nd X . O");
         let (remaining, lost) = without_chains(&position, &dead);
         assert_eq!(remaining.stone_count(), 0);

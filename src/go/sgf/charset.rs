@@ -15,7 +15,7 @@
 //!
 //! All steps together take time proportional to the length of the file. Records in ASCII or UTF-8 are not copied.
 
-use super::letters::{JAPANESE, KOREAN, Letters, SIMPLIFIED, TRADITIONAL};
+use super::frequent_characters::{FrequentCharacters, JAPANESE, KOREAN, SIMPLIFIED, TRADITIONAL};
 use super::lexer::{count_faults, first_tree};
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
@@ -144,13 +144,13 @@ impl Layout {
 }
 
 /// A file converted to UTF-8.
-pub(super) struct Text<'a> {
+pub(super) struct DecodedText<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
     pub(super) charset: Charset,
 }
 
 /// Decodes a file with one or more records.
-pub(super) fn read(bytes: &[u8]) -> Text<'_> {
+pub(super) fn read(bytes: &[u8]) -> DecodedText<'_> {
     let charset = find(bytes, true);
     let bytes = if charset.is_unicode() {
         Cow::Borrowed(bytes)
@@ -159,7 +159,7 @@ pub(super) fn read(bytes: &[u8]) -> Text<'_> {
         let (text, _) = charset.encoding.decode_without_bom_handling(behind);
         Cow::Owned(text.into_owned().into_bytes())
     };
-    Text { bytes, charset }
+    DecodedText { bytes, charset }
 }
 
 /// Converts an offset into the text of a file to an offset into the file. The two differ if the file is converted to
@@ -348,7 +348,7 @@ fn guess(bytes: &[u8], named: Option<&'static Encoding>, is_whole: bool) -> &'st
         let Some(text) = decoded(encoding, bytes) else { continue };
         let faults = count_faults(text.as_bytes(), is_whole).min(9) as i32;
         let sense = match is_double_byte {
-            _ if DOUBLE_BYTE.contains(&encoding) => sense(encoding, &text),
+            _ if DOUBLE_BYTE.contains(&encoding) => language_score(encoding, &text),
             // A single byte is a letter in nearly every single-byte set, so letters are weak evidence.
             false => 15,
             true => -30,
@@ -414,7 +414,7 @@ fn cyrillic_or(detected: &'static Encoding, bytes: &[u8]) -> &'static Encoding {
 /// For each character, two bits per language: whether it is frequent, and whether it begins family names.
 static FREQUENT: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
     let mut frequent: HashMap<char, u8> = HashMap::new();
-    for (index, Letters { family, others }) in LANGUAGES.into_iter().enumerate() {
+    for (index, FrequentCharacters { family, others }) in LANGUAGES.into_iter().enumerate() {
         for character in family.chars() {
             *frequent.entry(character).or_default() |= 0b11 << (2 * index);
         }
@@ -425,12 +425,12 @@ static FREQUENT: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
     frequent
 });
 
-const LANGUAGES: [&Letters; 4] = [&SIMPLIFIED, &TRADITIONAL, &JAPANESE, &KOREAN];
+const LANGUAGES: [&FrequentCharacters; 4] = [&SIMPLIFIED, &TRADITIONAL, &JAPANESE, &KOREAN];
 
 /// Returns a score of how much a text in one of the double-byte sets resembles names and words of its language. A
 /// frequent character counts 20. If the text is really in a single-byte set, each pair of bytes becomes one rare
 /// character.
-fn sense(encoding: &'static Encoding, text: &str) -> i32 {
+fn language_score(encoding: &'static Encoding, text: &str) -> i32 {
     let language = match () {
         () if encoding == GBK => 0,
         () if encoding == BIG5 => 1,

@@ -28,7 +28,7 @@ const MAX_RESTART: usize = 256;
 
 /// A piece of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Piece<'a> {
+pub enum CollectionPiece<'a> {
     /// A game record.
     Record(RawRecord<'a>),
     /// The record that begins at this offset exceeds the limit.
@@ -46,12 +46,12 @@ pub struct RawRecord<'a> {
     /// Bytes from `(` to `)`. If the record is cut off between values, blanks at its end are removed.
     pub bytes: &'a [u8],
     /// Syntax that is missing at the end.
-    pub missing: Missing,
+    pub missing: MissingSyntax,
 }
 
 /// Syntax that is missing at the end of a record that was cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Missing {
+pub struct MissingSyntax {
     /// Whether a byte is missing, because the last one escapes the next or is half of a character.
     pub byte: bool,
     /// Whether the `]` of the last value is missing.
@@ -60,10 +60,10 @@ pub struct Missing {
     pub parentheses: usize,
 }
 
-impl Missing {
+impl MissingSyntax {
     /// Whether nothing is missing.
     pub fn is_none(self) -> bool {
-        self == Missing::default()
+        self == MissingSyntax::default()
     }
 
     /// Returns the text that must be written after the record, so that other programs can read what follows.
@@ -75,12 +75,12 @@ impl Missing {
 
 /// Name of a property as the reader interprets it: its capitals, of which two count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Name {
+struct PropertyName {
     capitals: [u8; 2],
     count: usize,
 }
 
-impl Name {
+impl PropertyName {
     fn push(&mut self, byte: u8) {
         if byte.is_ascii_uppercase() {
             if let Some(slot) = self.capitals.get_mut(self.count) {
@@ -123,7 +123,7 @@ enum Mode {
 
 /// Effect of a byte on the current game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Signal {
+enum ScanEvent {
     Nothing,
     /// A game may begin with the byte.
     Opened,
@@ -149,7 +149,7 @@ enum Shift {
 
 /// Scanner of the structure of a stream in one layout, byte by byte.
 #[derive(Clone, Copy, Debug)]
-struct Scan {
+struct LayoutScanner {
     layout: Layout,
     mode: Mode,
     shift: Shift,
@@ -159,15 +159,15 @@ struct Scan {
     depth: usize,
 }
 
-impl Default for Scan {
-    fn default() -> Scan {
-        Scan::new(Layout::Plain)
+impl Default for LayoutScanner {
+    fn default() -> LayoutScanner {
+        LayoutScanner::new(Layout::Plain)
     }
 }
 
-impl Scan {
-    fn new(layout: Layout) -> Scan {
-        Scan { layout, mode: Mode::Between, shift: Shift::Ascii, opening: 0, depth: 0 }
+impl LayoutScanner {
+    fn new(layout: Layout) -> LayoutScanner {
+        LayoutScanner { layout, mode: Mode::Between, shift: Shift::Ascii, opening: 0, depth: 0 }
     }
 
     fn is_in_game(&self) -> bool {
@@ -175,17 +175,17 @@ impl Scan {
     }
 
     /// Returns the syntax that would close the game at this byte.
-    fn missing(&self) -> Missing {
-        Missing {
+    fn missing(&self) -> MissingSyntax {
+        MissingSyntax {
             byte: matches!(self.mode, Mode::Escaped | Mode::Trail),
             bracket: self.is_in_game() && self.mode != Mode::Tree,
             parentheses: self.depth,
         }
     }
 
-    fn step(&mut self, byte: u8) -> Signal {
+    fn step(&mut self, byte: u8) -> ScanEvent {
         if self.layout == Layout::Iso2022Jp && self.shifts(byte) {
-            return Signal::Nothing;
+            return ScanEvent::Nothing;
         }
         match self.mode {
             Mode::Tree => return self.in_tree(byte),
@@ -201,13 +201,13 @@ impl Scan {
                 }
             }
             Mode::Between if byte == b'(' => {
-                *self = Scan { mode: Mode::Opening, ..Scan::default() };
-                return Signal::Opened;
+                *self = LayoutScanner { mode: Mode::Opening, ..LayoutScanner::default() };
+                return ScanEvent::Opened;
             }
             Mode::Between => {}
             Mode::Opening | Mode::OpeningName | Mode::OpeningNameBlank => return self.in_opening(byte),
         }
-        Signal::Nothing
+        ScanEvent::Nothing
     }
 
     /// Whether the byte belongs to an escape sequence or to a two-byte character. Escape sequences occur in values.
@@ -227,34 +227,34 @@ impl Scan {
     }
 
     /// Decides whether a game begins, as [`opens_game`](super::lexer::opens_game) does.
-    fn in_opening(&mut self, byte: u8) -> Signal {
+    fn in_opening(&mut self, byte: u8) -> ScanEvent {
         self.opening += 1;
         let blank = byte.is_ascii_whitespace();
         if self.opening <= MAX_OPENING {
             match (self.mode, byte) {
-                (Mode::Opening | Mode::OpeningNameBlank, _) if blank => return Signal::Nothing,
+                (Mode::Opening | Mode::OpeningNameBlank, _) if blank => return ScanEvent::Nothing,
                 (Mode::OpeningName, _) if blank => {
                     self.mode = Mode::OpeningNameBlank;
-                    return Signal::Nothing;
+                    return ScanEvent::Nothing;
                 }
                 (Mode::Opening, b';') => {
                     self.begin(Mode::Tree);
-                    return Signal::Nothing;
+                    return ScanEvent::Nothing;
                 }
                 (Mode::OpeningName | Mode::OpeningNameBlank, b'[') => {
                     self.begin(Mode::Value);
-                    return Signal::Nothing;
+                    return ScanEvent::Nothing;
                 }
                 (Mode::Opening, b'A'..=b'Z') => {
                     self.mode = Mode::OpeningName;
-                    return Signal::Nothing;
+                    return ScanEvent::Nothing;
                 }
-                (Mode::OpeningName, _) if byte.is_ascii_alphanumeric() => return Signal::Nothing,
+                (Mode::OpeningName, _) if byte.is_ascii_alphanumeric() => return ScanEvent::Nothing,
                 _ => {}
             }
         }
         self.mode = Mode::Between;
-        if byte == b'(' { self.step(byte) } else { Signal::Dropped }
+        if byte == b'(' { self.step(byte) } else { ScanEvent::Dropped }
     }
 
     fn begin(&mut self, mode: Mode) {
@@ -262,7 +262,7 @@ impl Scan {
         self.depth = 1;
     }
 
-    fn in_tree(&mut self, byte: u8) -> Signal {
+    fn in_tree(&mut self, byte: u8) -> ScanEvent {
         match byte {
             b'[' => self.mode = Mode::Value,
             b'(' => self.depth += 1,
@@ -270,12 +270,12 @@ impl Scan {
                 self.depth -= 1;
                 if self.depth == 0 {
                     self.mode = Mode::Between;
-                    return Signal::Closed;
+                    return ScanEvent::Closed;
                 }
             }
             _ => {}
         }
-        Signal::Nothing
+        ScanEvent::Nothing
     }
 
     fn in_value(&mut self, byte: u8) {
@@ -322,23 +322,23 @@ impl Utf8Watch {
 
 /// Scanners of the open record.
 #[derive(Clone, Debug, Default)]
-struct Scans {
+struct LayoutScanners {
     /// Scanner in the layout that is assumed.
-    main: Scan,
+    main: LayoutScanner,
     /// Scanners in other layouts, once these make a difference.
-    others: Vec<Scan>,
+    others: Vec<LayoutScanner>,
     watch: Utf8Watch,
     /// Bytes of the current character, with their number. `before` is the state of the scanner before it.
     character: ([u8; 4], usize),
-    before: Scan,
+    before: LayoutScanner,
     /// Whether the record contains bytes that are neither ASCII nor UTF-8.
     is_mixed: bool,
 }
 
-impl Scans {
+impl LayoutScanners {
     /// Resets the scanners for a new record.
     fn begin(&mut self) {
-        *self = Scans { main: self.main, ..Scans::default() };
+        *self = LayoutScanners { main: self.main, ..LayoutScanners::default() };
     }
 
     /// Examines a byte of a game before the scanners do. From the character of the first byte that is neither ASCII nor
@@ -347,7 +347,7 @@ impl Scans {
         if self.watch.open == 0 {
             if byte.is_ascii() {
                 if byte == 0x1b && !self.is_mixed && self.others.is_empty() {
-                    self.others.push(Scan { layout: Layout::Iso2022Jp, ..self.main });
+                    self.others.push(LayoutScanner { layout: Layout::Iso2022Jp, ..self.main });
                 }
                 return;
             }
@@ -368,7 +368,7 @@ impl Scans {
         self.watch = Utf8Watch::default();
         let (bytes, count) = self.character;
         for layout in [Layout::ShiftJis, Layout::Chinese] {
-            let mut scan = Scan { layout, ..self.before };
+            let mut scan = LayoutScanner { layout, ..self.before };
             for &byte in bytes.iter().take(count) {
                 scan.step(byte);
             }
@@ -379,47 +379,47 @@ impl Scans {
 
 /// State of the comparison of a line's beginning with that of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Restart {
+enum GameStart {
     /// The line does not begin like a game.
     No,
     /// The line has only blanks so far.
     Line,
     Parenthesis,
     Semicolon,
-    Name(Name),
+    Name(PropertyName),
     NameBlank,
     Value,
     /// The line begins like a game.
     Yes,
 }
 
-impl Restart {
-    fn next(self, byte: u8) -> Restart {
+impl GameStart {
+    fn next(self, byte: u8) -> GameStart {
         let next = match (self, byte) {
-            (Restart::Line, b'(') => Restart::Parenthesis,
-            (Restart::Parenthesis, b';') => Restart::Semicolon,
-            (Restart::Semicolon, _) if byte.is_ascii_alphabetic() => {
-                let mut name = Name::default();
+            (GameStart::Line, b'(') => GameStart::Parenthesis,
+            (GameStart::Parenthesis, b';') => GameStart::Semicolon,
+            (GameStart::Semicolon, _) if byte.is_ascii_alphabetic() => {
+                let mut name = PropertyName::default();
                 name.push(byte);
-                Restart::Name(name)
+                GameStart::Name(name)
             }
-            (Restart::Name(mut name), _) if byte.is_ascii_alphanumeric() => {
+            (GameStart::Name(mut name), _) if byte.is_ascii_alphanumeric() => {
                 name.push(byte);
-                Restart::Name(name)
+                GameStart::Name(name)
             }
-            (Restart::Name(name), b'[') if name.is_of_root() => Restart::Value,
-            (Restart::Name(name), b' ' | b'\t') if name.is_of_root() => Restart::NameBlank,
-            (Restart::NameBlank, b'[') => Restart::Value,
-            (Restart::Value, b']') => Restart::Yes,
-            (Restart::Value, b'[' | b'\\' | b'\n' | b'\r') => Restart::No,
-            (Restart::Value, _) => Restart::Value,
+            (GameStart::Name(name), b'[') if name.is_of_root() => GameStart::Value,
+            (GameStart::Name(name), b' ' | b'\t') if name.is_of_root() => GameStart::NameBlank,
+            (GameStart::NameBlank, b'[') => GameStart::Value,
+            (GameStart::Value, b']') => GameStart::Yes,
+            (GameStart::Value, b'[' | b'\\' | b'\n' | b'\r') => GameStart::No,
+            (GameStart::Value, _) => GameStart::Value,
             (
-                Restart::Line | Restart::Parenthesis | Restart::Semicolon | Restart::NameBlank,
+                GameStart::Line | GameStart::Parenthesis | GameStart::Semicolon | GameStart::NameBlank,
                 b' ' | b'\t',
             ) => self,
-            _ => Restart::No,
+            _ => GameStart::No,
         };
-        if next == Restart::No && matches!(byte, b'\n' | b'\r') { Restart::Line } else { next }
+        if next == GameStart::No && matches!(byte, b'\n' | b'\r') { GameStart::Line } else { next }
     }
 }
 
@@ -429,7 +429,7 @@ impl Restart {
 #[derive(Debug)]
 pub struct Splitter {
     limit: usize,
-    scans: Scans,
+    scans: LayoutScanners,
     /// Number of bytes pushed.
     offset: u64,
     /// Byte offset in the stream at which the open record begins.
@@ -437,11 +437,11 @@ pub struct Splitter {
     /// Bytes of the open record from earlier pushes. Empty if the record is too long.
     record: Vec<u8>,
     too_long: bool,
-    restart: Restart,
+    restart: GameStart,
     /// Bytes of the line that agree with the beginning of a game, from the `(` on.
     restart_bytes: Vec<u8>,
     /// Syntax that would have closed the open record before these bytes.
-    restart_missing: Missing,
+    restart_missing: MissingSyntax,
 }
 
 impl Splitter {
@@ -449,14 +449,14 @@ impl Splitter {
     pub fn new(limit: usize) -> Splitter {
         Splitter {
             limit,
-            scans: Scans::default(),
+            scans: LayoutScanners::default(),
             offset: 0,
             start: 0,
             record: Vec::new(),
             too_long: false,
-            restart: Restart::No,
+            restart: GameStart::No,
             restart_bytes: Vec::new(),
-            restart_missing: Missing::default(),
+            restart_missing: MissingSyntax::default(),
         }
     }
 
@@ -466,7 +466,7 @@ impl Splitter {
     }
 
     /// Consumes the next bytes of the stream. Calls `out` with every piece that ends in them.
-    pub fn push(&mut self, bytes: &[u8], out: &mut dyn FnMut(Piece<'_>)) {
+    pub fn push(&mut self, bytes: &[u8], out: &mut dyn FnMut(CollectionPiece<'_>)) {
         // Start of the bytes of the open record that are not in `self.record` yet.
         let mut fresh = 0;
         for (at, &byte) in bytes.iter().enumerate() {
@@ -482,19 +482,19 @@ impl Splitter {
                 signal = self.agree(signal, byte, behind);
             }
             match signal {
-                Signal::Nothing => {}
-                Signal::Opened => {
+                ScanEvent::Nothing => {}
+                ScanEvent::Opened => {
                     fresh = at;
                     self.begin(self.offset);
                 }
-                Signal::Dropped => self.record.clear(),
-                Signal::Closed => {
+                ScanEvent::Dropped => self.record.clear(),
+                ScanEvent::Closed => {
                     self.keep(bytes.get(fresh..=at).unwrap_or_default());
-                    self.emit(Missing::default(), out);
+                    self.emit(MissingSyntax::default(), out);
                 }
             }
             self.offset += 1;
-            if self.restart == Restart::Yes {
+            if self.restart == GameStart::Yes {
                 self.keep(bytes.get(fresh..=at).unwrap_or_default());
                 self.split(out);
                 fresh = at + 1;
@@ -507,46 +507,46 @@ impl Splitter {
 
     /// Determines the effect of a byte if several layouts are scanned. `behind` are the bytes of the record after those
     /// in `self.record`.
-    fn agree(&mut self, signal: Signal, byte: u8, behind: &[u8]) -> Signal {
-        let is_main_closed = signal == Signal::Closed;
+    fn agree(&mut self, signal: ScanEvent, byte: u8, behind: &[u8]) -> ScanEvent {
+        let is_main_closed = signal == ScanEvent::Closed;
         let others = &mut self.scans.others;
         let mut closed = 0;
         for other in others.iter_mut() {
-            closed += usize::from(other.step(byte) == Signal::Closed);
+            closed += usize::from(other.step(byte) == ScanEvent::Closed);
         }
         if !is_main_closed && closed == 0 {
             return signal;
         }
         if is_main_closed && closed == others.len() {
-            return Signal::Closed;
+            return ScanEvent::Closed;
         }
         let text = [&self.record, behind].concat();
         // The bytes of a record that is too long are not stored, so its character set cannot be determined.
         let layout = if self.too_long { Layout::Plain } else { charset::find(&text, false).layout() };
-        let is_closed = |scan: &Scan| scan.mode == Mode::Between;
+        let is_closed = |scan: &LayoutScanner| scan.mode == Mode::Between;
         let all = [self.scans.main].into_iter().chain(self.scans.others.iter().copied());
-        let scans: Vec<Scan> = all.collect();
+        let scans: Vec<LayoutScanner> = all.collect();
         if scans.iter().any(|scan| scan.layout == layout && is_closed(scan)) {
             self.scans.main.mode = Mode::Between;
-            return Signal::Closed;
+            return ScanEvent::Closed;
         }
         // The layouts in which the record has ended are wrong.
         let mut open = scans.into_iter().filter(|scan| !is_closed(scan));
         if let Some(main) = open.next() {
             self.scans.main = main;
             self.scans.others = open.collect();
-            return Signal::Nothing;
+            return ScanEvent::Nothing;
         }
-        Signal::Closed
+        ScanEvent::Closed
     }
 
     /// Ends the stream, and a game that is still open with it.
-    pub fn finish(&mut self, out: &mut dyn FnMut(Piece<'_>)) {
+    pub fn finish(&mut self, out: &mut dyn FnMut(CollectionPiece<'_>)) {
         if self.scans.main.is_in_game() {
             let missing = self.scans.main.missing();
             self.emit(missing, out);
         }
-        self.scans = Scans::default();
+        self.scans = LayoutScanners::default();
         self.record = Vec::new();
     }
 
@@ -554,19 +554,19 @@ impl Splitter {
         self.start = start;
         self.record.clear();
         self.too_long = false;
-        self.restart = Restart::No;
+        self.restart = GameStart::No;
         self.scans.begin();
     }
 
     fn follow_restart(&mut self, byte: u8) {
         let before = self.restart;
-        if before == Restart::No && byte != b'\n' && byte != b'\r' {
+        if before == GameStart::No && byte != b'\n' && byte != b'\r' {
             return;
         }
         self.restart = before.next(byte);
         match self.restart {
-            Restart::No | Restart::Line => return,
-            Restart::Parenthesis if before == Restart::Line => {
+            GameStart::No | GameStart::Line => return,
+            GameStart::Parenthesis if before == GameStart::Line => {
                 self.restart_bytes.clear();
                 self.restart_missing = self.scans.main.missing();
             }
@@ -574,7 +574,7 @@ impl Splitter {
         }
         self.restart_bytes.push(byte);
         if self.restart_bytes.len() > MAX_RESTART {
-            self.restart = Restart::No;
+            self.restart = GameStart::No;
         }
     }
 
@@ -589,11 +589,11 @@ impl Splitter {
     }
 
     /// Ends the open record before the bytes that begin a game.
-    fn split(&mut self, out: &mut dyn FnMut(Piece<'_>)) {
+    fn split(&mut self, out: &mut dyn FnMut(CollectionPiece<'_>)) {
         let next = std::mem::take(&mut self.restart_bytes);
         self.record.truncate(self.record.len().saturating_sub(next.len()));
         self.emit(self.restart_missing, out);
-        self.scans = Scans::default();
+        self.scans = LayoutScanners::default();
         self.begin(self.offset - next.len() as u64);
         for &byte in &next {
             // A `(`, a `;`, a name and a value cannot close a game.
@@ -603,22 +603,22 @@ impl Splitter {
         self.restart_bytes = next;
     }
 
-    fn emit(&mut self, missing: Missing, out: &mut dyn FnMut(Piece<'_>)) {
+    fn emit(&mut self, missing: MissingSyntax, out: &mut dyn FnMut(CollectionPiece<'_>)) {
         let offset = self.start;
         if self.too_long || self.record.len() > self.limit {
-            out(Piece::TooLong { offset });
+            out(CollectionPiece::TooLong { offset });
         } else {
             let mut missing = missing;
             if !missing.is_none() && !self.scans.others.is_empty() {
                 // Computed anew in the layout of the whole record.
-                let mut scan = Scan::new(charset::find(&self.record, true).layout());
+                let mut scan = LayoutScanner::new(charset::find(&self.record, true).layout());
                 self.record.iter().for_each(|&byte| {
                     scan.step(byte);
                 });
                 missing = scan.missing();
             }
             let bytes = if missing.bracket { &self.record } else { self.record.trim_ascii_end() };
-            out(Piece::Record(RawRecord { offset, bytes, missing }));
+            out(CollectionPiece::Record(RawRecord { offset, bytes, missing }));
         }
         self.record.clear();
         self.scans.others.clear();

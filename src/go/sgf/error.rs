@@ -27,7 +27,7 @@ pub enum SgfErrorKind {
     #[error("{0:?} is no point of the board")]
     BadPoint(String),
     /// A move is neither a point nor a pass.
-    #[error("move {number}, {color} {text:?}: {}", no_point(text))]
+    #[error("move {number}, {color} {text:?}: {}", point_error(text))]
     BadMove {
         /// Number of the move, counted from 1.
         number: usize,
@@ -72,7 +72,7 @@ pub enum SgfErrorKind {
 }
 
 /// Returns the reason why a text is not a point.
-fn no_point(text: &str) -> &'static str {
+fn point_error(text: &str) -> &'static str {
     match text.trim().as_bytes() {
         [] => "its point is missing",
         text if text.contains(&b'[') => "a closing bracket is missing",

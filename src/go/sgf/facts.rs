@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Outcome of a game.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Outcome {
+pub struct GameResult {
     /// Winner of the game, if any.
     pub winner: Winner,
     /// Way in which the game ended.
@@ -41,13 +41,13 @@ pub enum Ending {
     Unspecified,
 }
 
-impl Outcome {
+impl GameResult {
     /// Parses the value of `RE`: `B+2.5`, `W+Resign`, `0`, `Draw`, `Void`, `?`, also `White wins by 3.5` and the usual
     /// Chinese words.
-    pub fn parse(text: &str) -> Option<Outcome> {
+    pub fn parse(text: &str) -> Option<GameResult> {
         let text = text.trim();
         let lower = text.to_lowercase();
-        let of = |winner| Some(Outcome { winner, ending: Ending::Unspecified });
+        let of = |winner| Some(GameResult { winner, ending: Ending::Unspecified });
         match lower.as_str() {
             "0" | "draw" | "jigo" | "和棋" | "和局" => return of(Winner::Nobody),
             "void" => return of(Winner::Void),
@@ -66,7 +66,7 @@ impl Outcome {
         ];
         let (word, color) = WORDS.into_iter().find(|(word, _)| lower.starts_with(word))?;
         let rest = lower.strip_prefix(word)?.trim_start();
-        Some(Outcome { winner: Winner::Player(color), ending: Ending::parse(rest) })
+        Some(GameResult { winner: Winner::Player(color), ending: Ending::parse(rest) })
     }
 }
 
@@ -209,10 +209,10 @@ mod tests {
             ("?", Winner::Unknown, Ending::Unspecified),
         ];
         for (text, winner, ending) in rows {
-            assert_eq!(Outcome::parse(text), Some(Outcome { winner, ending }), "{text}");
+            assert_eq!(GameResult::parse(text), Some(GameResult { winner, ending }), "{text}");
         }
         for text in ["", "B", "unfinished", "+3"] {
-            assert_eq!(Outcome::parse(text), None, "{text}");
+            assert_eq!(GameResult::parse(text), None, "{text}");
         }
     }
 

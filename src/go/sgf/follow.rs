@@ -1,7 +1,7 @@
 //! Following a record as far as possible, with uniform messages about its faults. All code that puts the game of a
 //! record on a board uses it.
 
-use super::{Record, SgfError, SgfErrorKind, Step, Strictness};
+use super::{Record, ReplayStep, SgfError, SgfErrorKind, Strictness};
 use crate::board::{Color, Move};
 use crate::game::{Game, IllegalMove};
 use crate::rules::Rules;
@@ -11,7 +11,7 @@ const OBJECTIONS_MOST: usize = 3;
 
 /// Parameters for following a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Follow {
+pub struct FollowOptions {
     /// Rules for a record that names no known rules.
     pub rules: Rules,
     /// If set, the record is followed only up to the position before this move, counted from 1.
@@ -22,7 +22,7 @@ pub struct Follow {
 
 /// Game of a record that was followed.
 #[derive(Clone, Debug)]
-pub struct Followed {
+pub struct FollowedGame {
     /// The game, as far as the record could be followed.
     pub game: Game,
     /// First fault before the last position because of which the game may differ from the recorded one.
@@ -33,12 +33,12 @@ pub struct Followed {
     pub notes: Vec<String>,
 }
 
-impl Followed {
+impl FollowedGame {
     /// Returns this result with offsets into the file of the record instead of offsets into its text.
     #[must_use]
-    pub fn located(self, bytes: &[u8]) -> Followed {
+    pub fn located(self, bytes: &[u8]) -> FollowedGame {
         let locate = |error: SgfError| error.located(bytes);
-        Followed {
+        FollowedGame {
             fault: self.fault.map(locate),
             warnings: self.warnings.into_iter().map(locate).collect(),
             ..self
@@ -61,13 +61,13 @@ impl Record {
     ///
     /// # Errors
     /// With [`Strictness::Strict`], returns the first fault.
-    pub fn follow(&self, how: &Follow) -> Result<Followed, SgfError> {
+    pub fn follow(&self, how: &FollowOptions) -> Result<FollowedGame, SgfError> {
         let rules = self.rules().unwrap_or(how.rules);
         let komi = self.komi_under(rules);
         let mut notes = self.notes(rules, komi, false);
         let (mut objections, mut count) = (Vec::new(), 0);
         let mut replayed = self.replay_observed(rules, komi, how.up_to, how.strictness, |step, _| {
-            let Step::Move { number, recorded, objection: Some(reason), .. } = step else { return };
+            let ReplayStep::Move { number, recorded, objection: Some(reason), .. } = step else { return };
             count += 1;
             if let (Ok(mv), true) = (&recorded.mv, count <= OBJECTIONS_MOST) {
                 objections.push(objection(number, recorded.color, *mv, reason, rules));
@@ -85,7 +85,7 @@ impl Record {
         let mut lost = lost.into_iter();
         let fault = lost.next();
         warnings.splice(0..0, lost);
-        Ok(Followed { game: replayed.game, fault, warnings, notes })
+        Ok(FollowedGame { game: replayed.game, fault, warnings, notes })
     }
 }
 

@@ -12,7 +12,7 @@ const NONE: &[&str] = &["none", "no", "なし", "無し", "無", "无", "없음"
 /// Words that mean a komi for Black.
 const REVERSED: &[&str] = &["reverse", "reversed", "逆", "倒", "역"];
 /// Largest absolute komi that is accepted, in points.
-const MOST: f64 = 1000.0;
+const MAX_KOMI: f64 = 1000.0;
 
 /// Parses a komi in points. Returns `None` if the text does not contain one.
 ///
@@ -65,7 +65,7 @@ pub(super) fn parse_komi(text: &str) -> Option<f32> {
     }
     use Term::{Number, Of, Over, Part};
     let points = match terms[..] {
-        [Number(whole)] if is_plain => unmarked(whole),
+        [Number(whole)] if is_plain => points_without_unit(whole),
         [Number(whole)] => whole,
         [Part(part)] => part,
         [Number(whole), Part(part)] => whole + part,
@@ -75,7 +75,7 @@ pub(super) fn parse_komi(text: &str) -> Option<f32> {
         _ => return None,
     };
     let points = sign * points * if is_in_stones { 2.0 } else { 1.0 };
-    (points.abs() <= MOST).then_some(points as f32)
+    (points.abs() <= MAX_KOMI).then_some(points as f32)
 }
 
 /// Term of the text.
@@ -91,7 +91,7 @@ enum Term {
 }
 
 /// Interprets a number without any unit, as points.
-fn unmarked(number: f64) -> f64 {
+fn points_without_unit(number: f64) -> f64 {
     let is_multiple = |of: f64| number % of == 0.0;
     match number {
         250.0..=425.0 if is_multiple(25.0) => number / 50.0,

@@ -24,8 +24,8 @@ pub mod collection;
 mod error;
 pub mod facts;
 mod follow;
+mod frequent_characters;
 mod komi;
-mod letters;
 mod lexer;
 pub mod repetition;
 mod replay;
@@ -39,9 +39,9 @@ mod write;
 
 pub use charset::source_offset;
 pub use error::{SgfError, SgfErrorKind};
-pub use follow::{Follow, Followed};
-pub use replay::{Replayed, Step, Strictness};
-pub use tree::{Judgement, Mark, NodeId, NodeMut, Outlook, Property, Tree, TreeNode};
+pub use follow::{FollowOptions, FollowedGame};
+pub use replay::{Replay, ReplayStep, Strictness};
+pub use tree::{Mark, MoveAnnotation, NodeId, NodeMut, PositionAnnotation, Property, Tree, TreeNode};
 pub use write::{Meta, write};
 
 use crate::board::{BoardSize, ByColor, Color, Move, Point};
@@ -192,7 +192,7 @@ impl Record {
             if !is_used && !matches!(token, Token::Value(_)) && !record.move_without_value(name, here) {
                 junk = junk.or(Some(name_at));
             }
-            depth = depth_behind(depth, &token);
+            depth = depth_after(depth, &token);
             match token {
                 Token::Open => around.push(std::mem::take(&mut has_node)),
                 Token::Close => match around.pop().filter(|_| !has_node) {
@@ -219,7 +219,7 @@ impl Record {
                     is_used = true;
                     let at = |kind| SgfError { offset: value.offset, kind };
                     let Some(name) = name else {
-                        record.warnings.push(at(SgfErrorKind::NoName(shown(value.bytes))));
+                        record.warnings.push(at(SgfErrorKind::NoName(excerpt(value.bytes))));
                         continue;
                     };
                     setup_points += record.property(name, value).map_err(at)?;
@@ -241,7 +241,7 @@ impl Record {
         let junk = junk.into_iter().chain(scanner.junk).min();
         while is_closed && depth > 0 {
             let Some(token) = scanner.next() else { break };
-            depth = depth_behind(depth, &token);
+            depth = depth_after(depth, &token);
         }
         let end = |kind| SgfError { offset: bytes.len(), kind };
         match (is_closed, depth) {
@@ -255,7 +255,7 @@ impl Record {
             let junk = bytes.get(offset..).unwrap_or_default();
             let is_end = |byte: &u8| b"()[];".contains(byte) || byte.is_ascii_whitespace();
             let end = junk.iter().position(is_end).unwrap_or(junk.len());
-            let kind = SgfErrorKind::Junk(shown(junk.get(..end).unwrap_or_default()));
+            let kind = SgfErrorKind::Junk(excerpt(junk.get(..end).unwrap_or_default()));
             record.warnings.push(SgfError { offset, kind });
         }
         record.warnings.sort_by_key(|warning| warning.offset);
@@ -296,7 +296,7 @@ impl Record {
         let is_move = matches!(&name, b"B\0" | b"W\0");
         if let Some((color, letters)) = value.swallowed_move().filter(|_| !is_open && !is_move) {
             // The game cannot be followed beyond this value.
-            let mv = Err(format!("{}[…;{}[{}", name_text(name), char::from(color), shown(letters)));
+            let mv = Err(format!("{}[…;{}[{}", name_text(name), char::from(color), excerpt(letters)));
             let color = if color == b'B' { Color::Black } else { Color::White };
             node.moves.push(RecordedMove { color, mv, offset });
         }
@@ -328,7 +328,7 @@ impl Record {
                 return Ok(points.len());
             }
             b"PL" => node.to_move = parse_color(bytes).or(node.to_move),
-            b"C\0" => fact_lines(&mut node.comment, bytes),
+            b"C\0" => set_text(&mut node.comment, bytes),
             b"GM" if is_root && decode(bytes).trim().parse::<u32>().is_ok_and(|game| game != 1) => {
                 return Err(SgfErrorKind::NotGo);
             }
@@ -413,7 +413,7 @@ impl Record {
     }
 }
 
-fn fact_lines(slot: &mut Option<String>, bytes: &[u8]) {
+fn set_text(slot: &mut Option<String>, bytes: &[u8]) {
     if slot.is_none() {
         *slot = Some(text(bytes, true)).filter(|text| !text.is_empty());
     }
@@ -426,7 +426,7 @@ fn name_text(name: [u8; 2]) -> String {
 }
 
 /// Returns the number of open parentheses after a token.
-fn depth_behind(depth: usize, token: &Token<'_>) -> usize {
+fn depth_after(depth: usize, token: &Token<'_>) -> usize {
     match token {
         Token::Open => depth + 1,
         Token::Close => depth.saturating_sub(1),
@@ -435,7 +435,7 @@ fn depth_behind(depth: usize, token: &Token<'_>) -> usize {
 }
 
 /// Shortens a text for a message.
-fn shown(bytes: &[u8]) -> String {
+fn excerpt(bytes: &[u8]) -> String {
     const CHARACTERS: usize = 20;
     let text = text(bytes, false);
     match text.char_indices().nth(CHARACTERS) {

@@ -157,7 +157,7 @@ impl Ply {
 /// it is a suicide. For all other moves the check is a single look-up. Only these need a comparison with all earlier
 /// positions.
 #[derive(Clone, Debug, Default)]
-pub struct Repetitions {
+pub struct RepetitionFinder {
     /// Keys of the positions: before the first move and after each move.
     keys: Vec<Key>,
     start_to_move: Option<Color>,
@@ -167,7 +167,7 @@ pub struct Repetitions {
     latest: Option<usize>,
 }
 
-impl Repetitions {
+impl RepetitionFinder {
     /// Starts a game at a position.
     pub fn start(&mut self, board: &Board, to_move: Color) {
         self.keys.clear();
@@ -179,7 +179,7 @@ impl Repetitions {
     }
 
     /// Records a move that led to `board`. Returns the repetition, if the move repeated a position.
-    pub fn played(&mut self, board: &Board, record: &game::Record) -> Option<Repetition> {
+    pub fn played(&mut self, board: &Board, record: &game::MoveRecord) -> Option<Repetition> {
         let is_suicide = record.mv.point().is_some_and(|point| record.lifted.contains(&point));
         let ply = Ply {
             color: record.color,

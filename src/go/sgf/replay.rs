@@ -18,7 +18,7 @@ pub enum Strictness {
 
 /// Result of a replay.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct Replay {
     /// The game.
     pub game: Game,
     /// Faults of the record. If the last one is an unplayable move, the game ends there.
@@ -30,7 +30,7 @@ pub struct Replayed {
 
 /// Step of a replay, with the number of its node.
 #[derive(Clone, Copy, Debug)]
-pub enum Step<'r> {
+pub enum ReplayStep<'r> {
     /// The root is reached, or the position or the side to move changes. After a change of the position, and before the
     /// first move, the game has no moves.
     Position {
@@ -50,11 +50,11 @@ pub enum Step<'r> {
     },
 }
 
-impl Step<'_> {
+impl ReplayStep<'_> {
     /// Number of the node.
     pub fn node(&self) -> usize {
         match *self {
-            Step::Position { node } | Step::Move { node, .. } => node,
+            ReplayStep::Position { node } | ReplayStep::Move { node, .. } => node,
         }
     }
 }
@@ -88,7 +88,7 @@ impl Record {
         default_komi: f32,
         up_to: Option<usize>,
         strictness: Strictness,
-    ) -> Result<Replayed, SgfError> {
+    ) -> Result<Replay, SgfError> {
         self.replay_observed(rules, default_komi, up_to, strictness, |_, _| {})
     }
 
@@ -105,7 +105,7 @@ impl Record {
         up_to: Option<usize>,
         strictness: Strictness,
         mut watch: impl FnMut(usize, &Game),
-    ) -> Result<Replayed, SgfError> {
+    ) -> Result<Replay, SgfError> {
         self.replay_observed(rules, default_komi, up_to, strictness, |step, game| watch(step.node(), game))
     }
 
@@ -119,8 +119,8 @@ impl Record {
         default_komi: f32,
         up_to: Option<usize>,
         strictness: Strictness,
-        mut observe: impl FnMut(Step<'_>, &Game),
-    ) -> Result<Replayed, SgfError> {
+        mut observe: impl FnMut(ReplayStep<'_>, &Game),
+    ) -> Result<Replay, SgfError> {
         self.replay_each(rules, default_komi, up_to, strictness, &mut observe)
     }
 
@@ -131,8 +131,8 @@ impl Record {
         default_komi: f32,
         up_to: Option<usize>,
         strictness: Strictness,
-        observe: &mut dyn FnMut(Step<'_>, &Game),
-    ) -> Result<Replayed, SgfError> {
+        observe: &mut dyn FnMut(ReplayStep<'_>, &Game),
+    ) -> Result<Replay, SgfError> {
         let mut warnings = Vec::new();
         let mut warn = |offset: usize, kind: SgfErrorKind| {
             let error = SgfError { offset, kind };
@@ -170,7 +170,7 @@ impl Record {
                 game.set_to_move(color);
             }
             if index == 0 || !node.setup.is_empty() || node.to_move.is_some() {
-                observe(Step::Position { node: index }, &game);
+                observe(ReplayStep::Position { node: index }, &game);
             }
             for recorded in &node.moves {
                 let RecordedMove { color, mv, offset } = recorded;
@@ -193,7 +193,9 @@ impl Record {
                     Strictness::Tolerant => game.play_tolerant(*color, mv),
                 };
                 match played {
-                    Ok(objection) => observe(Step::Move { node: index, number, recorded, objection }, &game),
+                    Ok(objection) => {
+                        observe(ReplayStep::Move { node: index, number, recorded, objection }, &game)
+                    }
                     Err(reason) => {
                         warn(*offset, SgfErrorKind::IllegalMove { number, color: *color, mv, reason })?;
                         break 'nodes;
@@ -201,7 +203,7 @@ impl Record {
                 }
             }
         }
-        Ok(Replayed { game, warnings, end })
+        Ok(Replay { game, warnings, end })
     }
 
     /// Returns the handicap of a position that the root sets up, or 0 if it has none.

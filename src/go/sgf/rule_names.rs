@@ -4,7 +4,7 @@ use super::values::half_width;
 use crate::rules::{Preset, Rules};
 
 /// Words that do not identify the rules.
-const FILLERS: &[&str] = &[
+const IGNORED_WORDS: &[&str] = &[
     "rule",
     "rules",
     "ruleset",
@@ -37,7 +37,7 @@ const FILLERS: &[&str] = &[
 ];
 
 /// Words that do not identify the rules, in languages without blanks between words.
-const FILLERS_INSIDE: &[&str] = &[
+const IGNORED_SUBSTRINGS: &[&str] = &[
     "ルール",
     "规则集",
     "規定",
@@ -227,9 +227,9 @@ pub(super) fn preset(text: &str) -> Option<&'static Preset> {
         return Some(preset);
     }
     let plain: String = text.chars().map(half_width).collect::<String>().to_lowercase();
-    let plain = FILLERS_INSIDE.iter().fold(plain, |text, filler| text.replace(filler, " "));
+    let plain = IGNORED_SUBSTRINGS.iter().fold(plain, |text, filler| text.replace(filler, " "));
     let words = plain.split(|character: char| !character.is_alphanumeric());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty() && !FILLERS.contains(word)).collect();
+    let words: Vec<&str> = words.filter(|word| !word.is_empty() && !IGNORED_WORDS.contains(word)).collect();
     let whole = words.concat();
     Rules::preset(&whole).or_else(|| named(&[&whole])).or_else(|| named(&words))
 }

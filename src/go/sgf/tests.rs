@@ -112,7 +112,7 @@ fn character_sets() {
 }
 
 #[test]
-fn places_in_converted_text_lead_back_to_the_file() {
+fn source_offset_inverts_the_conversion() {
     let place = |bytes: &[u8]| {
         let record = Record::parse(bytes).unwrap();
         source_offset(bytes, record.nodes[0].moves[0].offset)
@@ -322,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_like_a_record_panics(
+    fn no_malformed_record_panics(
         parts in prop::collection::vec(
             prop::sample::select(vec![
                 "(", ")", ";", "[", "]", "\\", "B", "W", "AB", "AW", "AE", "PL", "SZ", "HA", "KM", "CA", "C",
@@ -401,10 +401,10 @@ fn nodes_are_written() {
         .label(point(0, 0), "a:b")
         .label(point(1, 0), "")
         .set_up(point(8, 0), None)
-        .judge(Judgement::Good)
-        .judge(Judgement::VeryBad)
-        .outlook(Outlook::Even)
-        .outlook(Outlook::GoodForWhite)
+        .judge(MoveAnnotation::Good)
+        .judge(MoveAnnotation::VeryBad)
+        .outlook(PositionAnnotation::Even)
+        .outlook(PositionAnnotation::GoodForWhite)
         .hotspot(1)
         .value(-2.5)
         .number("KO", f64::NAN)
@@ -413,7 +413,7 @@ fn nodes_are_written() {
     tree.at(pass)
         .play(Color::White, Move::Pass)
         .to_move(Color::White)
-        .judge(Judgement::Doubtful)
+        .judge(MoveAnnotation::Doubtful)
         .comment(" ");
     let other = tree.add(id);
     tree.at(other)
@@ -476,7 +476,7 @@ proptest! {
                     5 => node.set_up(point, Some(color)),
                     6 => node.time_left(color, 0.5, Some(1)),
                     7 => node.value(1.5),
-                    _ => node.judge(Judgement::Bad),
+                    _ => node.judge(MoveAnnotation::Bad),
                 };
             }
         }

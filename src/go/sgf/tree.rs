@@ -105,7 +105,7 @@ impl Mark {
 
 /// Annotation of a move. A move carries at most one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Judgement {
+pub enum MoveAnnotation {
     /// `BM`
     Bad,
     /// `BM[2]`
@@ -122,7 +122,7 @@ pub enum Judgement {
 
 /// Annotation of a position. A position carries at most one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outlook {
+pub enum PositionAnnotation {
     /// `DM`
     Even,
     /// `GB`
@@ -431,28 +431,28 @@ impl NodeMut<'_> {
     }
 
     /// Sets `BM`, `DO`, `IT` or `TE`, replacing any other of these.
-    pub fn judge(self, judgement: Judgement) -> Self {
+    pub fn judge(self, judgement: MoveAnnotation) -> Self {
         let (name, value) = match judgement {
-            Judgement::Bad => ("BM", "1"),
-            Judgement::VeryBad => ("BM", "2"),
-            Judgement::Doubtful => ("DO", ""),
-            Judgement::Interesting => ("IT", ""),
-            Judgement::Good => ("TE", "1"),
-            Judgement::VeryGood => ("TE", "2"),
+            MoveAnnotation::Bad => ("BM", "1"),
+            MoveAnnotation::VeryBad => ("BM", "2"),
+            MoveAnnotation::Doubtful => ("DO", ""),
+            MoveAnnotation::Interesting => ("IT", ""),
+            MoveAnnotation::Good => ("TE", "1"),
+            MoveAnnotation::VeryGood => ("TE", "2"),
         };
         let one = ["BM", "DO", "IT", "TE"].iter().fold(self, |node, name| node.remove(name));
         one.set(name, Some(value.to_owned()))
     }
 
     /// Sets `DM`, `GB`, `GW` or `UC`, replacing any other of these.
-    pub fn outlook(self, outlook: Outlook) -> Self {
+    pub fn outlook(self, outlook: PositionAnnotation) -> Self {
         let (name, value) = match outlook {
-            Outlook::Even => ("DM", "1"),
-            Outlook::GoodForBlack => ("GB", "1"),
-            Outlook::VeryGoodForBlack => ("GB", "2"),
-            Outlook::GoodForWhite => ("GW", "1"),
-            Outlook::VeryGoodForWhite => ("GW", "2"),
-            Outlook::Unclear => ("UC", "1"),
+            PositionAnnotation::Even => ("DM", "1"),
+            PositionAnnotation::GoodForBlack => ("GB", "1"),
+            PositionAnnotation::VeryGoodForBlack => ("GB", "2"),
+            PositionAnnotation::GoodForWhite => ("GW", "1"),
+            PositionAnnotation::VeryGoodForWhite => ("GW", "2"),
+            PositionAnnotation::Unclear => ("UC", "1"),
         };
         let one = ["DM", "GB", "GW", "UC"].iter().fold(self, |node, name| node.remove(name));
         one.set(name, Some(value.to_owned()))

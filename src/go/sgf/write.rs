@@ -2,7 +2,7 @@
 
 use super::tree::{NodeId, Property, Tree};
 use crate::board::{BoardSize, Color};
-use crate::game::{Game, Record};
+use crate::game::{Game, MoveRecord};
 use std::fmt;
 
 /// Data of a written record besides the game.
@@ -56,7 +56,7 @@ impl Tree {
         let has_handicap = game.handicap() > 0 && has_stones;
         if has_handicap || is_handicap_of_moves(game) {
             node = node.number("HA", game.handicap());
-        } else if is_like_handicap(game) {
+        } else if looks_like_handicap(game) {
             node = node.number("HA", 0);
         }
         let lost = |color| game.start().prisoners(color);
@@ -92,14 +92,14 @@ impl Tree {
 }
 
 /// Whether the stones of the first position would be read as a handicap if the record did not specify one.
-fn is_like_handicap(game: &Game) -> bool {
+fn looks_like_handicap(game: &Game) -> bool {
     let start = game.start();
     start.stone_count() >= 2 && start.stones().all(|(_, color)| color == Color::Black)
 }
 
 /// Whether the first moves are exactly the handicap stones.
 fn is_handicap_of_moves(game: &Game) -> bool {
-    let is_stone = |record: &&Record| record.color == Color::Black && record.mv.point().is_some();
+    let is_stone = |record: &&MoveRecord| record.color == Color::Black && record.mv.point().is_some();
     let stones = game.records().iter().take_while(is_stone).count();
     game.start().stone_count() == 0 && stones >= 2 && stones == game.handicap() as usize
 }

@@ -2,12 +2,12 @@
 
 use kosumi_go::board::{Board, ByColor, Cell, Color, Point, PointSet};
 use kosumi_go::rules::Tax;
-use kosumi_go::safety::Life;
+use kosumi_go::safety::LifeReader;
 
 /// Counter of areas that reuses its buffers.
 #[derive(Clone, Debug, Default)]
 pub struct Area {
-    life: ByColor<Life>,
+    life: ByColor<LifeReader>,
     /// Connected part of an area.
     part: Vec<Point>,
 }
@@ -20,7 +20,7 @@ impl Area {
     /// theorem takes precedence. If points in seki are taxed, empty points and dead stones in areas in seki belong to
     /// neither colour. An area counts as in seki if it touches a neutral point or contains a stone in atari. `suicide`
     /// states whether suicide is legal.
-    pub fn of(&mut self, board: &Board, suicide: bool, tax: Tax) -> ByColor<PointSet> {
+    pub fn compute(&mut self, board: &Board, suicide: bool, tax: Tax) -> ByColor<PointSet> {
         let mut stones = ByColor::<PointSet>::default();
         for (point, color) in board.stones() {
             stones[color].insert(point);

@@ -30,11 +30,11 @@ const MOST_MOVES: u32 = 25_000;
 
 /// Number of positions whose ladders are cached. A search needs those of a position when it evaluates the position, and
 /// again for the positions one and two moves later.
-const KEPT: usize = 1024;
+const CACHE_SIZE: usize = 1024;
 
 /// Caught chains and ladder moves of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Caught {
+pub struct LadderStatus {
     /// Stones of caught chains.
     pub stones: PointSet,
     /// Ladder moves that catch chains with two liberties, by the colour of the chain.
@@ -45,20 +45,23 @@ pub struct Caught {
 #[derive(Clone, Debug)]
 pub struct Ladders {
     reader: Reader,
-    kept: Vec<(Key, Caught)>,
+    entries: Vec<(Key, LadderStatus)>,
 }
 
 impl Default for Ladders {
     fn default() -> Ladders {
-        Ladders { reader: Reader::default(), kept: vec![(Key::default(), Caught::default()); KEPT] }
+        Ladders {
+            reader: Reader::default(),
+            entries: vec![(Key::default(), LadderStatus::default()); CACHE_SIZE],
+        }
     }
 }
 
 impl Ladders {
     /// Returns the caught chains and the ladder moves of a board.
-    pub fn on(&mut self, board: &Board) -> &Caught {
+    pub fn read(&mut self, board: &Board) -> &LadderStatus {
         let key = board.ko().map_or(board.key(), |(point, _)| board.key() ^ board.zobrist().ko(point));
-        let (kept_key, caught) = &mut self.kept[key.0 as usize % KEPT];
+        let (kept_key, caught) = &mut self.entries[key.0 as usize % CACHE_SIZE];
         if *kept_key != key {
             *caught = self.reader.read(board);
             *kept_key = key;
@@ -69,7 +72,7 @@ impl Ladders {
 
 /// Reader's state of one point. `liberties` and `stones` describe a chain and are valid only at its anchor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Spot {
+struct PointState {
     /// Pseudo-liberties of the chain.
     liberties: PseudoLiberties,
     /// Next stone of the chain, in a ring.
@@ -83,7 +86,7 @@ struct Spot {
 
 /// State before a move, for taking it back.
 #[derive(Clone, Copy)]
-struct Mark {
+struct UndoMark {
     log: usize,
     ko: Option<Point>,
 }
@@ -93,11 +96,11 @@ struct Mark {
 /// Invariant: every change of a spot goes through [`Reader::edit`], which saves the old spot to the log.
 #[derive(Clone, Debug)]
 struct Reader {
-    spots: PointMap<Spot>,
+    spots: PointMap<PointState>,
     /// Point that the ko of the latest move forbids.
     ko: Option<Point>,
     /// Old values of the spots changed since [`Reader::load`], oldest first.
-    log: Vec<(Point, Spot)>,
+    log: Vec<(Point, PointState)>,
     /// Stack of the moves to try at all depths.
     moves: Vec<Point>,
     /// Number of moves tried for the current chain.
@@ -109,7 +112,7 @@ struct Reader {
 impl Default for Reader {
     fn default() -> Reader {
         let point = Point::from_index(0);
-        let border = Spot {
+        let border = PointState {
             liberties: PseudoLiberties::NONE,
             next: point,
             stones: 0,
@@ -129,9 +132,9 @@ impl Default for Reader {
 
 impl Reader {
     /// Reads all ladders of a board.
-    fn read(&mut self, board: &Board) -> Caught {
+    fn read(&mut self, board: &Board) -> LadderStatus {
         self.load(board);
-        let mut caught = Caught::default();
+        let mut caught = LadderStatus::default();
         for (point, color) in board.stones().filter(|&(point, _)| board.anchor(point) == point) {
             match self.liberties::<3>(point) {
                 (1, _) if self.is_caught(point) => caught.stones.extend_from(board.chain(point)),
@@ -392,7 +395,7 @@ impl Reader {
 
     /// Returns the entry that describes the chain at an occupied point.
     #[inline]
-    fn chain(&self, point: Point) -> &Spot {
+    fn chain(&self, point: Point) -> &PointState {
         &self.spots[self.spots[point].anchor]
     }
 
@@ -445,15 +448,15 @@ impl Reader {
 
     /// Returns the spot of a point for changing and logs its old value.
     #[inline]
-    fn edit(&mut self, point: Point) -> &mut Spot {
+    fn edit(&mut self, point: Point) -> &mut PointState {
         let spot = &mut self.spots[point];
         self.log.push((point, *spot));
         spot
     }
 
     /// Plays on an empty point. If this leaves the played chain without liberties, the chain is not removed.
-    fn play(&mut self, point: Point, color: Color) -> Mark {
-        let mark = Mark { log: self.log.len(), ko: self.ko.take() };
+    fn play(&mut self, point: Point, color: Color) -> UndoMark {
+        let mark = UndoMark { log: self.log.len(), ko: self.ko.take() };
         self.tried += 1;
         let mut liberties = PseudoLiberties::default();
         for neighbour in point.adjacent() {
@@ -461,7 +464,8 @@ impl Reader {
                 liberties.add(neighbour);
             }
         }
-        *self.edit(point) = Spot { liberties, next: point, stones: 1, anchor: point, cell: color.into() };
+        *self.edit(point) =
+            PointState { liberties, next: point, stones: 1, anchor: point, cell: color.into() };
         let (mut captured, mut last_captured) = (0, point);
         for neighbour in point.adjacent() {
             let cell = self.cell(neighbour);
@@ -528,7 +532,7 @@ impl Reader {
         }
     }
 
-    fn take_back(&mut self, mark: Mark) {
+    fn take_back(&mut self, mark: UndoMark) {
         while self.log.len() > mark.log {
             if let Some((point, spot)) = self.log.pop() {
                 self.spots[point] = spot;

@@ -19,7 +19,7 @@ mod ladders;
 mod tests;
 
 pub use area::Area;
-pub use ladders::{Caught, Ladders};
+pub use ladders::{LadderStatus, Ladders};
 
 use super::input::{Input, SPATIAL_FEATURES, index};
 use super::model::Network;
@@ -78,7 +78,7 @@ pub mod global {
     /// 1 if each group is taxed two points, too.
     pub const GROUP_TAX: usize = 11;
     /// 1 if the players have unequal numbers of simulations.
-    pub const UNEQUAL: usize = 15;
+    pub const HAS_ADVANTAGE: usize = 15;
     /// Advantage of the side to move in simulations: half of the binary logarithm of the ratio.
     pub const ADVANTAGE: usize = 16;
     /// 1 if a pass would end the game.
@@ -133,12 +133,12 @@ impl Features {
     /// rules. Fewer chains are unconditionally alive then. The feature for the suicide rule and the legality of moves
     /// are not affected.
     pub fn for_network(network: &Network) -> Features {
-        Features::with_life_for_certain(network.pass_alive_with_suicide())
+        Features::with_pass_alive_suicide(network.pass_alive_with_suicide())
     }
 
     /// Returns a generator of features whose unconditional life is computed as if the suicide of several stones were
     /// legal, whatever the rules are, or (with `false`) as the rules say.
-    pub fn with_life_for_certain(as_if_suicide_were_legal: bool) -> Features {
+    pub fn with_pass_alive_suicide(as_if_suicide_were_legal: bool) -> Features {
         Features { pass_alive_with_suicide: as_if_suicide_were_legal, ..Features::default() }
     }
 
@@ -189,13 +189,13 @@ impl Features {
     fn ladders(&mut self, line: &Line<'_>, shown: usize, input: &mut Input) {
         let size = line.board().size();
         let known = if shown == 0 { 0 } else { line.boards_before(&mut self.boards).min(shown) };
-        let caught = self.ladders.on(line.board());
+        let caught = self.ladders.read(line.board());
         input.mark(size, plane::LADDER_MOVE, &caught.moves[line.to_move().opponent()]);
         let mut stones = caught.stones;
         input.mark(size, plane::CAUGHT, &stones);
         for (back, plane) in [plane::CAUGHT_BEFORE, plane::CAUGHT_TWO_BEFORE].into_iter().enumerate() {
             if back < known {
-                stones = self.ladders.on(&self.boards[back]).stones;
+                stones = self.ladders.read(&self.boards[back]).stones;
             }
             input.mark(size, plane, &stones);
         }
@@ -209,7 +209,7 @@ impl Features {
         }
         let size = line.board().size();
         let suicide = rules.suicide || self.pass_alive_with_suicide;
-        let area = self.area.of(line.board(), suicide, rules.tax);
+        let area = self.area.compute(line.board(), suicide, rules.tax);
         input.mark(size, plane::OWN_AREA, &area[line.to_move()]);
         input.mark(size, plane::OPPONENT_AREA, &area[line.to_move().opponent()]);
     }
@@ -281,7 +281,7 @@ fn last_moves(line: &Line<'_>, end: End, most: usize, input: &mut Input) -> usiz
             Move::Pass => input.global[global::LAST_PASS + shown] = 1.0,
         }
         shown += 1;
-        if mv == Move::Pass && ended_game(line, shown - 1) {
+        if mv == Move::Pass && was_second_pass(line, shown - 1) {
             break;
         }
         expected = expected.opponent();
@@ -290,7 +290,7 @@ fn last_moves(line: &Line<'_>, end: End, most: usize, input: &mut Input) -> usiz
 }
 
 /// Returns whether the pass `back` moves before the latest move is the second of two consecutive ones.
-fn ended_game(line: &Line<'_>, back: usize) -> bool {
+fn was_second_pass(line: &Line<'_>, back: usize) -> bool {
     let is_pass = |&(_, mv): &(Color, Move)| mv == Move::Pass;
     let passes = line.moves_backwards().skip(back).take_while(is_pass).count();
     let took_button = line.button() != Button::None
@@ -300,14 +300,14 @@ fn ended_game(line: &Line<'_>, back: usize) -> bool {
 
 /// Sets the features that state that the side to move has `2^doublings` times as many simulations as the opponent. All
 /// other features must have been set before.
-pub fn tell_advantage(doublings: f32, input: &mut Input) {
-    input.global[global::UNEQUAL] = 1.0;
+pub fn set_advantage(doublings: f32, input: &mut Input) {
+    input.global[global::HAS_ADVANTAGE] = 1.0;
     input.global[global::ADVANTAGE] = 0.5 * doublings;
 }
 
 /// Returns whether the network was trained with [advantages](tell_advantage). Otherwise regularisation has reduced the
 /// weights of that input to a hundredth of those of other inputs.
-pub fn knows_advantage(network: &Network) -> bool {
+pub fn supports_advantage(network: &Network) -> bool {
     let weights = network.trunk.global_matmul.weights.chunks_exact(network.trunk.global_matmul.outputs);
     let mut sizes: Vec<f32> =
         weights.map(|of_input| of_input.iter().map(|weight| weight * weight).sum::<f32>().sqrt()).collect();
@@ -346,7 +346,7 @@ fn own_komi(line: &Line<'_>) -> f32 {
     let mut white = game.komi() + line.white_bonus() - line.button().black_points();
     if game.rules().scoring == Scoring::Territory {
         // Networks count area, where surplus stones of Black are worth nothing.
-        white += score::surplus_moves(line.board()) as f32;
+        white += score::surplus_stones(line.board()) as f32;
     }
     let most = game.size().area() as f32 + KOMI_MARGIN;
     (white * -line.to_move().sign() as f32).clamp(-most, most)

@@ -170,7 +170,7 @@ fn history_ends_where_the_players_did_not_alternate() {
 }
 
 #[test]
-fn what_a_pass_shows_depends_on_the_rules() {
+fn shown_passes_depend_on_rules() {
     let shown_after = |name: &str, moves: &str| {
         let mut game = Game::new(BoardSize::square(5).unwrap(), rules(name), 7.5);
         play(&mut game, moves);
@@ -350,7 +350,7 @@ fn globals_of_every_preset() {
 }
 
 #[test]
-fn komi_and_what_is_added_to_it() {
+fn komi_feature() {
     let komi = |game: &Game| features(game).global[global::KOMI] * 20.0;
     let size = BoardSize::square(9).unwrap();
     let near = |found: f32, wanted: f32| assert!((found - wanted).abs() < 1e-4, "{found} {wanted}");
@@ -509,7 +509,7 @@ fn symmetries_and_colours_and_lines() {
 }
 
 #[test]
-fn life_for_certain_may_be_read_as_if_suicide_were_legal() {
+fn pass_alive_with_suicide_setting() {
     // If White may commit suicide, the point of the white stone can become one that is not a liberty of Black's.
     let options =
         random::Options { version: 15, pass_alive_with_suicide: true, ..random::Options::default() };
@@ -529,7 +529,7 @@ fn life_for_certain_may_be_read_as_if_suicide_were_legal() {
 }
 
 #[test]
-fn nothing_of_the_last_position_remains() {
+fn inputs_are_cleared() {
     let mut rng = Rng::new(5);
     let mut features = Features::default();
     let mut input = Input::zero(1, 1);
@@ -557,7 +557,7 @@ fn untaxed_area_is_plain_area_with_dead_stones_removed() {
         });
         let Ok(board) = Board::from_stones(size, stones.collect::<Vec<_>>()) else { continue };
         let suicide = round % 2 == 0;
-        let found = area.of(&board, suicide, Tax::None);
+        let found = area.compute(&board, suicide, Tax::None);
         let plain = score::area_owner(&board);
         let sure = Color::BOTH.map(|color| kosumi_go::safety::pass_alive(&board, color, suicide));
         for point in size.points() {

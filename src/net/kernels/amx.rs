@@ -30,7 +30,7 @@ pub(super) fn has_integers() -> bool {
         let has_avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni");
         has_avx512 && has_tiles_of(25) && are_saved() && request_permission() && {
             // SAFETY: the processor has the instructions, and the system has given permission.
-            integer_tiles::are_right(&mut unsafe { IntegerTiles::begin() })
+            integer_tiles::self_test(&mut unsafe { IntegerTiles::begin() })
         }
     })
 }

@@ -7,23 +7,26 @@
 //!
 //! CITE: Xiao et al., "SmoothQuant" (2022).
 
-use super::moments::Moments;
+use super::statistics::InputStatistics;
 use crate::layer::{MatMul, RmsNorm};
 use crate::model::{AttentionBlock, FeedForwardBlock};
 
-/// Returns the block with balanced channels after its norm, and adjusts `moments` to them.
+/// Returns the block with balanced channels after its norm, and adjusts `statistics` to them.
 ///
 /// In most blocks one channel is three to ten times as large as the others in all positions. With balanced channels,
 /// the errors of the products after the norm are a third to a half smaller.
-pub(super) fn attention(block: &AttentionBlock, moments: Option<&mut Moments>) -> AttentionBlock {
+pub(super) fn attention(block: &AttentionBlock, moments: Option<&mut InputStatistics>) -> AttentionBlock {
     let mut balanced = block.clone();
     let AttentionBlock { norm, query, key, value, .. } = &mut balanced;
     behind_norm(norm, &mut [query, key, value], moments);
     balanced
 }
 
-/// Returns a feed-forward block with balanced channels after its norm, and adjusts `moments` to them.
-pub(super) fn feed_forward(block: &FeedForwardBlock, moments: Option<&mut Moments>) -> FeedForwardBlock {
+/// Returns a feed-forward block with balanced channels after its norm, and adjusts `statistics` to them.
+pub(super) fn feed_forward(
+    block: &FeedForwardBlock,
+    moments: Option<&mut InputStatistics>,
+) -> FeedForwardBlock {
     let mut balanced = block.clone();
     let FeedForwardBlock { norm, first, gate, .. } = &mut balanced;
     behind_norm(norm, &mut [first, gate], moments);
@@ -34,7 +37,7 @@ pub(super) fn feed_forward(block: &FeedForwardBlock, moments: Option<&mut Moment
 /// smallest from 0.6 to 0.85.
 const SHARE: f32 = 0.6;
 
-fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option<&mut Moments>) {
+fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option<&mut InputStatistics>) {
     let Some(moments) = moments.filter(|moments| moments.most.len() == norm.scale.len()) else { return };
     let sizes = moments.most.clone();
     let most = sizes.iter().fold(0.0f32, |most, size| most.max(*size));
@@ -100,15 +103,15 @@ pub(super) fn of_values(block: &AttentionBlock) -> AttentionBlock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::moments::{Observed, Place, Which};
     use crate::kernels::rows::Rms;
+    use crate::kernels::statistics::{BlockPath, ObservedStatistics, ProductKind};
     use crate::model::Block;
     use crate::random::{BlockKind, Options, network};
 
     /// The product of each weight and its channel's factor must not change. The channels must become more similar, and
     /// the moments must be those of the new channels.
     #[test]
-    fn balance_changes_nothing_but_the_sizes() {
+    fn balancing_preserves_products() {
         let blocks = vec![BlockKind::Attention, BlockKind::FeedForward];
         let mut network =
             network(&Options { version: 17, blocks, channels: 24, ..Options::default() }).unwrap();
@@ -128,11 +131,11 @@ mod tests {
             let rms = Rms { scale: &norm.scale, epsilon: 1e-6, channels: 24 };
             let rows: Vec<f32> =
                 (0..240).map(|index| if index % 24 == 7 { 9.0 } else { (index % 5) as f32 - 2.0 }).collect();
-            let mut observed = Observed::default();
-            observed.record_normed(Place::TRUNK, &rows, 24, rms);
-            observed.of(Place::TRUNK, Which::First).unwrap().clone()
+            let mut observed = ObservedStatistics::default();
+            observed.record_normed(BlockPath::TRUNK, &rows, 24, rms);
+            observed.of(BlockPath::TRUNK, ProductKind::First).unwrap().clone()
         };
-        let spread = |moments: &Moments| {
+        let spread = |moments: &InputStatistics| {
             let sizes = || moments.most.iter().copied().filter(|size| *size > 0.0);
             sizes().fold(0.0, f32::max) / sizes().fold(f32::INFINITY, f32::min)
         };

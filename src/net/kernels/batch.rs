@@ -30,7 +30,7 @@ impl Batch {
 
 /// Several convolutions of the same input, joined into one.
 #[derive(Debug)]
-pub(super) struct Joined {
+pub(super) struct JoinedConv {
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) inputs: usize,
@@ -39,10 +39,10 @@ pub(super) struct Joined {
     pub(super) weights: Vec<f32>,
 }
 
-impl Joined {
+impl JoinedConv {
     /// Joins convolutions. With zeros, the inputs are padded to a multiple of `input_align`, the outputs of each
     /// convolution to a multiple of `align`, and smaller windows to the size of the largest one.
-    pub(super) fn new(convs: &[&Conv], input_align: usize, align: usize) -> Joined {
+    pub(super) fn new(convs: &[&Conv], input_align: usize, align: usize) -> JoinedConv {
         let width = convs.iter().map(|conv| conv.width).max().unwrap_or(1);
         let height = convs.iter().map(|conv| conv.height).max().unwrap_or(1);
         let inputs = convs[0].inputs.next_multiple_of(input_align);
@@ -58,6 +58,6 @@ impl Joined {
             }
             column += conv.outputs.next_multiple_of(align);
         }
-        Joined { width, height, inputs, outputs, weights }
+        JoinedConv { width, height, inputs, outputs, weights }
     }
 }

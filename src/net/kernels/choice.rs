@@ -2,7 +2,7 @@
 
 use super::kernel::{Arithmetic, ArithmeticChoice, Precision};
 use super::prepared::Prepared;
-use super::trial::Trial;
+use super::trial::TrialEvaluation;
 use crate::model::Network;
 
 impl Prepared {
@@ -30,7 +30,7 @@ impl Prepared {
                 break;
             }
             let Some(exact) = exact else { return Prepared::new(network, arithmetic) };
-            let trial = trial.get_or_insert_with(|| Trial::of(Prepared::new(network, exact)));
+            let trial = trial.get_or_insert_with(|| TrialEvaluation::of(Prepared::new(network, exact)));
             let prepared = trial.prepare(network, arithmetic);
             if trial.agrees(network, &prepared) {
                 return prepared;
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_what_is_prepared() {
+    fn requested_arithmetic_is_used() {
         let network = network(1);
         let chosen = |kernel, precision| {
             Prepared::fastest(&network, ArithmeticChoice { kernel, precision }).arithmetic()

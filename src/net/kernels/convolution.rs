@@ -1,16 +1,16 @@
 //! Convolutions with prepared weights.
 
-use super::batch::{Batch, Joined};
+use super::batch::{Batch, JoinedConv};
 use super::buffer::Buffer;
 use super::kernel::Precision;
-use super::linear::{Ending, Linear, Multiplication, Taken};
+use super::linear::{InputRows, Linear, MultiplyArgs, OutputMode};
 use super::pointwise::{Extent, NormAct};
 use super::primitives::{Primitives, Strided};
 use super::product::ROW_ALIGN;
-use super::rows::{Grid, Range};
+use super::rows::{ByteRange, PaddedBoard};
 use super::sparse::{SetInputs, Sparse};
 use super::tiles::{TileConvolution, TileWorkspace};
-use super::windows::{Windows, WindowsWorkspace};
+use super::winograd_conv::{WinogradConv, WinogradWorkspace};
 use crate::layer::{Activation, Conv};
 
 /// Convolution from plane to plane, with prepared weights.
@@ -26,9 +26,9 @@ enum Kind {
     /// 1 × 1: a product of matrices, in 32 or 16 bits.
     Pointwise(Linear),
     /// Any window in 8 bits: a product of matrices whose rows are the points under the window.
-    Window { linear: Linear, range: Range, width: usize, height: usize },
+    Window { linear: Linear, range: ByteRange, width: usize, height: usize },
     /// 3 × 3 in 32 bits, or in 16 bits where that is faster than 8 bits.
-    Winograd(Windows),
+    Winograd(WinogradConv),
     /// Any window in 16 bits, by a matrix unit.
     Tiles(TileConvolution),
     /// Any other window in 32 bits, which is rare.
@@ -50,7 +50,7 @@ pub(super) struct Workspace {
     pieces: Vec<usize>,
     /// Result that must be added in a separate pass.
     added: Buffer,
-    windows: WindowsWorkspace,
+    windows: WinogradWorkspace,
     tiles: TileWorkspace,
     set: SetInputs,
     zeros: Vec<f32>,
@@ -66,9 +66,9 @@ impl Convolution {
         activation: Activation,
     ) -> Convolution {
         let &Primitives { align, panel, ref tiles, .. } = primitives;
-        let joined = Joined::new(convs, align, align);
-        let &Joined { width, height, inputs, outputs, .. } = &joined;
-        let range = Range::behind(activation, primitives.byte_sums);
+        let joined = JoinedConv::new(convs, align, align);
+        let &JoinedConv { width, height, inputs, outputs, .. } = &joined;
+        let range = ByteRange::after(activation, primitives.byte_sums);
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
             // These are the first and last convolutions of nested bottleneck blocks. A few of their channels weigh ten
@@ -81,9 +81,9 @@ impl Convolution {
             // Without dot products of four bytes, Winograd's transformation is faster in any number format.
             (3, 3)
                 if precision == Precision::Int8
-                    && (primitives.rounded_places.is_some() || !primitives.byte_sums.is_whole()) =>
+                    && (primitives.winograd_16_bits.is_some() || !primitives.byte_sums.is_whole()) =>
             {
-                Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, true))
+                Kind::Winograd(WinogradConv::new(joined.weights, (inputs, outputs), primitives, true))
             }
             _ if precision == Precision::Int8 => {
                 let (sums, each) = (primitives.byte_sums, (inputs, outputs));
@@ -91,7 +91,7 @@ impl Convolution {
                 Kind::Window { linear, range, width, height }
             }
             (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel)),
-            (3, 3) => Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, false)),
+            (3, 3) => Kind::Winograd(WinogradConv::new(joined.weights, (inputs, outputs), primitives, false)),
             _ => Kind::Sparse { weights: joined.weights, width, height },
         };
         Convolution { inputs, outputs, kind }
@@ -110,7 +110,7 @@ impl Convolution {
         batch: Batch,
         norm: Option<NormAct<'_>>,
         from: Strided<'_>,
-        (ending, to): (Ending, &mut [f32]),
+        (ending, to): (OutputMode, &mut [f32]),
         workspace: &mut Workspace,
     ) {
         let extent = Extent { points: batch.points(), channels: self.inputs };
@@ -124,12 +124,12 @@ impl Convolution {
                 let row = row.at_least(self.inputs);
                 let halves = halves.at_least(rows * self.inputs);
                 (primitives.quantise_to_halves)(extent, norm, from, (halves, scales), row);
-                Taken::Halves(halves, scales)
+                InputRows::Halves(halves, scales)
             } else {
-                Taken::Floats(from.0, from.1, None)
+                InputRows::Floats(from.0, from.1, None)
             };
             let (rows, stride) = (extent.points, self.outputs);
-            (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
+            (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to, stride });
             return;
         }
         let mut active = std::mem::take(&mut workspace.active);
@@ -155,27 +155,27 @@ impl Convolution {
         primitives: &Primitives,
         batch: Batch,
         from: &mut [f32],
-        (ending, to): (Ending, &mut [f32]),
+        (ending, to): (OutputMode, &mut [f32]),
         workspace: &mut Workspace,
     ) {
         match &self.kind {
             Kind::Pointwise(linear) => {
-                let taken = Taken::Floats(from, self.inputs, None);
+                let taken = InputRows::Floats(from, self.inputs, None);
                 let (rows, stride) = (batch.points(), self.outputs);
-                (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
+                (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to, stride });
             }
             Kind::Window { linear, range, width, height } => {
                 let window = (*width, *height);
                 self.window(primitives, batch, (linear, *range, window), from, (ending, to), workspace);
             }
             Kind::Winograd(windows) => {
-                let is_added = ending == Ending::Accumulate;
+                let is_added = ending == OutputMode::Accumulate;
                 windows.run(primitives, batch, from, (is_added, to), &mut workspace.windows);
             }
-            Kind::Tiles(_) | Kind::Sparse { .. } if ending == Ending::Accumulate => {
+            Kind::Tiles(_) | Kind::Sparse { .. } if ending == OutputMode::Accumulate => {
                 let mut added = std::mem::take(&mut workspace.added);
                 let plane = added.at_least(batch.plane_len(self.outputs));
-                self.run_active(primitives, batch, from, (Ending::Overwrite, plane), workspace);
+                self.run_active(primitives, batch, from, (OutputMode::Overwrite, plane), workspace);
                 let count = batch.points() * self.outputs;
                 to[..count].iter_mut().zip(&*plane).for_each(|(to, added)| *to += added);
                 workspace.added = added;
@@ -209,13 +209,13 @@ impl Convolution {
         &self,
         primitives: &Primitives,
         batch: Batch,
-        (linear, range, (width, height)): (&Linear, Range, (usize, usize)),
+        (linear, range, (width, height)): (&Linear, ByteRange, (usize, usize)),
         from: &[f32],
-        (ending, to): (Ending, &mut [f32]),
+        (ending, to): (OutputMode, &mut [f32]),
         workspace: &mut Workspace,
     ) {
         let Workspace { bytes, scales, starts, pieces, .. } = workspace;
-        let grid = Grid { board: (batch.width, batch.height), reach: (width / 2, height / 2) };
+        let grid = PaddedBoard { board: (batch.width, batch.height), reach: (width / 2, height / 2) };
         let each = grid.len() * self.inputs;
         let rows = batch.points().next_multiple_of(ROW_ALIGN);
         let bytes = bytes.at_least(batch.count * each);
@@ -233,9 +233,9 @@ impl Convolution {
         starts.resize(rows, 0);
         pieces.clear();
         pieces.extend((0..width * height).map(|it| (it / width * grid.columns() + it % width) * words));
-        (primitives.multiply)(Multiplication {
+        (primitives.multiply)(MultiplyArgs {
             rows: batch.points(),
-            taken: Taken::Window(bytes, starts, pieces, scales),
+            taken: InputRows::Window(bytes, starts, pieces, scales),
             linear,
             ending,
             to,
@@ -283,7 +283,7 @@ mod tests {
     /// boards of several sizes, with all kernels, overwriting a plane and adding to one. Buffers are reused and contain
     /// other numbers.
     #[test]
-    fn convolutions_are_what_their_definition_says() {
+    fn convolutions_match_definition() {
         let mut rng = Rng::new(3);
         let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
         let mut workspace = Workspace::default();
@@ -324,9 +324,9 @@ mod tests {
                 let zeros = vec![0.0; padded];
                 let norm = NormAct { scale: &ones, bias: &zeros, activation: Activation::Identity };
                 for (norm, ending, before) in
-                    [(None, Ending::Overwrite, 0.0), (Some(norm), Ending::Accumulate, 2.0)]
+                    [(None, OutputMode::Overwrite, 0.0), (Some(norm), OutputMode::Accumulate, 2.0)]
                 {
-                    let start = if ending == Ending::Overwrite { f32::NAN } else { before };
+                    let start = if ending == OutputMode::Overwrite { f32::NAN } else { before };
                     let mut to = vec![start; batch.plane_len(joined.outputs())];
                     joined.run(&primitives, batch, norm, (&from, padded), (ending, &mut to), &mut workspace);
                     let second = 7usize.next_multiple_of(primitives.align);

@@ -3,15 +3,15 @@
 use super::batch::Batch;
 use super::buffer::Buffer;
 use super::convolution::{Convolution, Workspace};
-use super::linear::Ending;
-use super::moments::Observed;
+use super::linear::OutputMode;
 use super::pointwise::{Extent, NormAct};
 use super::prepared::{
-    Convolutions, Inside, LastNorm, Prepared, PreparedBlock, PreparedNorm, PreparedPooling,
+    Convolutions, InnerLayers, LastNorm, Prepared, PreparedBlock, PreparedNorm, PreparedPooling,
 };
 use super::primitives::Strided;
 use super::rows::Rms;
 use super::sparse::{SetInputs, Sparse};
+use super::statistics::ObservedStatistics;
 use super::transformer::TransformerMemory;
 use crate::input::{Input, SPATIAL_FEATURES};
 use crate::layer::{Bias, MatMul};
@@ -33,7 +33,7 @@ pub struct Scratch {
     workspace: Workspace,
     transformer: TransformerMemory,
     set: SetInputs,
-    pooled: Pooled,
+    pooled: PoolBuffers,
     bias: Vec<f32>,
     factors: Vec<f32>,
 }
@@ -41,18 +41,18 @@ pub struct Scratch {
 impl Scratch {
     /// Starts to record statistics of the inputs of products that are not rounded.
     pub(super) fn observe(&mut self) {
-        self.transformer.observed = Some(Observed::default());
+        self.transformer.observed = Some(ObservedStatistics::default());
     }
 
     /// Returns the recorded statistics and stops recording.
-    pub(super) fn observed(&mut self) -> Observed {
+    pub(super) fn observed(&mut self) -> ObservedStatistics {
         self.transformer.observed.take().unwrap_or_default()
     }
 }
 
 /// Buffers of pooling.
 #[derive(Clone, Debug, Default)]
-struct Pooled {
+struct PoolBuffers {
     means: Vec<f32>,
     maxima: Vec<f32>,
     /// Input of the matrix after the pooling.
@@ -80,7 +80,7 @@ impl Prepared {
             assert_eq!(input.spatial.len(), batch.area() * SPATIAL_FEATURES, "all features of all points");
         }
         self.trunk(batch, inputs, scratch);
-        self.heads(batch, scratch).into_iter().map(Output::checked).collect()
+        self.heads(batch, scratch).into_iter().map(Output::into_finite).collect()
     }
 
     /// Evaluates one position. The output is from the perspective of the side to move.
@@ -186,11 +186,11 @@ impl Prepared {
         let Convolutions { first, inside, last, last_conv } = block;
         let from = (&*sum, first.channels());
         match inside {
-            Inside::Ordinary(conv) => {
+            InnerLayers::Ordinary(conv) => {
                 self.convolve(batch, conv, first.get(), from, scratch);
                 self.convolve_back(batch, last_conv, last.get(), conv.outputs(), sum, scratch);
             }
-            Inside::Pooling(conv, pooling) => {
+            InnerLayers::Pooling(conv, pooling) => {
                 self.convolve(batch, conv, first.get(), from, scratch);
                 let (channels, stride) = (last.channels(), conv.outputs());
                 for board in 0..batch.count {
@@ -202,13 +202,13 @@ impl Prepared {
                 }
                 self.convolve_back(batch, last_conv, last.get(), stride, sum, scratch);
             }
-            Inside::Nested(conv, blocks) => {
+            InnerLayers::Nested(conv, blocks) => {
                 let mut inner = take_sum(scratch, depth + 1);
                 let plane = inner.at_least(batch.plane_len(conv.outputs()));
-                let to = (Ending::Overwrite, &mut *plane);
+                let to = (OutputMode::Overwrite, &mut *plane);
                 conv.run(&self.primitives, batch, Some(first.get()), from, to, &mut scratch.workspace);
                 self.stack(batch, blocks, plane, depth + 1, scratch);
-                let (from, to) = ((&*plane, last.channels()), (Ending::Accumulate, sum));
+                let (from, to) = ((&*plane, last.channels()), (OutputMode::Accumulate, sum));
                 last_conv.run(&self.primitives, batch, Some(last.get()), from, to, &mut scratch.workspace);
                 scratch.sums[depth + 1] = inner;
             }
@@ -225,7 +225,7 @@ impl Prepared {
         scratch: &mut Scratch,
     ) {
         let product = scratch.product.at_least(batch.plane_len(conv.outputs()));
-        let to = (Ending::Overwrite, product);
+        let to = (OutputMode::Overwrite, product);
         conv.run(&self.primitives, batch, Some(norm), from, to, &mut scratch.workspace);
     }
 
@@ -240,14 +240,14 @@ impl Prepared {
         scratch: &mut Scratch,
     ) {
         let Scratch { product, workspace, .. } = scratch;
-        let to = (Ending::Accumulate, sum);
+        let to = (OutputMode::Accumulate, sum);
         conv.run(&self.primitives, batch, Some(norm), (product.as_slice(), stride), to, workspace);
     }
 
     /// Convolves `middle`, a plane of `channels` channels, and leaves the result in `product`.
     fn convolve_middle(&self, batch: Batch, conv: &Convolution, channels: usize, scratch: &mut Scratch) {
         let Scratch { middle, product, workspace, .. } = scratch;
-        let to = (Ending::Overwrite, product.at_least(batch.plane_len(conv.outputs())));
+        let to = (OutputMode::Overwrite, product.at_least(batch.plane_len(conv.outputs())));
         conv.run(&self.primitives, batch, None, (middle.as_slice(), channels), to, workspace);
     }
 
@@ -259,7 +259,7 @@ impl Prepared {
         pooling: &PreparedPooling,
         from: &[f32],
         stride: usize,
-        pooled: &mut Pooled,
+        pooled: &mut PoolBuffers,
     ) {
         self.means_and_maxima(batch, &pooling.norm, from, stride, pooled);
         let channels = pooling.matmul.inputs / 3;
@@ -276,7 +276,7 @@ impl Prepared {
         norm: &PreparedNorm,
         from: &[f32],
         stride: usize,
-        pooled: &mut Pooled,
+        pooled: &mut PoolBuffers,
     ) {
         let extent = Extent { points: batch.area(), channels: norm.channels() };
         pooled.means.resize(extent.channels, 0.0);
@@ -290,7 +290,7 @@ impl Prepared {
         let mut memory = take_sum(scratch, 0);
         let plane = memory.at_least(batch.plane_len(heads.conv.outputs()));
         let from = (scratch.active.as_slice(), self.last_norm.norm.channels());
-        let to = (Ending::Overwrite, &mut *plane);
+        let to = (OutputMode::Overwrite, &mut *plane);
         heads.conv.run(&self.primitives, batch, None, from, to, &mut scratch.workspace);
         let stride = heads.conv.outputs();
         let mut outputs = vec![Output::default(); batch.count];
@@ -341,7 +341,7 @@ impl Prepared {
         let added = matmul(&heads.pooling.matmul, &pooled.all);
         let middle = &mut middle.at_least(batch.plane_len(channels))[board * batch.area() * channels..];
         let extent = Extent { points: batch.area(), channels };
-        let norm = heads.policy_norm.behind(&added, bias);
+        let norm = heads.policy_norm.with_added_bias(&added, bias);
         (self.primitives.norm_act)(extent, norm, (from, stride), (middle, channels));
         let mut passes = matmul(&heads.pass_matmul, &pooled.all);
         if let Some((bias, activation, last)) = &heads.pass {

@@ -2,7 +2,7 @@
 //!
 //! Matrices consist of 32-bit words, as in `product.rs`: an `f32`, two bf16 or two 16-bit integers.
 
-use super::product::{Bf16s, Floats, Halves, Terms};
+use super::product::{Bf16s, FloatWords, Halves, WordFormat};
 use super::simd::{PANEL_VECTORS, Simd, SimdBf16};
 
 /// Packs rows of `outer` words into panels of `panel` columns, of shape `[panels][rows][panel]`. A product then reads
@@ -37,7 +37,7 @@ pub(super) struct Gemm<'g> {
 }
 
 /// Conversion of sums to numbers.
-trait Sums<S: Simd>: Terms<S> {
+trait Sums<S: Simd>: WordFormat<S> {
     /// Whether the numbers are multiplied by scales.
     const IS_SCALED: bool = false;
     fn zero(s: S) -> Self::Sum;
@@ -61,7 +61,7 @@ macro_rules! sums_of_numbers {
     };
 }
 
-sums_of_numbers!(Floats, Simd);
+sums_of_numbers!(FloatWords, Simd);
 sums_of_numbers!(Bf16s, SimdBf16);
 
 impl<S: Simd> Sums<S> for Halves {
@@ -85,7 +85,7 @@ const AHEAD: usize = 6144;
 /// Computes a product of matrices of `f32`.
 #[inline(always)]
 pub(super) fn gemm_of_floats<S: Simd>(s: S, it: Gemm<'_>) {
-    gemm::<S, Floats>(s, it);
+    gemm::<S, FloatWords>(s, it);
 }
 
 /// Computes a product of matrices of bf16.

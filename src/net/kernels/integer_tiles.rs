@@ -9,7 +9,7 @@
 //! and, in tests, a model in plain Rust.
 
 use super::buffer::Buffer;
-use super::product::{ByteProduct, Factors, Finish, Rows};
+use super::product::{ByteProduct, Epilogue, ProductArgs, RowStarts};
 use super::simd::{PANEL_VECTORS, Simd};
 use std::cell::Cell;
 
@@ -57,14 +57,14 @@ thread_local! {
 
 /// Products of bytes by tiles.
 #[derive(Debug)]
-pub(super) struct ByTiles<T>(pub(super) T);
+pub(super) struct TileProduct<T>(pub(super) T);
 
-impl<S: Simd, T: Tiles> ByteProduct<S> for ByTiles<T> {
+impl<S: Simd, T: Tiles> ByteProduct<S> for TileProduct<T> {
     #[inline(always)]
-    unsafe fn product<R, F>(&mut self, s: S, it: Factors<'_, R>, finish: &F)
+    unsafe fn product<R, F>(&mut self, s: S, it: ProductArgs<'_, R>, finish: &F)
     where
-        R: Rows,
-        F: Finish<S, S::I>,
+        R: RowStarts,
+        F: Epilogue<S, S::I>,
     {
         let panel = PANEL_VECTORS * S::LANES;
         assert!(T::COLUMNS == S::LANES && it.outer.is_multiple_of(panel) && it.inner.is_multiple_of(WORDS));
@@ -132,7 +132,7 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for ByTiles<T> {
 }
 
 /// Returns whether the tiles compute a known result: in each tile of sums, the sum of two products of all bytes.
-pub(super) fn are_right<T: Tiles>(tiles: &mut T) -> bool {
+pub(super) fn self_test<T: Tiles>(tiles: &mut T) -> bool {
     const STRIDE: usize = 2 * DEPTH;
     // Both factors are odd, so that every byte value occurs.
     let bytes =
@@ -178,7 +178,7 @@ mod tests {
     use crate::input::Input;
     use crate::kernels::forward::Scratch;
     use crate::kernels::kernel::{Arithmetic, Kernel, Precision};
-    use crate::kernels::linear::{Multiplication, multiply_by};
+    use crate::kernels::linear::{MultiplyArgs, multiply_by};
     use crate::kernels::prepared::Prepared;
     use crate::kernels::primitives::Primitives;
     use crate::kernels::simd::Portable;
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_gives_the_known_answer_and_what_computes_something_else_does_not() {
+    fn self_test_detects_wrong_tiles() {
         /// A model that drops the highest bits of the first matrix.
         struct Without(Model<16>);
         impl Tiles for Without {
@@ -261,19 +261,19 @@ mod tests {
                 self.0.store::<TILE>(to, stride);
             }
         }
-        assert!(are_right(&mut Model::<16>::new()));
-        assert!(!are_right(&mut Without(Model::new())));
+        assert!(self_test(&mut Model::<16>::new()));
+        assert!(!self_test(&mut Without(Model::new())));
     }
 
-    fn multiply(it: Multiplication<'_>) {
-        multiply_by(Portable, &mut ByTiles(Model::<{ Portable::LANES }>::new()), it);
+    fn multiply(it: MultiplyArgs<'_>) {
+        multiply_by(Portable, &mut TileProduct(Model::<{ Portable::LANES }>::new()), it);
     }
 
     /// The results must be identical, because integers are exact and the code that processes the sums is shared. The
     /// networks have windows, single points, attention and feed-forward blocks. The boards have as many points as half
     /// a block, one block or several.
     #[test]
-    fn networks_on_tiles_of_integers_are_bit_for_bit_those_on_vectors() {
+    fn tile_networks_match_vector_networks() {
         let arithmetic = Arithmetic { kernel: Kernel::Portable, precision: Precision::Int8 };
         let vectors = Primitives { align: DEPTH, ..Primitives::of(Kernel::Portable) };
         let tiles = Primitives { multiply, ..vectors };

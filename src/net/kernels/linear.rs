@@ -5,13 +5,13 @@
 //! 32-bit sums allow.
 
 use super::buffer::Buffer;
-use super::moments::Moments;
 use super::product::{
-    Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Halves,
-    Overwrite, ROW_ALIGN, Rows, Scaled, Starts, Target, product,
+    Accumulate, ByteProduct, Dequantised, FloatWords, Gate, Halves, IndexedRows, Overwrite, ProductArgs,
+    ROW_ALIGN, RowStarts, Scaled, Store, StridedRows, Target, VectorProduct, product,
 };
-use super::rows::{HALF_LEVELS, Range, inverse, nearest};
+use super::rows::{ByteRange, HALF_LEVELS, inverse, nearest};
 use super::simd::{ByteSums, PANEL_VECTORS, Simd};
+use super::statistics::InputStatistics;
 
 /// Matrix with prepared weights, or several matrices, one for each piece of the rows that it multiplies.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ enum Weights {
 
 /// Rows that a [`Linear`] multiplies.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Taken<'t> {
+pub(super) enum InputRows<'t> {
     /// Numbers, the stride between rows, and factors of the rows.
     Floats(&'t [f32], usize, Option<&'t [f32]>),
     /// Bytes, with `inputs` bytes per row, and scales of the rows.
@@ -60,7 +60,7 @@ pub(super) enum Taken<'t> {
 
 /// Use of the result of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Ending {
+pub(super) enum OutputMode {
     /// The result overwrites the target.
     Overwrite,
     /// The result is added to the target.
@@ -71,11 +71,11 @@ pub(super) enum Ending {
 
 /// Arguments of a product with a [`Linear`].
 #[derive(Debug)]
-pub(super) struct Multiplication<'m> {
+pub(super) struct MultiplyArgs<'m> {
     pub(super) rows: usize,
-    pub(super) taken: Taken<'m>,
+    pub(super) taken: InputRows<'m>,
     pub(super) linear: &'m Linear,
-    pub(super) ending: Ending,
+    pub(super) ending: OutputMode,
     /// Target, with memory for a multiple of [`ROW_ALIGN`] rows.
     pub(super) to: &'m mut [f32],
     /// Stride between rows of `to`.
@@ -97,14 +97,14 @@ impl Linear {
     }
 
     /// Prepares matrices of shape `[pieces][inputs][outputs]` in 8 bits, for rows of bytes in `range`. For a single
-    /// matrix, `moments` of its rows improve the accuracy.
+    /// matrix, `statistics` of its rows improve the accuracy.
     pub(super) fn bytes(
         weights: &[f32],
         (inputs, outputs): (usize, usize),
         panel: usize,
         sums: ByteSums,
-        range: Range,
-        moments: Option<&Moments>,
+        range: ByteRange,
+        moments: Option<&InputStatistics>,
     ) -> Linear {
         // Feedback changes a weight by one at most, plain rounding by one half.
         let most_rounding = if moments.is_some() { 1.0 } else { 0.5 };
@@ -126,7 +126,7 @@ impl Linear {
         weights: &[i8],
         (inputs, outputs): (usize, usize),
         panel: usize,
-        range: Range,
+        range: ByteRange,
         scales: Vec<f32>,
     ) -> Linear {
         let mut sums = vec![0i32; outputs];
@@ -199,7 +199,7 @@ impl Linear {
 ///
 /// CITE: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ" (2022), with a matrix of moments that consists of a diagonal and
 /// the outer product of the mean with itself.
-fn with_feedback(weights: &[f32], inverse: &[f32], moments: &Moments) -> Vec<i8> {
+fn with_feedback(weights: &[f32], inverse: &[f32], moments: &InputStatistics) -> Vec<i8> {
     let (inputs, outputs) = (weights.len() / inverse.len().max(1), inverse.len());
     let moments: Vec<(f32, f32)> = (0..inputs).map(|channel| moments.of_channel(channel)).collect();
     let mean_square = |&(mean, variance): &(f32, f32)| mean * mean + variance;
@@ -272,8 +272,8 @@ fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums, most_rounding:
 ///
 /// Panics if the rows do not have the number format of the matrix or are too short.
 #[inline(always)]
-pub(super) fn multiply<S: Simd>(s: S, it: Multiplication<'_>) {
-    multiply_by(s, &mut ByVectors, it);
+pub(super) fn multiply<S: Simd>(s: S, it: MultiplyArgs<'_>) {
+    multiply_by(s, &mut VectorProduct, it);
 }
 
 /// Computes a product, with `by` for products of bytes.
@@ -282,36 +282,36 @@ pub(super) fn multiply<S: Simd>(s: S, it: Multiplication<'_>) {
 ///
 /// Panics if the rows do not have the number format of the matrix or are too short.
 #[inline(always)]
-pub(super) fn multiply_by<S: Simd, B: ByteProduct<S>>(s: S, by: &mut B, it: Multiplication<'_>) {
-    let columns = if it.ending == Ending::Gate { it.linear.outputs / 2 } else { it.linear.outputs };
+pub(super) fn multiply_by<S: Simd, B: ByteProduct<S>>(s: S, by: &mut B, it: MultiplyArgs<'_>) {
+    let columns = if it.ending == OutputMode::Gate { it.linear.outputs / 2 } else { it.linear.outputs };
     let rows = it.rows.next_multiple_of(ROW_ALIGN);
     assert!(rows == 0 || it.to.len() >= (rows - 1) * it.stride + columns && it.stride >= columns);
     assert!(it.linear.outputs.is_multiple_of(PANEL_VECTORS * S::LANES));
     let target = Target { to: it.to.as_mut_ptr(), stride: it.stride };
     match it.ending {
-        Ending::Overwrite => multiply_to(s, by, &it, Overwrite(target)),
-        Ending::Accumulate => multiply_to(s, by, &it, Accumulate(target)),
-        Ending::Gate if it.linear.takes_bytes() => multiply_to(s, by, &it, Gate::<true>(target)),
-        Ending::Gate => multiply_to(s, by, &it, Gate::<false>(target)),
+        OutputMode::Overwrite => multiply_to(s, by, &it, Overwrite(target)),
+        OutputMode::Accumulate => multiply_to(s, by, &it, Accumulate(target)),
+        OutputMode::Gate if it.linear.takes_bytes() => multiply_to(s, by, &it, Gate::<true>(target)),
+        OutputMode::Gate => multiply_to(s, by, &it, Gate::<false>(target)),
     }
 }
 
 #[inline(always)]
-fn multiply_to<S, B, D>(s: S, by: &mut B, it: &Multiplication<'_>, to: D)
+fn multiply_to<S, B, D>(s: S, by: &mut B, it: &MultiplyArgs<'_>, to: D)
 where
     S: Simd,
     B: ByteProduct<S>,
-    D: Destination<S>,
+    D: Store<S>,
 {
     let linear = it.linear;
     let padded = it.rows.next_multiple_of(ROW_ALIGN);
     match (it.taken, &linear.weights) {
-        (Taken::Floats(a, stride, rows), Weights::Floats(b)) => {
+        (InputRows::Floats(a, stride, rows), Weights::Floats(b)) => {
             let a: &[u32] = bytemuck::cast_slice(a);
-            let factors = Factors {
+            let factors = ProductArgs {
                 rows: it.rows,
                 a,
-                starts: Apart(stride),
+                starts: StridedRows(stride),
                 pieces: &[0],
                 inner: linear.inputs,
                 outer: linear.outputs,
@@ -319,19 +319,19 @@ where
             };
             assert!(rows.is_none_or(|rows| rows.len() >= padded));
             // SAFETY: `multiply_by` has checked that the target has memory for all rows and columns.
-            unsafe { product::<S, Floats, _, _>(s, factors, &Scaled { rows, to }) };
+            unsafe { product::<S, FloatWords, _, _>(s, factors, &Scaled { rows, to }) };
         }
-        (Taken::Bytes(a, rows), Weights::Bytes { .. }) => {
-            multiply_bytes(s, by, it, a, (Apart(linear.inputs / 4), &[0]), rows, to);
+        (InputRows::Bytes(a, rows), Weights::Bytes { .. }) => {
+            multiply_bytes(s, by, it, a, (StridedRows(linear.inputs / 4), &[0]), rows, to);
         }
-        (Taken::Halves(a, rows), Weights::Halves { integers, scales, offsets }) => {
+        (InputRows::Halves(a, rows), Weights::Halves { integers, scales, offsets }) => {
             assert!(
                 rows.len() >= padded && scales.len() >= linear.outputs && offsets.len() >= linear.outputs
             );
-            let factors = Factors {
+            let factors = ProductArgs {
                 rows: it.rows,
                 a: bytemuck::cast_slice(a),
-                starts: Apart(linear.inputs / 2),
+                starts: StridedRows(linear.inputs / 2),
                 pieces: &[0],
                 inner: linear.inputs / 2,
                 outer: linear.outputs,
@@ -341,9 +341,9 @@ where
             // SAFETY: `multiply_by` has checked that the target has memory for all rows and columns.
             unsafe { product::<S, Halves, _, _>(s, factors, &finish) };
         }
-        (Taken::Window(a, starts, pieces, rows), Weights::Bytes { .. }) => {
+        (InputRows::Window(a, starts, pieces, rows), Weights::Bytes { .. }) => {
             assert!(starts.len() >= padded);
-            multiply_bytes(s, by, it, a, (Starts(starts), pieces), rows, to);
+            multiply_bytes(s, by, it, a, (IndexedRows(starts), pieces), rows, to);
         }
         _ => panic!("rows of another kind than the matrix"),
     }
@@ -353,7 +353,7 @@ where
 fn multiply_bytes<S, B, R, D>(
     s: S,
     by: &mut B,
-    it: &Multiplication<'_>,
+    it: &MultiplyArgs<'_>,
     a: &[u8],
     (starts, pieces): (R, &[usize]),
     rows: &[f32],
@@ -361,14 +361,14 @@ fn multiply_bytes<S, B, R, D>(
 ) where
     S: Simd,
     B: ByteProduct<S>,
-    R: Rows,
-    D: Destination<S>,
+    R: RowStarts,
+    D: Store<S>,
 {
     let linear = it.linear;
     let Weights::Bytes { integers, scales, offsets } = &linear.weights else { return };
     assert!(rows.len() >= it.rows.next_multiple_of(ROW_ALIGN));
     assert!(scales.len() >= linear.outputs && offsets.len() >= linear.outputs);
-    let factors = Factors {
+    let factors = ProductArgs {
         rows: it.rows,
         a: bytemuck::cast_slice(a),
         starts,
@@ -386,9 +386,9 @@ fn multiply_bytes<S, B, R, D>(
 mod tests {
     use super::*;
     use crate::kernels::kernel::{Kernel, Precision};
-    use crate::kernels::moments::{Observed, Place, Which};
     use crate::kernels::pointwise::Extent;
     use crate::kernels::primitives::Primitives;
+    use crate::kernels::statistics::{BlockPath, ObservedStatistics, ProductKind};
     use proptest::prelude::*;
 
     /// Returns the integers of a packed matrix, of shape `[rows][columns]`.
@@ -413,7 +413,7 @@ mod tests {
         /// Tests all kernels, precisions and endings, with any number of rows. Products of integers must be exact, and
         /// products of numbers must have the accuracy of their format.
         #[test]
-        fn products_are_what_their_definition_says(
+        fn products_match_definition(
             seed in any::<u64>(),
             rows in 1usize..40,
             inputs in 1usize..4,
@@ -430,7 +430,7 @@ mod tests {
                 let weights: Vec<f32> = (0..inputs * outputs).map(|_| number()).collect();
                 let numbers: Vec<f32> = (0..padded * inputs).map(|_| number()).collect();
                 let sums = primitives.byte_sums;
-                let range = Range::signed(sums);
+                let range = ByteRange::signed(sums);
                 let byte = |x: &f32| (x * range.levels as f32) as i32 + range.zero;
                 // The largest bytes can make products overflow.
                 let largest = |byte| if byte > 3 * sums.largest / 4 { sums.largest } else { byte };
@@ -458,29 +458,29 @@ mod tests {
                     sum * factor * f64::from(scales[row])
                 };
                 for (linear, taken) in [
-                    (&floats, Taken::Floats(&numbers, inputs, Some(&scales))),
-                    (&integers, Taken::Bytes(&bytes, &scales)),
+                    (&floats, InputRows::Floats(&numbers, inputs, Some(&scales))),
+                    (&integers, InputRows::Bytes(&bytes, &scales)),
                 ] {
                     let is_whole = linear.takes_bytes();
-                    for ending in [Ending::Overwrite, Ending::Accumulate, Ending::Gate] {
-                        let columns = if ending == Ending::Gate { outputs / 2 } else { outputs };
+                    for ending in [OutputMode::Overwrite, OutputMode::Accumulate, OutputMode::Gate] {
+                        let columns = if ending == OutputMode::Gate { outputs / 2 } else { outputs };
                         let stride = columns + 3;
-                        let before = if ending == Ending::Accumulate { 0.5 } else { f32::NAN };
+                        let before = if ending == OutputMode::Accumulate { 0.5 } else { f32::NAN };
                         let mut to = vec![before; padded * stride];
                         let to_slice = &mut to[..];
-                        (primitives.multiply)(Multiplication { rows, taken, linear, ending, to: to_slice, stride });
+                        (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to: to_slice, stride });
                         for (index, found) in to.chunks_exact(stride).take(rows).flat_map(|row| &row[..columns]).enumerate() {
                             let (row, column) = (index / columns, index % columns);
                             let wanted = match ending {
-                                Ending::Overwrite => exact(row, column, is_whole),
-                                Ending::Accumulate => 0.5 + exact(row, column, is_whole),
-                                Ending::Gate => {
+                                OutputMode::Overwrite => exact(row, column, is_whole),
+                                OutputMode::Accumulate => 0.5 + exact(row, column, is_whole),
+                                OutputMode::Gate => {
                                     let first = column / lanes * panel + column % lanes;
                                     silu(exact(row, first, is_whole)) * exact(row, first + lanes, is_whole)
                                 }
                             };
                             let difference = (f64::from(*found) - wanted).abs();
-                            let most = if is_whole && ending == Ending::Gate { 1e-3 } else { 1e-4 };
+                            let most = if is_whole && ending == OutputMode::Gate { 1e-3 } else { 1e-4 };
                             prop_assert!(difference <= most * wanted.abs().max(1.0), "{}: {found} {wanted}", kernel.name());
                         }
                     }
@@ -491,7 +491,7 @@ mod tests {
 
     /// Tests all kernels, also with numbers and weights that all have the largest magnitude and the same sign.
     #[test]
-    fn products_in_16_bits_are_nearly_those_of_the_numbers() {
+    fn i16_products_are_accurate() {
         let mut rng = kosumi_go::rng::Rng::new(7);
         for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
             let primitives = Primitives::of(kernel);
@@ -513,9 +513,9 @@ mod tests {
                     &mut vec![0.0; inputs],
                 );
                 let mut to = vec![f32::NAN; padded * outputs];
-                let taken = Taken::Halves(&halves, &scales);
-                let (linear, ending) = (&linear, Ending::Overwrite);
-                (primitives.multiply)(Multiplication {
+                let taken = InputRows::Halves(&halves, &scales);
+                let (linear, ending) = (&linear, OutputMode::Overwrite);
+                (primitives.multiply)(MultiplyArgs {
                     rows,
                     taken,
                     linear,
@@ -537,7 +537,7 @@ mod tests {
     /// The mean rounding error of the sums over the rows must be nearly zero, unlike with plain rounding. No weight may
     /// move by more than one.
     #[test]
-    fn feedback_leaves_the_mean_as_it_is() {
+    fn feedback_preserves_mean() {
         const INPUTS: usize = 48;
         const OUTPUTS: usize = 32;
         let mut rng = kosumi_go::rng::Rng::new(11);
@@ -548,9 +548,9 @@ mod tests {
             (0..INPUTS).map(|channel| number() * if channel == 5 { 20.0 } else { 1.0 }).collect();
         let rows: Vec<f32> =
             (0..200).flat_map(|_| means.iter().map(|mean| mean + number()).collect::<Vec<_>>()).collect();
-        let mut observed = Observed::default();
-        observed.record(Place::TRUNK, Which::First, &rows, INPUTS, INPUTS);
-        let moments = observed.of(Place::TRUNK, Which::First).unwrap();
+        let mut observed = ObservedStatistics::default();
+        observed.record(BlockPath::TRUNK, ProductKind::First, &rows, INPUTS, INPUTS);
+        let moments = observed.of(BlockPath::TRUNK, ProductKind::First).unwrap();
         let scales = column_scales(&weights, OUTPUTS, ByteSums::WHOLE, 1.0);
         let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
         let off = |integers: &[i8]| -> f32 {

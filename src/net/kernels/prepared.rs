@@ -1,11 +1,11 @@
 //! Network with its weights in the order in which kernels read them.
 
-use super::batch::Joined;
+use super::batch::JoinedConv;
 use super::convolution::Convolution;
 use super::kernel::{Arithmetic, Kernel, Precision};
-use super::moments::{Observed, Place};
 use super::pointwise::NormAct;
 use super::primitives::Primitives;
+use super::statistics::{BlockPath, ObservedStatistics};
 use super::transformer::{PreparedAttention, PreparedFeedForward};
 use crate::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
 use crate::model::{Block, GlobalPooling, MetadataEncoder, Network, NormActConv, TrunkNorm};
@@ -16,7 +16,7 @@ use std::thread;
 pub struct Prepared {
     pub(super) arithmetic: Arithmetic,
     pub(super) primitives: Primitives,
-    pub(super) first_conv: Joined,
+    pub(super) first_conv: JoinedConv,
     pub(super) global_matmul: MatMul,
     pub(super) metadata_encoder: Option<MetadataEncoder>,
     pub(super) blocks: Vec<PreparedBlock>,
@@ -61,14 +61,14 @@ pub(super) enum PreparedBlock {
 #[derive(Debug)]
 pub(super) struct Convolutions {
     pub(super) first: PreparedNorm,
-    pub(super) inside: Inside,
+    pub(super) inside: InnerLayers,
     pub(super) last: PreparedNorm,
     pub(super) last_conv: Convolution,
 }
 
 /// Layers between the first and the last norm of a block.
 #[derive(Debug)]
-pub(super) enum Inside {
+pub(super) enum InnerLayers {
     Ordinary(Convolution),
     /// The outputs of the convolution are the regular channels, followed by the pooled ones.
     Pooling(Convolution, PreparedPooling),
@@ -116,7 +116,7 @@ impl Prepared {
     ) -> Prepared {
         let Arithmetic { kernel, precision } = arithmetic;
         assert!(kernel.precisions().contains(&precision), "{} in {}", kernel.name(), precision.name());
-        Prepared::made(network, arithmetic, primitives, &Observed::default())
+        Prepared::prepare(network, arithmetic, primitives, &ObservedStatistics::default())
     }
 
     /// Prepares a network with statistics of its products.
@@ -124,29 +124,33 @@ impl Prepared {
     /// # Panics
     ///
     /// Panics if this processor does not support the kernel.
-    pub(super) fn with_moments(network: &Network, arithmetic: Arithmetic, observed: &Observed) -> Prepared {
-        Prepared::made(network, arithmetic, Primitives::of(arithmetic.kernel), observed)
+    pub(super) fn with_moments(
+        network: &Network,
+        arithmetic: Arithmetic,
+        observed: &ObservedStatistics,
+    ) -> Prepared {
+        Prepared::prepare(network, arithmetic, Primitives::of(arithmetic.kernel), observed)
     }
 
     /// Prepares a network in 32 bits, even for kernels of lower precision.
     pub(super) fn without_rounding(network: &Network, kernel: Kernel) -> Prepared {
         let arithmetic = Arithmetic { kernel, precision: Precision::F32 };
-        Prepared::with_moments(network, arithmetic, &Observed::default())
+        Prepared::with_moments(network, arithmetic, &ObservedStatistics::default())
     }
 
-    fn made(
+    fn prepare(
         network: &Network,
         arithmetic: Arithmetic,
         primitives: Primitives,
-        observed: &Observed,
+        observed: &ObservedStatistics,
     ) -> Prepared {
-        let maker = Maker { primitives, precision: arithmetic.precision, observed };
+        let maker = Preparer { primitives, precision: arithmetic.precision, observed };
         let trunk = &network.trunk;
         Prepared {
             arithmetic,
             primitives,
             // The number of features is not padded.
-            first_conv: Joined::new(&[&trunk.first_conv], 1, primitives.align),
+            first_conv: JoinedConv::new(&[&trunk.first_conv], 1, primitives.align),
             global_matmul: trunk.global_matmul.clone(),
             metadata_encoder: trunk.metadata_encoder.clone(),
             blocks: maker.trunk(&trunk.blocks),
@@ -173,7 +177,7 @@ impl PreparedNorm {
 
     /// Returns the norm for channels to which `added` has been added, with its bias in `memory`: `(x + added) · scale +
     /// bias` is affine.
-    pub(super) fn behind<'n>(&'n self, added: &[f32], memory: &'n mut Vec<f32>) -> NormAct<'n> {
+    pub(super) fn with_added_bias<'n>(&'n self, added: &[f32], memory: &'n mut Vec<f32>) -> NormAct<'n> {
         memory.clone_from(&self.bias);
         for ((bias, scale), added) in memory.iter_mut().zip(&self.scale).zip(added) {
             *bias += scale * added;
@@ -182,15 +186,15 @@ impl PreparedNorm {
     }
 }
 
-struct Maker<'o> {
+struct Preparer<'o> {
     primitives: Primitives,
     /// Statistics of the inputs of products, if known.
-    observed: &'o Observed,
+    observed: &'o ObservedStatistics,
     /// Precision of the trunk. The heads are computed in 32 bits if the kernel supports them.
     precision: Precision,
 }
 
-impl Maker<'_> {
+impl Preparer<'_> {
     fn norm(&self, norm: &Norm, activation: &ActivationLayer) -> PreparedNorm {
         let mut affine = norm.folded();
         let channels = norm.channels().next_multiple_of(self.primitives.align);
@@ -237,7 +241,7 @@ impl Maker<'_> {
     }
 
     /// Prepares blocks of the stack inside the block `around`. The first one has index `first` in the stack.
-    fn blocks(&self, blocks: &[Block], around: Place, first: usize) -> Vec<PreparedBlock> {
+    fn blocks(&self, blocks: &[Block], around: BlockPath, first: usize) -> Vec<PreparedBlock> {
         let blocks = blocks.iter().enumerate();
         blocks.map(|(index, block)| self.block(block, around.inside(first + index))).collect()
     }
@@ -249,7 +253,7 @@ impl Maker<'_> {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let share = blocks.len().div_ceil(threads).max(1);
         thread::scope(|scope| {
-            let prepare = |index: usize, blocks| self.blocks(blocks, Place::TRUNK, index * share);
+            let prepare = |index: usize, blocks| self.blocks(blocks, BlockPath::TRUNK, index * share);
             let mut shares = blocks.chunks(share).enumerate();
             let own = shares.next().map_or(&[][..], |(_, own)| own);
             let others: Vec<_> = shares
@@ -270,20 +274,20 @@ impl Maker<'_> {
         })
     }
 
-    fn block(&self, block: &Block, place: Place) -> PreparedBlock {
+    fn block(&self, block: &Block, place: BlockPath) -> PreparedBlock {
         let (first, inside, last) = match block {
             Block::Ordinary(block) => {
                 let conv = self.conv(&[&block.first.conv], &block.first.activation);
-                (&block.first, Inside::Ordinary(conv), &block.second)
+                (&block.first, InnerLayers::Ordinary(conv), &block.second)
             }
             Block::GlobalPooling(block) => {
                 let convs = [&block.first.conv, &block.pooling.conv];
                 let conv = self.conv(&convs, &block.first.activation);
-                (&block.first, Inside::Pooling(conv, self.pooling(&block.pooling)), &block.second)
+                (&block.first, InnerLayers::Pooling(conv, self.pooling(&block.pooling)), &block.second)
             }
             Block::NestedBottleneck(block) => {
                 let conv = self.conv(&[&block.first.conv], &block.first.activation);
-                (&block.first, Inside::Nested(conv, self.blocks(&block.blocks, place, 0)), &block.second)
+                (&block.first, InnerLayers::Nested(conv, self.blocks(&block.blocks, place, 0)), &block.second)
             }
             Block::Attention(block) => {
                 let block =
@@ -338,7 +342,7 @@ mod tests {
     /// Between the products of tiles, other kernels round differently, which can change the nearest 16-bit number. With
     /// the same vector instructions around them, the results must be identical.
     #[test]
-    fn networks_on_tiles_are_bit_for_bit_what_their_emulation_computes() {
+    fn amx_networks_match_emulation() {
         let arithmetic = Arithmetic { kernel: Kernel::AmxBf16, precision: Precision::Bf16 };
         let found = if arithmetic.kernel.is_available() {
             Ok(())

@@ -6,14 +6,14 @@
 use super::attention::{self, Attention, BlockProduct};
 use super::gemm::{self, Gemm};
 use super::kernel::Kernel;
-use super::linear::{self, Multiplication};
+use super::linear::{self, MultiplyArgs};
 use super::pointwise::{self, Extent, NormAct};
 use super::product::WORD_ALIGN;
-use super::rows::{self, Grid, Range, Rms};
+use super::rows::{self, ByteRange, PaddedBoard, Rms};
 use super::simd::{ByteSums, PANEL_VECTORS, Portable, Simd};
 use super::sparse::{self, Sparse};
 use super::tiles::{self, TileUnit};
-use super::winograd::{self, Boards, PlaceNumbers};
+use super::winograd::{self, BoardLayout, WinogradFormat};
 
 /// Number of bytes of a row that a product reads at a time.
 const BYTES_ALIGN: usize = 4 * WORD_ALIGN;
@@ -44,20 +44,20 @@ pub(super) struct Primitives {
     /// Matrix unit for convolutions in 16 bits.
     pub(super) tiles: Option<TileUnit>,
     /// Functions for 3 × 3 windows in 32 bits.
-    pub(super) places: PlaceUnit,
+    pub(super) winograd: WinogradUnit,
     /// Functions for 3 × 3 windows in 16 bits, where these are faster than 32 bits and than windows in 8 bits.
-    pub(super) rounded_places: Option<PlaceUnit>,
-    pub(super) from_places: fn(&Boards, &[f32], &mut [f32], bool),
+    pub(super) winograd_16_bits: Option<WinogradUnit>,
+    pub(super) transform_output: fn(&BoardLayout, &[f32], &mut [f32], bool),
     pub(super) norm_act: fn(Extent, NormAct<'_>, Strided<'_>, StridedMut<'_>),
     pub(super) scaled_norm_act: fn(Extent, NormAct<'_>, &[f32], &[f32], &mut [f32]),
     pub(super) pool: fn(Extent, NormAct<'_>, Strided<'_>, &mut [f32], &mut [f32]),
     pub(super) sparse: fn(&Sparse<'_>, &mut [f32]),
-    pub(super) multiply: fn(Multiplication<'_>),
+    pub(super) multiply: fn(MultiplyArgs<'_>),
     pub(super) rms_scales: fn(Extent, Rms<'_>, Strided<'_>, &mut [f32]),
-    pub(super) quantise: fn(Extent, Option<Rms<'_>>, Range, Strided<'_>, BytesMut<'_>),
+    pub(super) quantise: fn(Extent, Option<Rms<'_>>, ByteRange, Strided<'_>, BytesMut<'_>),
     pub(super) quantise_to_halves: fn(Extent, Option<NormAct<'_>>, Strided<'_>, HalvesMut<'_>, &mut [f32]),
     /// Returns the scale through the last argument.
-    pub(super) quantise_board: fn(Grid, Range, &[f32], &mut [u8], &mut f32),
+    pub(super) quantise_board: fn(PaddedBoard, ByteRange, &[f32], &mut [u8], &mut f32),
     pub(super) attend_floats: fn(Attention<'_>),
     pub(super) attend_integers: fn(Attention<'_>),
     pub(super) block_of_floats: fn(BlockProduct<'_>),
@@ -66,10 +66,10 @@ pub(super) struct Primitives {
 
 /// Functions that depend on the number format of Winograd's transformation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlaceUnit {
-    pub(super) numbers: PlaceNumbers,
+pub(super) struct WinogradUnit {
+    pub(super) numbers: WinogradFormat,
     /// Returns the scales of the tiles through the last argument, if the numbers are integers.
-    pub(super) to_places: fn(&Boards, &[f32], &mut [u32], &mut [f32]),
+    pub(super) transform_input: fn(&BoardLayout, &[f32], &mut [u32], &mut [f32]),
     pub(super) gemm: fn(Gemm<'_>),
 }
 
@@ -77,20 +77,20 @@ pub(super) struct PlaceUnit {
 macro_rules! table {
     ($(#[$feature:meta])* $set:ty, $token:expr) => {{
         table!(@functions $(#[$feature])* $set, $token;
-            from_places(boards: &Boards, places: &[f32], plane: &mut [f32], is_added: bool) = winograd::from_places;
+            transform_output(boards: &BoardLayout, places: &[f32], plane: &mut [f32], is_added: bool) = winograd::transform_output;
             norm_act(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, to: StridedMut<'_>) = pointwise::norm_act;
             scaled_norm_act(extent: Extent, norm: NormAct<'_>, from: &[f32], factors: &[f32], to: &mut [f32])
                 = pointwise::scaled_norm_act;
             pool(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, means: &mut [f32], maxima: &mut [f32])
                 = pointwise::pool;
             sparse(it: &Sparse<'_>, to: &mut [f32]) = sparse::sparse;
-            multiply(it: Multiplication<'_>) = linear::multiply;
+            multiply(it: MultiplyArgs<'_>) = linear::multiply;
             rms_scales(extent: Extent, rms: Rms<'_>, from: Strided<'_>, scales: &mut [f32]) = rows::rms_scales;
-            quantise(extent: Extent, rms: Option<Rms<'_>>, range: Range, from: Strided<'_>, to: BytesMut<'_>)
+            quantise(extent: Extent, rms: Option<Rms<'_>>, range: ByteRange, from: Strided<'_>, to: BytesMut<'_>)
                 = rows::quantise;
             quantise_to_halves(extent: Extent, norm: Option<NormAct<'_>>, from: Strided<'_>, to: HalvesMut<'_>, row: &mut [f32])
                 = rows::quantise_to_halves;
-            quantise_board(grid: Grid, range: Range, from: &[f32], to: &mut [u8], scale: &mut f32)
+            quantise_board(grid: PaddedBoard, range: ByteRange, from: &[f32], to: &mut [u8], scale: &mut f32)
                 = rows::quantise_board;
             attend_floats(it: Attention<'_>) = attention::attend_floats;
             attend_integers(it: Attention<'_>) = attention::attend_integers;
@@ -103,9 +103,9 @@ macro_rules! table {
             lanes: <$set as Simd>::LANES,
             byte_sums: <$set as Simd>::BYTE_SUMS,
             tiles: None,
-            places: table!(@places Floats, to_places, gemm_of_floats, $(#[$feature])* $set, $token),
-            rounded_places: None,
-            from_places,
+            winograd: table!(@winograd Floats, transform_input, gemm_of_floats, $(#[$feature])* $set, $token),
+            winograd_16_bits: None,
+            transform_output,
             norm_act,
             scaled_norm_act,
             pool,
@@ -121,12 +121,12 @@ macro_rules! table {
             block_of_integers,
         }
     }};
-    (@places $numbers:ident, $to_places:ident, $gemm:ident, $(#[$feature:meta])* $set:ty, $token:expr) => {{
+    (@winograd $numbers:ident, $transform_input:ident, $gemm:ident, $(#[$feature:meta])* $set:ty, $token:expr) => {{
         table!(@functions $(#[$feature])* $set, $token;
-            to_places(boards: &Boards, plane: &[f32], places: &mut [u32], scales: &mut [f32]) = winograd::$to_places;
+            transform_input(boards: &BoardLayout, plane: &[f32], places: &mut [u32], scales: &mut [f32]) = winograd::$transform_input;
             gemm(it: Gemm<'_>) = gemm::$gemm;
         );
-        PlaceUnit { numbers: PlaceNumbers::$numbers, to_places, gemm }
+        WinogradUnit { numbers: WinogradFormat::$numbers, transform_input, gemm }
     }};
     (@functions $(#[$feature:meta])* $set:ty, $token:expr;) => {};
     (@functions $(#[$feature:meta])* $set:ty, $token:expr;
@@ -147,8 +147,8 @@ macro_rules! table {
 
 impl Primitives {
     /// Returns the byte range for numbers of both signs.
-    pub(super) fn signed_range(&self) -> Range {
-        Range::signed(self.byte_sums)
+    pub(super) fn signed_range(&self) -> ByteRange {
+        ByteRange::signed(self.byte_sums)
     }
 
     /// Returns tables of plain Rust with 16-bit formats that regular tables of plain Rust do not use. They test on any
@@ -156,10 +156,10 @@ impl Primitives {
     #[cfg(test)]
     pub(super) fn with_rounded_places() -> [Primitives; 2] {
         let units = [
-            table!(@places Bf16s, to_places_of_bf16s, gemm_of_bf16s, Portable, Portable),
-            table!(@places Halves, to_places_of_halves, gemm_of_halves, Portable, Portable),
+            table!(@winograd Bf16s, transform_input_to_bf16, gemm_of_bf16s, Portable, Portable),
+            table!(@winograd Halves, transform_input_to_halves, gemm_of_halves, Portable, Portable),
         ];
-        units.map(|unit| Primitives { rounded_places: Some(unit), ..Primitives::of(Kernel::Portable) })
+        units.map(|unit| Primitives { winograd_16_bits: Some(unit), ..Primitives::of(Kernel::Portable) })
     }
 
     /// Returns the table of a kernel.
@@ -207,7 +207,7 @@ impl Primitives {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => {
                 use super::simd::Avx2;
-                let halves = table!(@places Halves, to_places_of_halves, gemm_of_halves,
+                let halves = table!(@winograd Halves, transform_input_to_halves, gemm_of_halves,
                     #[target_feature(enable = "avx2,fma")]
                     Avx2<false>,
                     Avx2::token()
@@ -217,7 +217,7 @@ impl Primitives {
                     Avx2<false>,
                     Avx2::token()
                 );
-                Primitives { rounded_places: Some(halves), ..table }
+                Primitives { winograd_16_bits: Some(halves), ..table }
             }
             #[cfg(target_arch = "x86_64")]
             Kernel::AvxVnni => {
@@ -249,25 +249,25 @@ impl Primitives {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512Bf16 => {
                 use super::simd::{Avx512, BF16};
-                let bf16s = table!(@places Bf16s, to_places_of_bf16s, gemm_of_bf16s,
+                let bf16s = table!(@winograd Bf16s, transform_input_to_bf16, gemm_of_bf16s,
                     #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx512bf16,avx2,fma")]
                     Avx512<BF16>,
                     Avx512::token()
                 );
-                Primitives { rounded_places: Some(bf16s), ..Primitives::of(Kernel::Avx512Vnni) }
+                Primitives { winograd_16_bits: Some(bf16s), ..Primitives::of(Kernel::Avx512Vnni) }
             }
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Kernel::AmxBf16 => with_tiles(Primitives::of(Kernel::Avx512), super::amx::UNIT),
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Kernel::AmxInt8 => {
                 use super::amx::IntegerTiles;
-                use super::integer_tiles::{ByTiles, DEPTH};
+                use super::integer_tiles::{DEPTH, TileProduct};
                 use super::simd::{Avx512, VNNI};
-                fn multiply(it: Multiplication<'_>) {
+                fn multiply(it: MultiplyArgs<'_>) {
                     #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2,fma")]
-                    fn compiled(s: Avx512<VNNI>, it: Multiplication<'_>) {
+                    fn compiled(s: Avx512<VNNI>, it: MultiplyArgs<'_>) {
                         // SAFETY: as below.
-                        linear::multiply_by(s, &mut ByTiles(unsafe { IntegerTiles::begin() }), it);
+                        linear::multiply_by(s, &mut TileProduct(unsafe { IntegerTiles::begin() }), it);
                     }
                     // SAFETY: this function is returned only where the kernel, with its vectors and tiles, is
                     // available.

@@ -17,7 +17,7 @@ pub(super) const ROW_ALIGN: usize = 4;
 pub(super) const WORD_ALIGN: usize = 4;
 
 /// Number format of words and their multiplication.
-pub(super) trait Terms<S: Simd>: Copy {
+pub(super) trait WordFormat<S: Simd>: Copy {
     type Sum: Copy;
     type Words: Copy;
     /// Largest number of rows of a block.
@@ -60,9 +60,9 @@ unsafe fn word(from: *const u32) -> u32 {
 
 /// Words of one `f32`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Floats;
+pub(super) struct FloatWords;
 
-impl<S: Simd> Terms<S> for Floats {
+impl<S: Simd> WordFormat<S> for FloatWords {
     type Sum = S::V;
     type Words = S::V;
     const ROWS: usize = S::ROWS;
@@ -85,14 +85,14 @@ impl<S: Simd> Terms<S> for Floats {
     }
 }
 
-/// Implements [`Terms`] for words of several numbers, whose products are summed by one operation of `$simd`.
+/// Implements [`WordFormat`] for words of several numbers, whose products are summed by one operation of `$simd`.
 macro_rules! several {
     ($(#[$doc:meta])* $name:ident, $simd:ident::$dot:ident, $sum:ident, $rows:expr $(, $twice:ident if $by_two:expr)?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub(super) struct $name;
 
-        impl<S: $simd> Terms<S> for $name {
+        impl<S: $simd> WordFormat<S> for $name {
             type Sum = S::$sum;
             type Words = S::I;
             const ROWS: usize = $rows;
@@ -151,15 +151,15 @@ several!(
 );
 
 /// Starts of the rows of the first matrix, in words.
-pub(super) trait Rows: Copy {
+pub(super) trait RowStarts: Copy {
     fn start(self, row: usize) -> usize;
 }
 
 /// Rows at a constant distance, in words.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Apart(pub(super) usize);
+pub(super) struct StridedRows(pub(super) usize);
 
-impl Rows for Apart {
+impl RowStarts for StridedRows {
     #[inline(always)]
     fn start(self, row: usize) -> usize {
         self.0 * row
@@ -168,9 +168,9 @@ impl Rows for Apart {
 
 /// Rows at the given starts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Starts<'r>(pub(super) &'r [u32]);
+pub(super) struct IndexedRows<'r>(pub(super) &'r [u32]);
 
-impl Rows for Starts<'_> {
+impl RowStarts for IndexedRows<'_> {
     #[inline(always)]
     fn start(self, row: usize) -> usize {
         self.0[row] as usize
@@ -179,7 +179,7 @@ impl Rows for Starts<'_> {
 
 /// Arguments of a product.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Factors<'f, R> {
+pub(super) struct ProductArgs<'f, R> {
     /// Number of rows of the first matrix and of the result.
     pub(super) rows: usize,
     /// First matrix.
@@ -196,7 +196,7 @@ pub(super) struct Factors<'f, R> {
 }
 
 /// Initial values and final processing of the sums.
-pub(super) trait Finish<S: Simd, Sum> {
+pub(super) trait Epilogue<S: Simd, Sum> {
     /// Returns the initial values of the sums of a panel.
     ///
     /// # Safety
@@ -218,12 +218,12 @@ pub(super) trait Finish<S: Simd, Sum> {
 ///
 /// `finish` must have memory for all rows, up to a multiple of [`ROW_ALIGN`], and for `outer` columns.
 #[inline(always)]
-pub(super) unsafe fn product<S, T, R, F>(s: S, it: Factors<'_, R>, finish: &F)
+pub(super) unsafe fn product<S, T, R, F>(s: S, it: ProductArgs<'_, R>, finish: &F)
 where
     S: Simd,
-    T: Terms<S>,
-    R: Rows,
-    F: Finish<S, T::Sum>,
+    T: WordFormat<S>,
+    R: RowStarts,
+    F: Epilogue<S, T::Sum>,
 {
     let panel = PANEL_VECTORS * S::LANES;
     let rows = it.rows.next_multiple_of(ROW_ALIGN);
@@ -243,7 +243,7 @@ where
         let mut next = it.b.as_ptr().wrapping_add((index + 1) * of_panel);
         while row < rows {
             let left = rows - row;
-            let ahead = Ahead { next, step };
+            let ahead = Prefetch { next, step };
             next = next.wrapping_add(of_block);
             // SAFETY: the rows add up to `rows` and the columns to `outer`. The slices have been checked to have these
             // sizes.
@@ -270,22 +270,22 @@ pub(super) trait ByteProduct<S: Simd> {
     /// # Safety
     ///
     /// The conditions of [`product`] must hold.
-    unsafe fn product<R, F>(&mut self, s: S, it: Factors<'_, R>, finish: &F)
+    unsafe fn product<R, F>(&mut self, s: S, it: ProductArgs<'_, R>, finish: &F)
     where
-        R: Rows,
-        F: Finish<S, S::I>;
+        R: RowStarts,
+        F: Epilogue<S, S::I>;
 }
 
 /// Products of bytes by vector instructions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ByVectors;
+pub(super) struct VectorProduct;
 
-impl<S: Simd> ByteProduct<S> for ByVectors {
+impl<S: Simd> ByteProduct<S> for VectorProduct {
     #[inline(always)]
-    unsafe fn product<R, F>(&mut self, s: S, it: Factors<'_, R>, finish: &F)
+    unsafe fn product<R, F>(&mut self, s: S, it: ProductArgs<'_, R>, finish: &F)
     where
-        R: Rows,
-        F: Finish<S, S::I>,
+        R: RowStarts,
+        F: Epilogue<S, S::I>,
     {
         // SAFETY: guaranteed by the caller.
         unsafe { product::<S, Bytes, R, F>(s, it, finish) };
@@ -294,7 +294,7 @@ impl<S: Simd> ByteProduct<S> for ByVectors {
 
 /// Prefetching during the computation of a block.
 #[derive(Clone, Copy, Debug)]
-struct Ahead {
+struct Prefetch {
     /// Address for the first word.
     next: *const u32,
     /// Distance between the addresses for consecutive words, in words.
@@ -309,17 +309,17 @@ struct Ahead {
 #[inline(always)]
 unsafe fn block<S, T, R, F, const ROWS: usize>(
     s: S,
-    it: &Factors<'_, R>,
+    it: &ProductArgs<'_, R>,
     first: usize,
     column: usize,
-    ahead: Ahead,
+    ahead: Prefetch,
     finish: &F,
 ) -> usize
 where
     S: Simd,
-    T: Terms<S>,
-    R: Rows,
-    F: Finish<S, T::Sum>,
+    T: WordFormat<S>,
+    R: RowStarts,
+    F: Epilogue<S, T::Sum>,
 {
     // SAFETY: guaranteed by the caller.
     let mut sums = [unsafe { finish.begin(s, column) }; ROWS];
@@ -373,7 +373,7 @@ where
 }
 
 /// Target of finished numbers.
-pub(super) trait Destination<S: Simd> {
+pub(super) trait Store<S: Simd> {
     /// Writes the numbers of a row and a panel.
     ///
     /// # Safety
@@ -424,7 +424,7 @@ impl Target {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overwrite(pub(super) Target);
 
-impl<S: Simd> Destination<S> for Overwrite {
+impl<S: Simd> Store<S> for Overwrite {
     #[inline(always)]
     unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
         // SAFETY: guaranteed by the caller.
@@ -440,7 +440,7 @@ impl<S: Simd> Destination<S> for Overwrite {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accumulate(pub(super) Target);
 
-impl<S: Simd> Destination<S> for Accumulate {
+impl<S: Simd> Store<S> for Accumulate {
     #[inline(always)]
     unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
         // SAFETY: guaranteed by the caller.
@@ -478,7 +478,7 @@ impl<S: Simd> Destination<S> for Accumulate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gate<const ROUGH: bool>(pub(super) Target);
 
-impl<S: Simd, const ROUGH: bool> Destination<S> for Gate<ROUGH> {
+impl<S: Simd, const ROUGH: bool> Store<S> for Gate<ROUGH> {
     #[inline(always)]
     unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
         let gate = if ROUGH { s.rough_silu(values[0]) } else { s.silu(values[0]) };
@@ -494,7 +494,7 @@ pub(super) struct Scaled<'s, D> {
     pub(super) to: D,
 }
 
-impl<S: Simd, D: Destination<S>> Finish<S, S::V> for Scaled<'_, D> {
+impl<S: Simd, D: Store<S>> Epilogue<S, S::V> for Scaled<'_, D> {
     #[inline(always)]
     unsafe fn begin(&self, s: S, _column: usize) -> [S::V; PANEL_VECTORS] {
         [s.splat(0.0); PANEL_VECTORS]
@@ -561,7 +561,7 @@ pub(super) unsafe fn times_columns<S: Simd>(
     }
 }
 
-impl<S: Simd, D: Destination<S>> Finish<S, S::I> for Dequantised<'_, D> {
+impl<S: Simd, D: Store<S>> Epilogue<S, S::I> for Dequantised<'_, D> {
     #[inline(always)]
     unsafe fn begin(&self, s: S, column: usize) -> [S::I; PANEL_VECTORS] {
         // SAFETY: guaranteed by the caller; there are offsets for all columns.

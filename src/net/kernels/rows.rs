@@ -20,25 +20,25 @@ pub(super) struct Rms<'n> {
 
 /// Mapping of numbers to bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Range {
+pub(super) struct ByteRange {
     /// Byte that represents zero.
     pub(super) zero: i32,
     /// Difference between the byte of the largest number and `zero`.
     pub(super) levels: i32,
 }
 
-impl Range {
+impl ByteRange {
     /// Returns the range for numbers of both signs.
-    pub(super) const fn signed(sums: ByteSums) -> Range {
+    pub(super) const fn signed(sums: ByteSums) -> ByteRange {
         let levels = sums.largest / 2;
-        Range { zero: levels + 1, levels }
+        ByteRange { zero: levels + 1, levels }
     }
 
     /// Returns the range for numbers after this activation.
-    pub(super) const fn behind(activation: Activation, sums: ByteSums) -> Range {
+    pub(super) const fn after(activation: Activation, sums: ByteSums) -> ByteRange {
         match activation {
-            Activation::Relu => Range { zero: 0, levels: sums.largest },
-            _ => Range::signed(sums),
+            Activation::Relu => ByteRange { zero: 0, levels: sums.largest },
+            _ => ByteRange::signed(sums),
         }
     }
 }
@@ -93,7 +93,7 @@ pub(super) fn quantise<S: Simd>(
     s: S,
     extent: Extent,
     rms: Option<Rms<'_>>,
-    range: Range,
+    range: ByteRange,
     (from, stride): (&[f32], usize),
     (to, scales): (&mut [u8], &mut [f32]),
 ) {
@@ -157,7 +157,7 @@ pub(super) fn quantise_to_halves<S: Simd>(
     row: &mut [f32],
 ) {
     let channels = extent.channels;
-    let range = Range { zero: 0, levels: HALF_LEVELS };
+    let range = ByteRange { zero: 0, levels: HALF_LEVELS };
     let row = &mut row[..channels];
     assert!(channels.is_multiple_of(S::LANES));
     let rows = from.chunks(stride).zip(to.chunks_exact_mut(channels)).zip(scales.iter_mut());
@@ -219,7 +219,7 @@ impl<S: Simd> Numbers<S> for (&[f32], &[f32]) {
 
 /// Rounds a row whose largest magnitude is `most`. Returns its scale.
 #[inline(always)]
-fn round_row<S: Simd>(s: S, range: Range, most: f32, to: &mut [u8], x: impl Numbers<S>) -> f32 {
+fn round_row<S: Simd>(s: S, range: ByteRange, most: f32, to: &mut [u8], x: impl Numbers<S>) -> f32 {
     let (inverse, zero) = (s.splat(inverse_scale(range, most)), s.splat(range.zero as f32));
     assert!(to.len().is_multiple_of(S::LANES));
     let mut fours = to.chunks_exact_mut(4 * S::LANES);
@@ -244,7 +244,7 @@ fn round_row<S: Simd>(s: S, range: Range, most: f32, to: &mut [u8], x: impl Numb
 
 /// Returns the factor that converts a row with the largest magnitude `most` to integers. It is zero for numbers so
 /// small that it would be infinite otherwise.
-fn inverse_scale(range: Range, most: f32) -> f32 {
+fn inverse_scale(range: ByteRange, most: f32) -> f32 {
     if most > 1e-30 { range.levels as f32 / most } else { 0.0 }
 }
 
@@ -281,14 +281,14 @@ pub(super) fn largest<S: Simd>(s: S, numbers: &[f32]) -> f32 {
 /// Layout of the points of a board with a margin of zeros, so that no window on a point of the board reaches outside
 /// it. The columns after a row are also those before the next row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grid {
+pub(super) struct PaddedBoard {
     /// Numbers of columns and rows of the board.
     pub(super) board: (usize, usize),
     /// Numbers of columns and rows that the window reaches to each side.
     pub(super) reach: (usize, usize),
 }
 
-impl Grid {
+impl PaddedBoard {
     /// Returns the number of points from one row to the next.
     pub(super) fn columns(self) -> usize {
         self.board.0 + self.reach.0
@@ -314,8 +314,8 @@ impl Grid {
 #[inline(always)]
 pub(super) fn quantise_board<S: Simd>(
     s: S,
-    grid: Grid,
-    range: Range,
+    grid: PaddedBoard,
+    range: ByteRange,
     from: &[f32],
     to: &mut [u8],
     scale: &mut f32,

@@ -14,7 +14,7 @@
 //!                         . . . .      a row of zeros after each board
 //! ```
 
-use super::batch::{Batch, Joined};
+use super::batch::{Batch, JoinedConv};
 use super::bf16::{from_bf16, to_bf16};
 use super::buffer::Buffer;
 
@@ -158,8 +158,8 @@ pub(super) struct TileWorkspace {
 }
 
 impl TileConvolution {
-    pub(super) fn new(joined: &Joined) -> TileConvolution {
-        let &Joined { width, height, inputs, outputs, ref weights } = joined;
+    pub(super) fn new(joined: &JoinedConv) -> TileConvolution {
+        let &JoinedConv { width, height, inputs, outputs, ref weights } = joined;
         debug_assert!(inputs.is_multiple_of(CHANNELS) && outputs.is_multiple_of(BLOCK));
         let mut tiles = Vec::with_capacity(weights.len());
         for output in (0..outputs).step_by(16).collect::<Vec<_>>().chunks(2) {
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_of_pairs_are_taken_apart_and_tiny_numbers_are_zero() {
+    fn emulation_sums_pairs_separately_and_flushes_denormals() {
         let product = |numbers: [(f32, f32); 4], before: f32| {
             let (mut points, mut tile, mut sums) = ([0; CHANNELS], [0; TILE], [0.0; 16]);
             for (index, (point, weight)) in numbers.into_iter().enumerate() {
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    fn the_instructions_compute_what_the_emulation_does() {
+    fn instructions_match_emulation() {
         use crate::kernels::amx;
         use kosumi_test_support::{Need, require};
         let found =

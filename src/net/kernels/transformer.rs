@@ -5,12 +5,12 @@ use super::balance;
 use super::batch::Batch;
 use super::buffer::Buffer;
 use super::kernel::Precision;
-use super::linear::{Ending, Linear, Multiplication, Taken};
-use super::moments::{Moments, Observed, Place, Which};
+use super::linear::{InputRows, Linear, MultiplyArgs, OutputMode};
 use super::pointwise::Extent;
 use super::primitives::{Primitives, Strided};
 use super::product::ROW_ALIGN;
 use super::rows::Rms;
+use super::statistics::{BlockPath, InputStatistics, ObservedStatistics, ProductKind};
 use crate::layer::{MatMul, RmsNorm, RotaryEmbedding};
 use crate::model::{AttentionBlock, FeedForwardBlock};
 use kosumi_go::board::MAX_SIDE;
@@ -22,7 +22,7 @@ const ROWS: usize = 96;
 /// Prepared attention block.
 #[derive(Debug)]
 pub(super) struct PreparedAttention {
-    place: Place,
+    place: BlockPath,
     norm: PreparedRms,
     /// Matrix to the queries, keys and values of all heads.
     first: Linear,
@@ -33,7 +33,7 @@ pub(super) struct PreparedAttention {
 /// Prepared feed-forward block.
 #[derive(Debug)]
 pub(super) struct PreparedFeedForward {
-    place: Place,
+    place: BlockPath,
     norm: PreparedRms,
     /// Matrix to the hidden units: a vector of units that are activated, then a vector of gates, and so on alternately.
     first: Linear,
@@ -56,7 +56,7 @@ pub(super) struct TransformerMemory {
     scales: Buffer,
     row: Buffer,
     /// Statistics of the inputs of products, while they are recorded.
-    pub(super) observed: Option<Observed>,
+    pub(super) observed: Option<ObservedStatistics>,
     /// Queries, keys and values.
     products: Buffer,
     /// Attended values of all heads, or hidden units.
@@ -65,15 +65,21 @@ pub(super) struct TransformerMemory {
 }
 
 impl TransformerMemory {
-    fn record_normed(&mut self, place: Place, rows: usize, (from, stride): Strided<'_>, norm: &PreparedRms) {
+    fn record_normed(
+        &mut self,
+        place: BlockPath,
+        rows: usize,
+        (from, stride): Strided<'_>,
+        norm: &PreparedRms,
+    ) {
         if let Some(observed) = &mut self.observed {
             observed.record_normed(place, &from[..rows * stride], stride, norm.get());
         }
     }
 
-    fn record_last(&mut self, place: Place, rows: usize, (from, stride): Strided<'_>) {
+    fn record_last(&mut self, place: BlockPath, rows: usize, (from, stride): Strided<'_>) {
         if let Some(observed) = &mut self.observed {
-            observed.record(place, Which::Last, &from[..rows * stride], stride, stride);
+            observed.record(place, ProductKind::Last, &from[..rows * stride], stride, stride);
         }
     }
 }
@@ -93,18 +99,26 @@ impl PreparedRms {
 
 /// Number format of a matrix.
 #[derive(Clone, Copy, Debug)]
-enum Kept<'m> {
+enum WeightFormat<'m> {
     /// 32 bits, with each row multiplied by a factor.
     Floats(Option<&'m [f32]>),
     Halves,
     /// 8 bits, rounded according to the statistics of the rows that it multiplies.
-    Bytes(Option<&'m Moments>),
+    Bytes(Option<&'m InputStatistics>),
 }
 
-impl<'m> Kept<'m> {
+impl<'m> WeightFormat<'m> {
     /// Returns 8 bits if that is the precision, and 32 bits otherwise.
-    fn rounded(precision: Precision, moments: Option<&'m Moments>, factors: Option<&'m [f32]>) -> Kept<'m> {
-        if precision == Precision::Int8 { Kept::Bytes(moments) } else { Kept::Floats(factors) }
+    fn rounded(
+        precision: Precision,
+        moments: Option<&'m InputStatistics>,
+        factors: Option<&'m [f32]>,
+    ) -> WeightFormat<'m> {
+        if precision == Precision::Int8 {
+            WeightFormat::Bytes(moments)
+        } else {
+            WeightFormat::Floats(factors)
+        }
     }
 }
 
@@ -112,7 +126,7 @@ impl<'m> Kept<'m> {
 /// padding.
 fn linear<'m>(
     primitives: &Primitives,
-    kept: Kept<'_>,
+    kept: WeightFormat<'_>,
     inputs: usize,
     outputs: usize,
     at: impl Fn(usize) -> Option<(&'m MatMul, usize)>,
@@ -129,12 +143,12 @@ fn linear<'m>(
     }
     let panel = primitives.panel;
     match kept {
-        Kept::Bytes(moments) => {
+        WeightFormat::Bytes(moments) => {
             let (sums, range) = (primitives.byte_sums, primitives.signed_range());
             Linear::bytes(&weights, (padded, outputs), panel, sums, range, moments)
         }
-        Kept::Halves => Linear::halves(&weights, padded, outputs, panel),
-        Kept::Floats(factors) => {
+        WeightFormat::Halves => Linear::halves(&weights, padded, outputs, panel),
+        WeightFormat::Floats(factors) => {
             for (row, factor) in weights.chunks_exact_mut(outputs).zip(factors.unwrap_or_default()) {
                 row.iter_mut().for_each(|weight| *weight *= factor);
             }
@@ -144,7 +158,7 @@ fn linear<'m>(
 }
 
 /// Prepares a matrix that no norm precedes.
-fn plain(primitives: &Primitives, kept: Kept<'_>, matrix: &MatMul) -> Linear {
+fn plain(primitives: &Primitives, kept: WeightFormat<'_>, matrix: &MatMul) -> Linear {
     let outputs = matrix.outputs.next_multiple_of(primitives.align);
     let column = |column| (column < matrix.outputs).then_some((matrix, column));
     linear(primitives, kept, matrix.inputs, outputs, column)
@@ -155,9 +169,9 @@ impl PreparedAttention {
         block: &AttentionBlock,
         primitives: &Primitives,
         precision: Precision,
-        (place, observed): (Place, &Observed),
+        (place, observed): (BlockPath, &ObservedStatistics),
     ) -> PreparedAttention {
-        let mut moments = observed.of(place, Which::First).cloned();
+        let mut moments = observed.of(place, ProductKind::First).cloned();
         let is_rounded = precision == Precision::Int8;
         let balanced = is_rounded.then(|| balance::of_values(&balance::attention(block, moments.as_mut())));
         let block = balanced.as_ref().unwrap_or(block);
@@ -175,7 +189,7 @@ impl PreparedAttention {
         let count = queries + keys + key_heads * value_width;
         let first = linear(
             primitives,
-            Kept::rounded(precision, moments.as_ref(), Some(&block.norm.scale)),
+            WeightFormat::rounded(precision, moments.as_ref(), Some(&block.norm.scale)),
             block.query.inputs,
             count.next_multiple_of(primitives.align),
             |column| match column {
@@ -194,7 +208,7 @@ impl PreparedAttention {
             // the squared error of win rates.
             last: plain(
                 primitives,
-                if is_rounded { Kept::Halves } else { Kept::Floats(None) },
+                if is_rounded { WeightFormat::Halves } else { WeightFormat::Floats(None) },
                 &block.output,
             ),
         }
@@ -216,7 +230,7 @@ impl PreparedAttention {
         let mut middle = std::mem::take(&mut memory.middle);
         let to = products.at_least(padded * stride);
         let from = (&*sum, self.first.inputs);
-        normed(primitives, rows, &self.norm, &self.first, from, (Ending::Overwrite, to), memory);
+        normed(primitives, rows, &self.norm, &self.first, from, (OutputMode::Overwrite, to), memory);
         let seen = middle.at_least(padded * width);
         if self.heads.heads * self.heads.value_width < width {
             seen.fill(0.0);
@@ -238,7 +252,7 @@ impl PreparedAttention {
                 product,
             });
         }
-        multiply(primitives, rows, &self.last, (seen, width), (Ending::Accumulate, sum), memory);
+        multiply(primitives, rows, &self.last, (seen, width), (OutputMode::Accumulate, sum), memory);
         (memory.products, memory.middle) = (products, middle);
     }
 }
@@ -264,9 +278,9 @@ impl PreparedFeedForward {
         block: &FeedForwardBlock,
         primitives: &Primitives,
         precision: Precision,
-        (place, observed): (Place, &Observed),
+        (place, observed): (BlockPath, &ObservedStatistics),
     ) -> PreparedFeedForward {
-        let mut moments = observed.of(place, Which::First).cloned();
+        let mut moments = observed.of(place, ProductKind::First).cloned();
         let balanced = (precision == Precision::Int8).then(|| balance::feed_forward(block, moments.as_mut()));
         let block = balanced.as_ref().unwrap_or(block);
         let units = block.first.outputs;
@@ -274,7 +288,7 @@ impl PreparedFeedForward {
         let hidden = units.next_multiple_of(align);
         let first = linear(
             primitives,
-            Kept::rounded(precision, moments.as_ref(), Some(&block.norm.scale)),
+            WeightFormat::rounded(precision, moments.as_ref(), Some(&block.norm.scale)),
             block.first.inputs,
             2 * hidden,
             |column| {
@@ -283,7 +297,7 @@ impl PreparedFeedForward {
                 (unit < units).then_some((matrix, unit))
             },
         );
-        let kept = Kept::rounded(precision, observed.of(place, Which::Last), None);
+        let kept = WeightFormat::rounded(precision, observed.of(place, ProductKind::Last), None);
         let last = plain(primitives, kept, &block.last);
         PreparedFeedForward { place, norm: PreparedRms::new(&block.norm, align), first, last }
     }
@@ -305,9 +319,9 @@ impl PreparedFeedForward {
             let rows = ROWS.min(batch.points() - row);
             let sum = &mut sum[row * stride..];
             let from = (&*sum, stride);
-            normed(primitives, rows, &self.norm, &self.first, from, (Ending::Gate, hidden), memory);
+            normed(primitives, rows, &self.norm, &self.first, from, (OutputMode::Gate, hidden), memory);
             memory.record_last(self.place, rows, (hidden, width));
-            multiply(primitives, rows, &self.last, (hidden, width), (Ending::Accumulate, sum), memory);
+            multiply(primitives, rows, &self.last, (hidden, width), (OutputMode::Accumulate, sum), memory);
             row += rows;
         }
         memory.middle = middle;
@@ -321,7 +335,7 @@ fn normed(
     norm: &PreparedRms,
     linear: &Linear,
     from: Strided<'_>,
-    (ending, to): (Ending, &mut [f32]),
+    (ending, to): (OutputMode, &mut [f32]),
     memory: &mut TransformerMemory,
 ) {
     let padded = rows.next_multiple_of(ROW_ALIGN);
@@ -331,13 +345,13 @@ fn normed(
         let bytes = memory.bytes.at_least(padded * linear.inputs);
         let range = primitives.signed_range();
         (primitives.quantise)(extent, Some(norm.get()), range, from, (bytes, scales));
-        Taken::Bytes(bytes, scales)
+        InputRows::Bytes(bytes, scales)
     } else {
         (primitives.rms_scales)(extent, norm.get(), from, scales);
-        Taken::Floats(from.0, from.1, Some(scales))
+        InputRows::Floats(from.0, from.1, Some(scales))
     };
-    let stride = if ending == Ending::Gate { linear.outputs / 2 } else { linear.outputs };
-    (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
+    let stride = if ending == OutputMode::Gate { linear.outputs / 2 } else { linear.outputs };
+    (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to, stride });
 }
 
 /// Multiplies rows by a matrix and writes the result as `ending` states.
@@ -346,7 +360,7 @@ fn multiply(
     rows: usize,
     linear: &Linear,
     from: Strided<'_>,
-    (ending, to): (Ending, &mut [f32]),
+    (ending, to): (OutputMode, &mut [f32]),
     memory: &mut TransformerMemory,
 ) {
     let padded = rows.next_multiple_of(ROW_ALIGN);
@@ -355,14 +369,14 @@ fn multiply(
     let taken = if linear.takes_bytes() {
         let bytes = memory.bytes.at_least(padded * linear.inputs);
         (primitives.quantise)(extent, None, primitives.signed_range(), from, (bytes, scales));
-        Taken::Bytes(bytes, scales)
+        InputRows::Bytes(bytes, scales)
     } else if linear.takes_halves() {
         let halves = memory.halves.at_least(padded * linear.inputs);
         let row = memory.row.at_least(linear.inputs);
         (primitives.quantise_to_halves)(extent, None, from, (halves, scales), row);
-        Taken::Halves(halves, scales)
+        InputRows::Halves(halves, scales)
     } else {
-        Taken::Floats(from.0, from.1, None)
+        InputRows::Floats(from.0, from.1, None)
     };
-    (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride: linear.outputs });
+    (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to, stride: linear.outputs });
 }

@@ -2,9 +2,9 @@
 
 use super::forward::Scratch;
 use super::kernel::{Arithmetic, Precision};
-use super::moments::Observed;
 use super::prepared::Prepared;
 use super::primitives::Primitives;
+use super::statistics::ObservedStatistics;
 use crate::features::Features;
 use crate::input::Input;
 use crate::model::Network;
@@ -28,27 +28,27 @@ impl Prepared {
             return Prepared::with_primitives(network, arithmetic, Primitives::of(kernel));
         }
         assert!(kernel.precisions().contains(&precision), "{} in {}", kernel.name(), precision.name());
-        Trial::of(Prepared::without_rounding(network, kernel)).prepare(network, arithmetic)
+        TrialEvaluation::of(Prepared::without_rounding(network, kernel)).prepare(network, arithmetic)
     }
 }
 
 /// Outputs of a network in the trial positions without rounding, and statistics of its products.
 #[derive(Debug)]
-pub(super) struct Trial {
+pub(super) struct TrialEvaluation {
     pub(super) prepared: Prepared,
     inputs: [Input; 2],
     outputs: Vec<Result<Output, NotFinite>>,
-    observed: Observed,
+    observed: ObservedStatistics,
 }
 
-impl Trial {
+impl TrialEvaluation {
     /// Evaluates the trial positions with `prepared`, which must not round.
-    pub(super) fn of(prepared: Prepared) -> Trial {
+    pub(super) fn of(prepared: Prepared) -> TrialEvaluation {
         let mut scratch = Scratch::default();
         scratch.observe();
         let inputs = trial_inputs();
         let outputs = inputs.iter().map(|input| prepared.evaluate_one(input, &mut scratch)).collect();
-        Trial { prepared, inputs, outputs, observed: scratch.observed() }
+        TrialEvaluation { prepared, inputs, outputs, observed: scratch.observed() }
     }
 
     /// Prepares the network like [`Prepared::new`], but without a new trial.
@@ -62,7 +62,7 @@ impl Trial {
             let context = Context {
                 legal: &vec![true; input.width * input.height],
                 no_result: true,
-                optimism: 0.0,
+                optimism_share: 0.0,
                 temperature: 1.0,
             };
             let meaning = |output: Output| Prediction::new(network, &output, context);
@@ -107,17 +107,18 @@ fn trial_inputs() -> [Input; 2] {
 mod tests {
     use super::*;
     use crate::kernels::kernel::Kernel;
-    use crate::kernels::moments::{Place, Which};
+    use crate::kernels::statistics::{BlockPath, ProductKind};
     use crate::layer::Activation;
     use crate::model::Block;
     use crate::random::{self, BlockKind, Options};
 
     #[test]
-    fn arithmetic_that_computes_something_else_is_noticed() {
+    fn trial_rejects_wrong_arithmetic() {
         let network = |seed| random::network(&Options { seed, ..Options::default() }).unwrap();
         let [one, other] = [1, 2].map(network);
         let exact = Arithmetic { kernel: Kernel::Portable, precision: Precision::F32 };
-        let [trial_one, trial_other] = [&one, &other].map(|network| Trial::of(Prepared::new(network, exact)));
+        let [trial_one, trial_other] =
+            [&one, &other].map(|network| TrialEvaluation::of(Prepared::new(network, exact)));
         let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
         for arithmetic in [exact, emulated] {
             let prepared = Prepared::new(&one, arithmetic);
@@ -134,29 +135,33 @@ mod tests {
     }
 
     #[test]
-    fn all_products_in_8_bits_are_looked_at() {
+    fn all_int8_products_are_observed() {
         let network = transformer();
-        let trial = Trial::of(Prepared::without_rounding(&network, Kernel::Portable));
+        let trial = TrialEvaluation::of(Prepared::without_rounding(&network, Kernel::Portable));
         let Block::NestedBottleneck(nested) = &network.trunk.blocks[0] else { panic!("a nested block") };
-        let place = Place::TRUNK.inside(0);
+        let place = BlockPath::TRUNK.inside(0);
         let inner = nested.blocks.iter().enumerate().map(|(index, block)| (place.inside(index), block));
         let outer = network.trunk.blocks.iter().enumerate().skip(1);
-        let outer = outer.map(|(index, block)| (Place::TRUNK.inside(index), block));
+        let outer = outer.map(|(index, block)| (BlockPath::TRUNK.inside(index), block));
         let is_known = |place, which| {
             trial.observed.of(place, which).is_some_and(|moments| moments.most.iter().any(|most| *most > 0.0))
         };
         for (place, block) in inner.chain(outer) {
-            assert!(is_known(place, Which::First), "{place:?}");
+            assert!(is_known(place, ProductKind::First), "{place:?}");
             // The last product of attention is in 16 bits and is not recorded.
-            assert_eq!(is_known(place, Which::Last), matches!(block, Block::FeedForward(_)), "{place:?}");
+            assert_eq!(
+                is_known(place, ProductKind::Last),
+                matches!(block, Block::FeedForward(_)),
+                "{place:?}"
+            );
         }
-        assert!(!is_known(Place::TRUNK.inside(3), Which::First));
+        assert!(!is_known(BlockPath::TRUNK.inside(3), ProductKind::First));
     }
 
     /// A channel that is much larger than the others after a norm, and has small weights, must not degrade the result,
     /// as it does when the network is rounded without statistics.
     #[test]
-    fn a_large_channel_spoils_nothing() {
+    fn large_channels_are_balanced() {
         let mut network = transformer();
         let Block::NestedBottleneck(nested) = &mut network.trunk.blocks[0] else { panic!("a nested block") };
         for block in &mut nested.blocks {

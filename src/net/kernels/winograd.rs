@@ -37,7 +37,7 @@ impl TileSize {
     }
 
     /// Returns the number of evaluation points.
-    pub(super) const fn places(self) -> usize {
+    pub(super) const fn evaluation_points(self) -> usize {
         self.input() * self.input()
     }
 
@@ -65,7 +65,8 @@ impl TileSize {
 
     /// Returns the size with fewer multiplications for a board.
     pub(super) fn best(width: usize, height: usize) -> TileSize {
-        let cost = |size: &TileSize| size.places() * (size.tiles(width, height) + LOADING);
+        let cost =
+            |size: &TileSize| size.evaluation_points() * (size.tiles(width, height) + WEIGHT_LOAD_COST);
         if cost(&TileSize::Three) < cost(&TileSize::Four) { TileSize::Three } else { TileSize::Four }
     }
 
@@ -117,7 +118,7 @@ impl TileSize {
 
 /// Cost of fetching the weights of an evaluation point for a board, in rows of their product. With small boards, the
 /// weights do not stay in a near cache.
-const LOADING: usize = 10;
+const WEIGHT_LOAD_COST: usize = 10;
 
 /// The evaluation points for tiles of 4 × 4 are 0, ±[`NEAR`], ±[`FAR`] and infinity. Rounding errors are half as large
 /// as with the usual 1 and 2.
@@ -137,7 +138,7 @@ const fn row(place: f64, other: f64) -> [f64; 3] {
 
 /// Layout of a transformation of several boards of the same size between planes and tiles.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Boards {
+pub(super) struct BoardLayout {
     pub(super) size: TileSize,
     pub(super) width: usize,
     pub(super) height: usize,
@@ -149,7 +150,7 @@ pub(super) struct Boards {
     pub(super) outside: usize,
 }
 
-impl Boards {
+impl BoardLayout {
     /// Returns the number of tiles of one board.
     fn tiles_each(&self) -> usize {
         self.size.tiles(self.width, self.height)
@@ -167,7 +168,7 @@ impl Boards {
 
     /// Returns the count of numbers at all evaluation points of all tiles.
     pub(super) fn places_len(&self) -> usize {
-        self.size.places() * self.tiles() * self.channels
+        self.size.evaluation_points() * self.tiles() * self.channels
     }
 
     /// Returns the upper left corner of a tile: the index of its board's first point, the column and the row.
@@ -269,7 +270,7 @@ impl Transform for Four {
 
 /// Number format at evaluation points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum PlaceNumbers {
+pub(super) enum WinogradFormat {
     /// `f32`.
     Floats,
     /// bf16.
@@ -278,12 +279,12 @@ pub(super) enum PlaceNumbers {
     Halves,
 }
 
-impl PlaceNumbers {
+impl WinogradFormat {
     /// Returns the count of numbers in a 32-bit word.
     pub(super) const fn of_word(self) -> usize {
         match self {
-            PlaceNumbers::Floats => 1,
-            PlaceNumbers::Bf16s | PlaceNumbers::Halves => 2,
+            WinogradFormat::Floats => 1,
+            WinogradFormat::Bf16s | WinogradFormat::Halves => 2,
         }
     }
 }
@@ -292,7 +293,7 @@ impl PlaceNumbers {
 pub(super) const MOST: f32 = i16::MAX as f32;
 
 /// Storage format of numbers at evaluation points.
-trait Kept<S: Simd> {
+trait StoredFormat<S: Simd> {
     type Number;
     /// Whether numbers are scaled to become integers.
     const IS_SCALED: bool = false;
@@ -305,9 +306,9 @@ trait Kept<S: Simd> {
 }
 
 /// Storage as `f32`.
-struct Whole;
+struct StoredF32;
 
-impl<S: Simd> Kept<S> for Whole {
+impl<S: Simd> StoredFormat<S> for StoredF32 {
     type Number = f32;
 
     #[inline(always)]
@@ -318,9 +319,9 @@ impl<S: Simd> Kept<S> for Whole {
 }
 
 /// Storage as bf16.
-struct Bf16;
+struct StoredBf16;
 
-impl<S: SimdBf16> Kept<S> for Bf16 {
+impl<S: SimdBf16> StoredFormat<S> for StoredBf16 {
     type Number = u16;
 
     #[inline(always)]
@@ -331,9 +332,9 @@ impl<S: SimdBf16> Kept<S> for Bf16 {
 }
 
 /// Storage as 16-bit integers.
-struct Half;
+struct StoredI16;
 
-impl<S: Simd> Kept<S> for Half {
+impl<S: Simd> StoredFormat<S> for StoredI16 {
     type Number = i16;
     const IS_SCALED: bool = true;
 
@@ -347,35 +348,35 @@ impl<S: Simd> Kept<S> for Half {
 /// Transforms a plane of shape `[board][y][x][channel]` to evaluation points of shape `[evaluation
 /// point][tile][channel]`, in `f32`. `_scales` is not written.
 #[inline(always)]
-pub(super) fn to_places<S: Simd>(
+pub(super) fn transform_input<S: Simd>(
     s: S,
-    boards: &Boards,
+    boards: &BoardLayout,
     plane: &[f32],
     places: &mut [u32],
     _scales: &mut [f32],
 ) {
-    transform::<S, Whole>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
+    transform::<S, StoredF32>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
 }
 
-/// Transforms a plane like [`to_places`] and rounds the result to bf16.
+/// Transforms a plane like [`transform_input`] and rounds the result to bf16.
 #[inline(always)]
-pub(super) fn to_places_of_bf16s<S: SimdBf16>(
+pub(super) fn transform_input_to_bf16<S: SimdBf16>(
     s: S,
-    boards: &Boards,
+    boards: &BoardLayout,
     plane: &[f32],
     places: &mut [u32],
     _scales: &mut [f32],
 ) {
-    transform::<S, Bf16>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
+    transform::<S, StoredBf16>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
 }
 
-/// Transforms a plane like [`to_places`] and rounds the result to 16-bit integers. A number is the integer times the
+/// Transforms a plane like [`transform_input`] and rounds the result to 16-bit integers. A number is the integer times the
 /// scale of its tile times the [bound](TileSize::bound) of its evaluation point. All tiles of a board have the same
 /// scale.
 #[inline(always)]
-pub(super) fn to_places_of_halves<S: Simd>(
+pub(super) fn transform_input_to_halves<S: Simd>(
     s: S,
-    boards: &Boards,
+    boards: &BoardLayout,
     plane: &[f32],
     places: &mut [u32],
     scales: &mut [f32],
@@ -385,13 +386,13 @@ pub(super) fn to_places_of_halves<S: Simd>(
     for (plane, scales) in plane.chunks_exact(each).zip(scales.chunks_exact_mut(tiles)).take(boards.count) {
         scales.fill(largest(s, plane) / MOST);
     }
-    transform::<S, Half>(s, boards, plane, bytemuck::cast_slice_mut(places), scales);
+    transform::<S, StoredI16>(s, boards, plane, bytemuck::cast_slice_mut(places), scales);
 }
 
 #[inline(always)]
-fn transform<S: Simd, K: Kept<S>>(
+fn transform<S: Simd, K: StoredFormat<S>>(
     s: S,
-    boards: &Boards,
+    boards: &BoardLayout,
     plane: &[f32],
     places: &mut [K::Number],
     scales: &[f32],
@@ -404,14 +405,14 @@ fn transform<S: Simd, K: Kept<S>>(
 
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
-fn transform_by<S: Simd, T: Transform, K: Kept<S>>(
+fn transform_by<S: Simd, T: Transform, K: StoredFormat<S>>(
     s: S,
-    boards: &Boards,
+    boards: &BoardLayout,
     plane: &[f32],
     places: &mut [K::Number],
     scales: &[f32],
 ) {
-    let &Boards { width, height, channels, .. } = boards;
+    let &BoardLayout { width, height, channels, .. } = boards;
     let tiles = boards.tiles();
     let outside = boards.outside * channels;
     assert!(plane.len() >= boards.plane_len().max(outside + channels) && places.len() >= boards.places_len());
@@ -467,7 +468,13 @@ fn transform_by<S: Simd, T: Transform, K: Kept<S>>(
 /// Transforms evaluation points of shape `[evaluation point][tile][channel]` back to a plane of shape
 /// `[board][y][x][channel]`. Adds the result to the plane if `is_added` and overwrites it otherwise.
 #[inline(always)]
-pub(super) fn from_places<S: Simd>(s: S, boards: &Boards, places: &[f32], plane: &mut [f32], is_added: bool) {
+pub(super) fn transform_output<S: Simd>(
+    s: S,
+    boards: &BoardLayout,
+    places: &[f32],
+    plane: &mut [f32],
+    is_added: bool,
+) {
     match (boards.size, is_added) {
         (TileSize::Three, false) => from_places_of::<S, Three, false>(s, boards, places, plane),
         (TileSize::Three, true) => from_places_of::<S, Three, true>(s, boards, places, plane),
@@ -480,11 +487,11 @@ pub(super) fn from_places<S: Simd>(s: S, boards: &Boards, places: &[f32], plane:
 #[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
 fn from_places_of<S: Simd, T: Transform, const ADDED: bool>(
     s: S,
-    boards: &Boards,
+    boards: &BoardLayout,
     places: &[f32],
     plane: &mut [f32],
 ) {
-    let &Boards { width, height, channels, .. } = boards;
+    let &BoardLayout { width, height, channels, .. } = boards;
     let tiles = boards.tiles();
     assert!(plane.len() >= boards.plane_len() && places.len() >= boards.places_len());
     assert!(channels.is_multiple_of(S::LANES));
@@ -544,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_at_a_place_is_larger_than_its_bound() {
+    fn transformed_numbers_respect_bounds() {
         assert_eq!(most::<Three>(), TileSize::Three.bounds());
         for (most, bound) in most::<Four>().into_iter().zip(TileSize::Four.bounds()) {
             assert!((most - bound).abs() < 1e-5, "{most} {bound}");
@@ -554,11 +561,12 @@ mod tests {
     /// Boards of numbers with the largest magnitude must become integers that use most of their bits, do not overflow
     /// and represent the numbers.
     #[test]
-    fn integers_at_places_are_the_numbers_rounded() {
+    fn transformed_integers_are_rounded_numbers() {
         let mut rng = kosumi_go::rng::Rng::new(7);
         for (side, size) in [(7, TileSize::Three), (9, TileSize::Four)] {
             let (channels, area) = (4, side * side);
-            let boards = Boards { size, width: side, height: side, count: 2, channels, outside: 2 * area };
+            let boards =
+                BoardLayout { size, width: side, height: side, count: 2, channels, outside: 2 * area };
             let mut plane: Vec<f32> =
                 (0..2 * area * channels).map(|_| if rng.below(2) == 0 { -3.0 } else { 3.0 }).collect();
             // The numbers of the second board are a hundred times as large.
@@ -567,8 +575,8 @@ mod tests {
             let (mut floats, mut halves) =
                 (vec![0u32; boards.places_len()], vec![0u32; boards.places_len() / 2]);
             let mut scales = vec![0.0; boards.tiles()];
-            to_places(Portable, &boards, &plane, &mut floats, &mut []);
-            to_places_of_halves(Portable, &boards, &plane, &mut halves, &mut scales);
+            transform_input(Portable, &boards, &plane, &mut floats, &mut []);
+            transform_input_to_halves(Portable, &boards, &plane, &mut halves, &mut scales);
             let (floats, halves): (&[f32], &[i16]) =
                 (bytemuck::cast_slice(&floats), bytemuck::cast_slice(&halves));
             let mut largest = 0;

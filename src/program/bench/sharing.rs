@@ -5,7 +5,7 @@ use super::{MEBIBYTES, SIDES, position, search_by_count, square};
 use crate::options;
 use kosumi_engine::EngineEvaluator;
 use kosumi_eval::{NetworkEvaluator, NetworkSettings};
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rules::Rules;
 use kosumi_net::Network;
 use kosumi_search::Search;
@@ -24,7 +24,7 @@ pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write)
         let size = square(side)?;
         for &(_, moves, _) in POSITIONS.iter().filter(|&&(of, _, _)| of == side) {
             let game = position(size, Rules::default(), moves)?;
-            for (sharing, name) in [(Sharing::Graph, "graph"), (Sharing::Tree, "tree")] {
+            for (sharing, name) in [(NodeSharing::Graph, "graph"), (NodeSharing::Tree, "tree")] {
                 let evaluator =
                     NetworkEvaluator::new(Arc::clone(network), NetworkSettings::default(), MEBIBYTES);
                 let evaluator = EngineEvaluator::Network(Box::new(evaluator));

@@ -171,7 +171,7 @@ struct Position {
 impl Position {
     fn meaning(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
         // An optimism of 0.5 makes both policies count.
-        let context = Context { legal: &self.legal, no_result: true, optimism: 0.5, temperature: 1.0 };
+        let context = Context { legal: &self.legal, no_result: true, optimism_share: 0.5, temperature: 1.0 };
         Ok(Prediction::new(network, output, context)?)
     }
 }

@@ -29,8 +29,8 @@ fn report(network: &Network, bytes: u64) -> String {
     let cost = network.cost();
     let Cost { parameters, multiply_adds, .. } = cost;
     let [policy, pooled, value, vector] = network.head_widths();
-    let millions = cost.on(USUAL_POINTS) as f64 / 1e6;
-    let pairs = match cost.of_pairs {
+    let millions = cost.multiply_adds_on(USUAL_POINTS) as f64 / 1e6;
+    let pairs = match cost.pair_multiply_adds {
         0 => String::new(),
         pairs => format!(" and {pairs} a pair of points"),
     };

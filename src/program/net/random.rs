@@ -126,10 +126,10 @@ impl From<TrunkNormName> for TrunkNormKind {
 /// Parses `gpool`, or `gpool:3` for three blocks of the kind.
 fn block_kind(text: &str) -> Result<(BlockKind, usize), String> {
     let (word, count) = text.split_once(':').unwrap_or((text, "1"));
-    let kind = BlockKind::ALL.into_iter().find(|kind| kind.word() == word);
+    let kind = BlockKind::ALL.into_iter().find(|kind| kind.name() == word);
     let count = count.parse::<usize>().ok().filter(|count| (1..=100).contains(count));
     kind.zip(count).ok_or_else(|| {
-        let words = BlockKind::ALL.map(BlockKind::word).join(", ");
+        let words = BlockKind::ALL.map(BlockKind::name).join(", ");
         format!("not one of {words}, with :N for N of them")
     })
 }
@@ -163,9 +163,10 @@ fn of_parts(arguments: &Arguments) -> Options {
     let blocks: Vec<BlockKind> =
         arguments.blocks.iter().flat_map(|&(kind, count)| std::iter::repeat_n(kind, count)).collect();
     let trunk_norm = arguments.trunk_norm.into();
-    let is_new = trunk_norm != TrunkNormKind::Batch || blocks.iter().any(|kind| kind.is_new());
+    let needs_version_15 =
+        trunk_norm != TrunkNormKind::Batch || blocks.iter().any(|kind| kind.needs_version_15());
     let needed = match arguments.activation {
-        _ if is_new => 15,
+        _ if needs_version_15 => 15,
         None | Some(ActivationName::Relu) => Options::default().version,
         Some(_) => 11,
     };

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use kosumi_go::board::{Board, BoardSize, Cell, Color, Move, Point, PointSet};
 use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Mark, NodeId, Record, Tree};
-use kosumi_solve::{Aim, ProofNode, Question, Reading, Region, Status, Success, Verdict};
+use kosumi_solve::{Aim, GroupReading, ProofNode, Question, Reading, Region, Status, Success};
 use kosumi_tools::collections::nth_game;
 use kosumi_tools::files::write_at_once;
 use std::io::{self, Write};
@@ -114,7 +114,7 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
         (GoalName::Race | GoalName::Connect, None) => bail!("say with --other which stone is meant"),
     };
     let mut region = region(arguments, board, point, aim)?;
-    region.is_quiet |= arguments.quiet_outside;
+    region.excludes_moves_outside |= arguments.quiet_outside;
     let question = Question {
         board,
         region: &region,
@@ -133,12 +133,12 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
         limit(nodes)
     };
     let verdict = if aim == Aim::Capture {
-        kosumi_solve::judge(&question, &stop)?
+        kosumi_solve::read_status(&question, &stop)?
     } else {
-        let (attack, wider) = kosumi_solve::settle(&question, owner.opponent(), &stop)?;
+        let (attack, wider) = kosumi_solve::read_with_region(&question, owner.opponent(), &stop)?;
         let again = Question { region: &wider, ..question };
-        let (defence, largest) = kosumi_solve::settle(&again, owner, &stop)?;
-        Verdict { status: Status::Unknown, attack, defence, region: largest }
+        let (defence, largest) = kosumi_solve::read_with_region(&again, owner, &stop)?;
+        GroupReading { status: Status::Unknown, attack, defence, region: largest }
     };
     bar.finish_and_clear();
     let seconds = start.elapsed().as_secs_f64();
@@ -185,7 +185,7 @@ fn region(arguments: &Arguments, board: &Board, point: Point, aim: Aim) -> anyho
         let inside =
             |p: &Point| between(p.column(), a.column(), b.column()) && between(p.row(), a.row(), b.row());
         let playable: PointSet = board.size().points().filter(inside).collect();
-        return Ok(Region::drawn(board, playable, point));
+        return Ok(Region::with_points(board, playable, point));
     }
     match aim {
         Aim::Connect(a, b) => Ok(Region::near(board, &[a, b], 3)),
@@ -208,7 +208,7 @@ struct Found<'a> {
     point: Point,
     owner: Color,
     aim: Aim,
-    verdict: Verdict,
+    verdict: GroupReading,
     seconds: f64,
 }
 

@@ -111,7 +111,7 @@ fn near_root<E: Evaluator + Sync>(search: &Search<E>, root: NodeId) -> Vec<(u32,
 #[test]
 fn what_does_not_count_leaves_all_before_it_to_the_bit() {
     for (drawing, to_move) in fighting_positions().into_iter().skip(2) {
-        let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(Sharing::Tree);
+        let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(NodeSharing::Tree);
         let mut search = puct_search(HashPolicy, 1);
         run(&mut search, &game, 300, 3);
         let people = Contrary::default();
@@ -145,7 +145,7 @@ fn sums_are_exact_where_positions_are_explored() {
     let people = Contrary::default();
     let exploration = tree_exploration(shares(0.3, 0.3), shares(0.1, 0.5), &people);
     for threads in [1, 2, 4] {
-        for sharing in [Sharing::Graph, Sharing::Tree] {
+        for sharing in [NodeSharing::Graph, NodeSharing::Tree] {
             for (drawing, to_move) in fighting_positions() {
                 let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(sharing);
                 let mut search = with_puct(puct, LegalityOracle(Arc::default(), HashPolicy), threads);

@@ -10,7 +10,7 @@ use kosumi_eval::stub::{AreaEvaluator, HashEvaluator, HashPolicy};
 use kosumi_eval::{Evaluation, Playouts, Prior};
 use kosumi_go::board::{Board, BoardSize, Color, Move, Point};
 use kosumi_go::game::Line;
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rules::KoRule;
 use node::Node;
 use std::collections::{HashMap, HashSet};
@@ -61,7 +61,7 @@ fn descents_are_legal() {
     for (drawing, to_move) in fighting_positions() {
         for ko in [KoRule::Simple, KoRule::Positional, KoRule::Situational, KoRule::NaturalSituational] {
             for suicide in [false, true] {
-                for sharing in [Sharing::Graph, Sharing::Tree] {
+                for sharing in [NodeSharing::Graph, NodeSharing::Tree] {
                     let game = game(drawing, to_move, rules(ko, suicide)).with_sharing(sharing);
                     let leaves = Arc::new(AtomicU32::new(0));
                     let oracle = LegalityOracle(leaves.clone(), HashEvaluator);
@@ -142,14 +142,14 @@ fn check_sums<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current: 
 #[test]
 fn sums_are_exact() {
     for threads in [1, 2, 4] {
-        for sharing in [Sharing::Graph, Sharing::Tree] {
+        for sharing in [NodeSharing::Graph, NodeSharing::Tree] {
             for (drawing, to_move) in fighting_positions() {
                 let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(sharing);
                 let mut search = search(HashEvaluator, threads);
                 run(&mut search, &game, 4000, 3);
                 // On a tree, one worker leaves nothing stale. On a graph, a node may have learned through one parent
                 // what another parent has not used yet.
-                check_sums(&search, &game, threads == 1 && sharing == Sharing::Tree);
+                check_sums(&search, &game, threads == 1 && sharing == NodeSharing::Tree);
             }
         }
     }
@@ -217,13 +217,13 @@ fn check_means<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current:
 fn means_are_exact() {
     let puct = PuctParams { subtree_value_bias_factor: 0.0, ..PuctParams::default() };
     for threads in [1, 2, 4] {
-        for sharing in [Sharing::Graph, Sharing::Tree] {
+        for sharing in [NodeSharing::Graph, NodeSharing::Tree] {
             for (drawing, to_move) in fighting_positions() {
                 let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(sharing);
                 let mut search = with_puct(puct, HashPolicy, threads);
                 run(&mut search, &game, 3000, 3);
                 // On a tree, one worker leaves nothing stale.
-                check_means(&search, &game, threads == 1 && sharing == Sharing::Tree);
+                check_means(&search, &game, threads == 1 && sharing == NodeSharing::Tree);
                 // After a recomputation from the leaves up, nothing is stale on a graph either: updates through other
                 // parents have arrived.
                 let root = search.table.find(game.graph_key()).expect("root");
@@ -294,7 +294,7 @@ fn a_trees_value_is_the_mean_of_its_evaluations() {
         }
     }
     let sums = Arc::new(Mutex::new((0.0, 0)));
-    let game = empty(5).with_sharing(Sharing::Tree);
+    let game = empty(5).with_sharing(NodeSharing::Tree);
     let report = run(&mut search(Summing(sums.clone(), HashEvaluator), 1), &game, 3000, 1);
     let (sum, count) = *sums.lock().expect("lock");
     assert_eq!(count, 3000);
@@ -384,7 +384,7 @@ fn the_root_is_seen_from_one_more_side_for_every_so_many_visits() {
             HashPolicy.evaluate(line, rng, moves)
         }
         fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-            self.expand_root_seen(line, 0, moves);
+            self.expand_root_view(line, 0, moves);
         }
         fn has_root_priors(&self) -> bool {
             true
@@ -392,7 +392,7 @@ fn the_root_is_seen_from_one_more_side_for_every_so_many_visits() {
         fn root_views(&self, _size: BoardSize) -> u32 {
             4
         }
-        fn expand_root_seen(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
+        fn expand_root_view(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
             HashPolicy.expand(line, moves);
             for (index, (_, prior)) in moves.iter_mut().enumerate() {
                 *prior = Prior::Probability(if index == view as usize { 1.0 } else { 0.0 });
@@ -422,7 +422,7 @@ fn the_root_is_seen_from_one_more_side_for_every_so_many_visits() {
 #[test]
 fn scores_and_squares_are_means_over_simulations() {
     // The score of the stub is ten times its value, so on a tree both means must agree everywhere.
-    let game = empty(4).with_sharing(Sharing::Tree);
+    let game = empty(4).with_sharing(NodeSharing::Tree);
     let mut search = with_puct(plain_puct(), HashPolicy, 1);
     run(&mut search, &game, 3000, 1);
     for (id, _) in walk(search.table(), &game) {
@@ -464,7 +464,7 @@ fn colours_are_symmetric() {
 #[test]
 fn transpositions_share_nodes_only_on_the_graph() {
     let graph = run(&mut search(HashEvaluator, 1), &empty(5), 5000, 1);
-    let tree = run(&mut search(HashEvaluator, 1), &empty(5).with_sharing(Sharing::Tree), 5000, 1);
+    let tree = run(&mut search(HashEvaluator, 1), &empty(5).with_sharing(NodeSharing::Tree), 5000, 1);
     assert!(graph.transpositions > 100, "{}", graph.transpositions);
     assert_eq!(tree.transpositions, 0);
 }

@@ -137,7 +137,7 @@ pub fn see_root_again<E: Evaluator>(
     while may_be_seen_again(node, seen, most) {
         let view = seen.load(Ordering::Relaxed);
         moves.clear();
-        evaluator.expand_root_seen(line, view, moves);
+        evaluator.expand_root_view(line, view, moves);
         root_moves::temper(moves, temperature);
         for edge in table.edges(node) {
             if let Some((_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
@@ -448,7 +448,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         // The leaf itself may have moves already, if the table was full or the game over.
         for step in self.path.iter().rev() {
             if let Move::Play(point) = step.mv {
-                plays.note_earlier(point, step.color);
+                plays.record_earlier(point, step.color);
             }
             update(step.node, step.color, plays);
         }

@@ -7,9 +7,9 @@
 //!
 //! CITE: Yasushi Kawano, "Using similar positions to search game trees" (1996), for the idea.
 
-use super::{Bits, Child, Decided, NEVER, Position, Proof, Search, max_depth};
-use crate::step::{NO_MOVE, PASS, Step, THREAT};
-use crate::table::Known;
+use super::{Bits, Child, NEVER, PathResult, Position, Proof, Search, max_depth};
+use crate::move_code::{MoveCode, NO_MOVE, PASS, THREAT};
+use crate::table::Knowledge;
 
 /// Largest number of nodes of one simulation. A simulation must stay much cheaper than the search that it may save.
 const MOST_NODES: u32 = 200;
@@ -44,10 +44,10 @@ impl<B: Bits> Search<'_, B> {
     }
 
     /// Returns the winner's first move in the proof of a model, if it is known.
-    fn model_move(&self, model: &Position<B>) -> Option<Step> {
+    fn model_move(&self, model: &Position<B>) -> Option<MoveCode> {
         // The look-up uses no past: proofs that depend on a past are no models.
         let past = self.bare.past(self.ground, self.images, model, true, [B::default(); 2]);
-        let Some(Known::Proven(Proof { best, .. })) =
+        let Some(Knowledge::Proven(Proof { best, .. })) =
             self.table.look_up(past.key, |proof| proof.best != NO_MOVE)
         else {
             return None;
@@ -59,7 +59,7 @@ impl<B: Bits> Search<'_, B> {
     }
 
     /// Returns the position after a move, without a past; `None` if the move is not legal.
-    fn model_after(&self, model: &Position<B>, step: Step) -> Option<Position<B>> {
+    fn model_after(&self, model: &Position<B>, step: MoveCode) -> Option<Position<B>> {
         match step {
             PASS => Some(self.ground.pass(model)),
             THREAT.. => None,
@@ -79,7 +79,12 @@ impl<B: Bits> Search<'_, B> {
     }
 
     /// Simulates a child after which the winner is to move. The path ends with this child.
-    fn simulate_winner(&mut self, at: &Child<B>, model: &Position<B>, left: &mut u32) -> Option<Decided<B>> {
+    fn simulate_winner(
+        &mut self,
+        at: &Child<B>,
+        model: &Position<B>,
+        left: &mut u32,
+    ) -> Option<PathResult<B>> {
         let position = at.after;
         let before = self.count(left)?;
         let prover_moves = position.to_move == self.goal.prover;
@@ -103,7 +108,12 @@ impl<B: Bits> Search<'_, B> {
     }
 
     /// Simulates a child after which the loser is to move: every move must fail. The path ends with this child.
-    fn simulate_loser(&mut self, at: &Child<B>, model: &Position<B>, left: &mut u32) -> Option<Decided<B>> {
+    fn simulate_loser(
+        &mut self,
+        at: &Child<B>,
+        model: &Position<B>,
+        left: &mut u32,
+    ) -> Option<PathResult<B>> {
         let position = at.after;
         let before = self.count(left)?;
         let prover_moves = position.to_move == self.goal.prover;
@@ -112,7 +122,7 @@ impl<B: Bits> Search<'_, B> {
             if settled.won == prover_moves {
                 return None;
             }
-            let decided = Decided { won: settled.won, since: NEVER, trace: settled.trace };
+            let decided = PathResult { won: settled.won, since: NEVER, trace: settled.trace };
             return self.finish((at.key, at.symmetry), decided, NO_MOVE, before).decided;
         }
         let first = self.children.len();
@@ -155,18 +165,18 @@ impl<B: Bits> Search<'_, B> {
 mod tests {
     use super::*;
     use crate::goal::{Goal, Kind};
-    use crate::ground::Ground;
     use crate::images::Images;
     use crate::path::Repetition;
     use crate::table::Table;
+    use crate::window::Window;
     use kosumi_go::board::{Board, BoardSize, Color};
     use kosumi_go::rules::KoRule;
 
     /// The correctness of simulated results is tested by `solve::tests`, against plain minimax.
     #[test]
-    fn moves_fail_as_others_do() {
+    fn simulated_moves_fail_like_their_model() {
         let size = BoardSize::new(3, 4).unwrap();
-        let ground = Ground::<u64>::whole(size, false).unwrap();
+        let ground = Window::<u64>::whole(size, false).unwrap();
         let (images, table) = (Images::new(&ground, size), Table::new(16 << 20));
         let never = |_: u64| false;
         let root = ground.position(&Board::new(size), Color::Black);

@@ -2,7 +2,7 @@
 
 use super::settings::{Perspective, Settings};
 use kosumi_go::board::Color;
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -168,7 +168,7 @@ const TABLE: &[Parameter] = &[
         all.analyst.network.pass_alive_with_suicide = Some(value);
     }),
     flag("useGraphSearch", |all, value| {
-        all.analyst.sharing = if value { Sharing::Graph } else { Sharing::Tree };
+        all.analyst.sharing = if value { NodeSharing::Graph } else { NodeSharing::Tree };
     }),
     word("humanSLProfile", |all, text| match text {
         "" | "_" => {

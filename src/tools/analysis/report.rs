@@ -3,7 +3,7 @@
 use super::query::{Include, Query, move_text};
 use super::settings::Perspective;
 use kosumi_engine::{Analysis, Expectation, MoveAnalysis};
-use kosumi_eval::Outlook;
+use kosumi_eval::DetailedPrediction;
 use kosumi_go::board::{BoardSize, Color, Key, Move};
 use kosumi_net::Prediction;
 use kosumi_net::input::index;
@@ -148,7 +148,7 @@ impl<'a> Teller<'a> {
         Value::Object(fields)
     }
 
-    fn raw(&self, raw: &Outlook, fields: &mut Map<String, Value>) {
+    fn raw(&self, raw: &DetailedPrediction, fields: &mut Map<String, Value>) {
         fields.insert("rawWinrate".into(), self.win_rate(raw.result));
         fields.insert("rawLead".into(), self.signed(raw.lead));
         fields.insert("rawScoreSelfplay".into(), self.signed(raw.score_mean));

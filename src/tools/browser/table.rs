@@ -11,7 +11,7 @@ use kosumi_go::game::{Game, IllegalMove};
 use kosumi_go::handicap::{fixed_handicap, star_points};
 use kosumi_go::rules::{PRESETS, Rules};
 use kosumi_go::score::{self, format_score};
-use kosumi_go::sgf::{Follow, Meta, Record, SgfError, Strictness, Tree};
+use kosumi_go::sgf::{FollowOptions, Meta, Record, SgfError, Strictness, Tree};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -200,7 +200,8 @@ impl Table {
             can_be_partial,
         };
         let record = Record::parse(bytes).map_err(|error| bad(error, false))?;
-        let follow = Follow { rules: self.game.rules(), up_to: None, strictness: Strictness::Tolerant };
+        let follow =
+            FollowOptions { rules: self.game.rules(), up_to: None, strictness: Strictness::Tolerant };
         let followed = record.follow(&follow).map_err(|error| bad(error, false))?;
         if let Some(fault) = followed.fault.as_ref().filter(|_| !is_partial) {
             return Err(bad(fault.clone(), true));
@@ -505,7 +506,7 @@ impl Table {
             .collect();
         let (dead, area, count) = match &self.phase {
             Phase::Marking(dead) => {
-                let owner = score::counting_owner(game.board(), dead, game.rules());
+                let owner = score::scoring_owner(game.board(), dead, game.rules());
                 let mean = |point| owner[point].map_or(0.0, |owner: Color| owner.sign() as f32);
                 let means: Vec<f32> = size.points().map(mean).collect();
                 let dead: String = dead.iter().map(at).collect();

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use kosumi_go::board::{BoardSize, Color, Key};
 use kosumi_go::rules::Rules;
-use kosumi_go::sgf::facts::{Date, Ending, Outcome, Rank, Winner};
+use kosumi_go::sgf::facts::{Date, Ending, GameResult, Rank, Winner};
 use kosumi_go::sgf::repetition::{Cycle, Repetition};
 use kosumi_go::sgf::{Record, Strictness};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ impl ResultWord {
         matches!(self, Score | Resign | Time | Forfeit | Unspecified)
     }
 
-    fn of_winner(outcome: Option<Outcome>) -> ResultWord {
+    fn of_winner(outcome: Option<GameResult>) -> ResultWord {
         match outcome.map(|outcome| outcome.winner) {
             Some(Winner::Player(Color::Black)) => ResultWord::Black,
             Some(Winner::Player(Color::White)) => ResultWord::White,
@@ -84,7 +84,7 @@ impl ResultWord {
         }
     }
 
-    fn of_ending(outcome: Option<Outcome>) -> Option<ResultWord> {
+    fn of_ending(outcome: Option<GameResult>) -> Option<ResultWord> {
         let outcome = outcome.filter(|outcome| matches!(outcome.winner, Winner::Player(_)))?;
         Some(match outcome.ending {
             Ending::Score(_) => ResultWord::Score,
@@ -253,11 +253,11 @@ impl Criteria {
                 // A year is in a range of days only if all of its days are.
                 days.is_some_and(|(first, last)| span.contains(first) && span.contains(last))
             })
-            && self.holds_for_result(record.result.as_deref().and_then(Outcome::parse))
+            && self.holds_for_result(record.result.as_deref().and_then(GameResult::parse))
             && self.moves.is_none_or(|span| span.contains(record.move_count()))
     }
 
-    fn holds_for_result(&self, outcome: Option<Outcome>) -> bool {
+    fn holds_for_result(&self, outcome: Option<GameResult>) -> bool {
         let (endings, winners): (Vec<_>, Vec<_>) = self.results.iter().partition(|word| word.is_ending());
         (winners.is_empty() || winners.contains(&ResultWord::of_winner(outcome)))
             && (endings.is_empty()

@@ -4,9 +4,9 @@ use super::reading::{Batch, Entry, Problem};
 use kosumi_go::board::{Color, Key, Move};
 use kosumi_go::game::IllegalMove;
 use kosumi_go::rules::{KoRule, Rules};
-use kosumi_go::sgf::repetition::{Repetition, Repetitions};
+use kosumi_go::sgf::repetition::{Repetition, RepetitionFinder};
 use kosumi_go::sgf::sequence_key::SequenceKey;
-use kosumi_go::sgf::{Record, SgfError, SgfErrorKind, Step, Strictness, source_offset};
+use kosumi_go::sgf::{Record, ReplayStep, SgfError, SgfErrorKind, Strictness, source_offset};
 
 /// Move of a game with its position in the record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,20 +97,20 @@ impl Examined {
         let (mut objections, mut repetitions) = (Vec::new(), Vec::new());
         let mut key = SequenceKey::default();
         let mut has_position = false;
-        let mut finder = Repetitions::default();
+        let mut finder = RepetitionFinder::default();
         let mut before: Option<Color> = None;
-        let observe = |step: Step<'_>, game: &kosumi_go::game::Game| {
+        let observe = |step: ReplayStep<'_>, game: &kosumi_go::game::Game| {
             let board = game.board();
             has_position |= positions.contains(&board.key());
             match step {
-                Step::Position { .. } => {
+                ReplayStep::Position { .. } => {
                     if game.records().is_empty() {
                         finder.start(board, game.to_move());
                         key.start(board, game.to_move());
                         before = None;
                     }
                 }
-                Step::Move { number, recorded, objection, .. } => {
+                ReplayStep::Move { number, recorded, objection, .. } => {
                     let Some(last) = game.records().last() else { return };
                     let played = Played { number, color: last.color, mv: last.mv, offset: recorded.offset };
                     tally.moves += 1;

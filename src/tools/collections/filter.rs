@@ -8,7 +8,7 @@ use super::pipeline::Work;
 use super::reading::{Batch, Entry};
 use kosumi_go::board::Key;
 use kosumi_go::rng::Rng;
-use kosumi_go::sgf::collection::Missing;
+use kosumi_go::sgf::collection::MissingSyntax;
 use kosumi_go::sgf::{Record, SgfError};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -81,11 +81,11 @@ struct Reservoir {
     size: u32,
     rng: Rng,
     seen: u32,
-    records: Vec<(u64, Vec<u8>, Missing)>,
+    records: Vec<(u64, Vec<u8>, MissingSyntax)>,
 }
 
 impl Reservoir {
-    fn add(&mut self, number: u64, bytes: &[u8], missing: Missing) {
+    fn add(&mut self, number: u64, bytes: &[u8], missing: MissingSyntax) {
         self.seen = self.seen.saturating_add(1);
         let record = || (number, bytes.to_vec(), missing);
         if self.seen <= self.size {

@@ -5,7 +5,7 @@ use super::pipeline::Work;
 use super::reading::{Batch, Entry};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
-use kosumi_go::sgf::{Record, Step, Strictness, source_offset};
+use kosumi_go::sgf::{Record, ReplayStep, Strictness, source_offset};
 use serde::{Deserialize, Serialize};
 
 /// Result of replaying the games of a batch.
@@ -59,12 +59,12 @@ impl Replayed {
         // Number of the move if it is one, byte offset, and description.
         let mut found: Vec<(Option<usize>, usize, String)> = Vec::new();
         let mut moves = 0;
-        let observe = |step: Step<'_>, game: &Game| {
+        let observe = |step: ReplayStep<'_>, game: &Game| {
             let board = game.board();
             if board.key() != board.recomputed_key() {
                 self.wrong_keys += 1;
             }
-            if let Step::Move { number, recorded, objection, .. } = step {
+            if let ReplayStep::Move { number, recorded, objection, .. } = step {
                 moves = number;
                 if let (Some(reason), Ok(mv)) = (objection, &recorded.mv) {
                     let what = format!("{} {mv}: {}", recorded.color, reason);

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use flate2::write::{DeflateEncoder, GzEncoder};
-use kosumi_go::sgf::collection::Missing;
+use kosumi_go::sgf::collection::MissingSyntax;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs::{self, File, OpenOptions};
@@ -96,7 +96,7 @@ impl Output {
     /// # Errors
     ///
     /// Returns an error if writing fails.
-    pub fn write(&mut self, record: &[u8], missing: Missing) -> io::Result<()> {
+    pub fn write(&mut self, record: &[u8], missing: MissingSyntax) -> io::Result<()> {
         let end = || missing.text() + "\n";
         match self {
             Output::Nothing => Ok(()),

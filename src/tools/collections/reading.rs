@@ -6,7 +6,7 @@ use super::decode::{Format, peek, unpacked};
 use super::stream::RecordStream;
 use crate::words::as_text;
 use kosumi_go::sgf::SgfErrorKind;
-use kosumi_go::sgf::collection::{Missing, Piece, RECORD_LIMIT};
+use kosumi_go::sgf::collection::{CollectionPiece, MissingSyntax, RECORD_LIMIT};
 use rawzip::{CompressionMethod, ZipArchive};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -39,7 +39,7 @@ pub struct Entry {
     /// Range of its bytes in the batch.
     pub range: Range<usize>,
     /// Brackets missing at its end.
-    pub missing: Missing,
+    pub missing: MissingSyntax,
 }
 
 /// Input that cannot be read: a record, or a file from some byte on.
@@ -283,13 +283,13 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
         Ok(())
     }
 
-    fn piece(&mut self, source: &Arc<str>, game: &mut u64, piece: Piece<'_>) {
+    fn piece(&mut self, source: &Arc<str>, game: &mut u64, piece: CollectionPiece<'_>) {
         if self.is_stopped {
             return;
         }
         *game += 1;
         match piece {
-            Piece::Record(record) => {
+            CollectionPiece::Record(record) => {
                 self.number += 1;
                 let start = self.batch.bytes.len();
                 self.batch.bytes.extend_from_slice(record.bytes);
@@ -300,7 +300,7 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
                     missing: record.missing,
                 });
             }
-            Piece::TooLong { offset } => {
+            CollectionPiece::TooLong { offset } => {
                 let reason = format!("the record is longer than {} bytes", self.limits.record);
                 let source = source.clone();
                 self.batch.problems.push(Problem {

@@ -5,7 +5,7 @@ use super::stream::RecordStream;
 use crate::files::files_below;
 use anyhow::{Context, bail};
 use kosumi_go::sgf::Record;
-use kosumi_go::sgf::collection::{Missing, Piece, RECORD_LIMIT};
+use kosumi_go::sgf::collection::{CollectionPiece, MissingSyntax, RECORD_LIMIT};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,7 +18,7 @@ const MOST_FILES: usize = 100_000;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Found {
     /// Bytes of a record, and brackets missing at its end.
-    Record(Vec<u8>, Missing),
+    Record(Vec<u8>, MissingSyntax),
     /// Record that is too long, with the offset of its first byte in the decompressed stream.
     TooLong(u64),
 }
@@ -64,8 +64,8 @@ impl Records {
         let length = stream.read()?;
         stream.split(&mut |piece| {
             found.push_back(match piece {
-                Piece::Record(record) => Found::Record(record.bytes.to_owned(), record.missing),
-                Piece::TooLong { offset } => Found::TooLong(offset),
+                CollectionPiece::Record(record) => Found::Record(record.bytes.to_owned(), record.missing),
+                CollectionPiece::TooLong { offset } => Found::TooLong(offset),
             });
         });
         if length == 0 {

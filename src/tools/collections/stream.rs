@@ -1,7 +1,7 @@
 //! Splitting of byte streams into records, shared by all readers.
 
 use encoding_rs::{Decoder, UTF_16BE, UTF_16LE};
-use kosumi_go::sgf::collection::{Piece, Splitter};
+use kosumi_go::sgf::collection::{CollectionPiece, Splitter};
 use std::io::{self, Read};
 
 /// Number of bytes per read.
@@ -48,7 +48,7 @@ impl<R: Read> RecordStream<R> {
     }
 
     /// Passes on the records that end in the last chunk, or at the end of the stream.
-    pub(super) fn split(&mut self, each: &mut dyn FnMut(Piece<'_>)) {
+    pub(super) fn split(&mut self, each: &mut dyn FnMut(CollectionPiece<'_>)) {
         let chunk = self.buffer.get(..self.length).unwrap_or_default();
         if chunk.is_empty() {
             self.splitter.finish(&mut |piece| each(piece));

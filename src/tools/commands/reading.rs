@@ -108,7 +108,7 @@ impl Commands {
     ) -> Result<Reading, Failure> {
         match scope {
             Scope::Chain => {
-                let reading = self.read(board, &Region::NOWHERE, Aim::Chain(point), first)?;
+                let reading = self.read(board, &Region::EMPTY, Aim::Chain(point), first)?;
                 if reading.success != Success::Unknown {
                     return Ok(reading);
                 }
@@ -189,7 +189,7 @@ impl Commands {
     }
 
     fn joins(&self, a: Point, b: Point, first: Color) -> Result<Reading, Failure> {
-        self.read(self.board(), &Region::NOWHERE, Aim::Link(a, b), first)
+        self.read(self.board(), &Region::EMPTY, Aim::Link(a, b), first)
     }
 
     /// Parses two stones of the same colour.
@@ -323,7 +323,7 @@ pub(super) fn dragon_status(
     let suicide = commands.engine.game().rules().suicide;
     let question =
         Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
-    let verdict = kosumi_solve::judge(&question, &|nodes| nodes >= MOST_NODES);
+    let verdict = kosumi_solve::read_status(&question, &|nodes| nodes >= MOST_NODES);
     // A group without free points is captured by the next move or never, which is a matter of tactical reading.
     let verdict = verdict.map_err(|error| Failure::new(error.to_string()))?;
     if verdict.status == Status::Alive {

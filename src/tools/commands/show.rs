@@ -81,7 +81,7 @@ pub(super) fn life_and_death(commands: &mut Commands, _: &mut Arguments<'_>, _: 
 /// Returns what each player holds unconditionally, Black's part first.
 fn unconditional(commands: &Commands) -> [PassAlive; 2] {
     let game = commands.engine.game();
-    Color::BOTH.map(|color| safety::held(game.board(), color, game.rules().suicide))
+    Color::BOTH.map(|color| safety::unconditionally_held(game.board(), color, game.rules().suicide))
 }
 
 /// Returns the player who holds a point unconditionally, as a stone or as territory.

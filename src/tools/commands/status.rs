@@ -4,7 +4,7 @@ use super::text::{color, color_text, move_text, points_text};
 use super::{Answer, Commands};
 use kosumi_engine::FinalStatus;
 use kosumi_go::board::{Board, BoardSize, Cell, Color, Point};
-use kosumi_go::game::{Game, Record};
+use kosumi_go::game::{Game, MoveRecord};
 use kosumi_go::handicap::star_points;
 use kosumi_go::score;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -38,7 +38,7 @@ pub(super) fn move_history(commands: &mut Commands, _: &mut Arguments<'_>, _: &m
     Ok(Response::lines(commands.engine.game().records().iter().rev().map(record_text)))
 }
 
-fn record_text(record: &Record) -> String {
+fn record_text(record: &MoveRecord) -> String {
     format!("{} {}", color_text(record.color), move_text(record.mv))
 }
 

@@ -7,7 +7,7 @@ use super::{Answer, Commands};
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 use kosumi_go::safety;
 use kosumi_gtp::{Arguments, Failure, Session};
-use kosumi_solve::{Double, DoubleError, EyesError, Reading, Success};
+use kosumi_solve::{EyesError, MultiChainError, MultiChainReader, Reading, Success};
 use std::fmt::Write;
 
 /// Size of the solver's table for one of many small queries, in bytes.
@@ -45,15 +45,15 @@ impl Commands {
         }
     }
 
-    fn double(&self, nodes: u64) -> Double {
-        Double { suicide: self.engine.game().rules().suicide, memory: SMALL_MEMORY, nodes }
+    fn double(&self, nodes: u64) -> MultiChainReader {
+        MultiChainReader { suicide: self.engine.game().rules().suicide, memory: SMALL_MEMORY, nodes }
     }
 }
 
-fn double_failure(error: DoubleError) -> Failure {
+fn double_failure(error: MultiChainError) -> Failure {
     match error {
-        DoubleError::Undecided => Failure::new(format!("not decided within {MOST_DOUBLE_NODES} nodes")),
-        DoubleError::Question(error) => Failure::new(error.to_string()),
+        MultiChainError::Undecided => Failure::new(format!("not decided within {MOST_DOUBLE_NODES} nodes")),
+        MultiChainError::Question(error) => Failure::new(error.to_string()),
     }
 }
 
@@ -231,7 +231,12 @@ pub(super) fn combination_attack(
 }
 
 /// Returns the code for capturing one of two chains, with the opponent moving first.
-fn either(double: &mut Double, board: &Board, chains: &[Point], color: Color) -> Result<u8, Failure> {
+fn either(
+    double: &mut MultiChainReader,
+    board: &Board,
+    chains: &[Point],
+    color: Color,
+) -> Result<u8, Failure> {
     let mut codes = Vec::new();
     for &chain in chains {
         let success = double.captured(board, chain, color.opponent()).map_err(double_failure)?;
@@ -268,6 +273,6 @@ pub(super) fn defend_both(
     if either(&mut double, commands.board(), &[a, b], color)? == 0 {
         return Ok("1".into());
     }
-    let kept = double.keeps_all(commands.board(), &[a, b], color).map_err(double_failure)?;
+    let kept = double.saves_all(commands.board(), &[a, b], color).map_err(double_failure)?;
     Ok(u8::from(kept).to_string().into())
 }

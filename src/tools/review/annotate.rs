@@ -10,7 +10,7 @@ use super::main_line::Change;
 use super::reviewed::Reviewed;
 use crate::words::{grouped, unsigned_zero};
 use kosumi_go::board::{Color, Move};
-use kosumi_go::sgf::{Judgement as Verdict, Mark, NodeId, Tree};
+use kosumi_go::sgf::{Mark, MoveAnnotation as Verdict, NodeId, Tree};
 
 /// Separates a comment of the file from ours.
 const HEADING: &str = "— Kosumi —";

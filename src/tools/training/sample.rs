@@ -7,7 +7,7 @@ use kosumi_go::game::Game;
 use kosumi_go::rng::Rng;
 use kosumi_go::rules::{Rules, Scoring};
 use kosumi_go::score::{Owners, area_owner};
-use kosumi_go::sgf::facts::{Date, Ending, Outcome, Winner};
+use kosumi_go::sgf::facts::{Date, Ending, GameResult, Winner};
 use kosumi_go::sgf::{Record, Strictness};
 use kosumi_net::{Input, input};
 use std::cmp::Ordering;
@@ -145,7 +145,7 @@ pub fn examples(
 /// Returns the winner, `None` for a draw, and Black's score in points if the game was counted. Returns `None` if the
 /// game has no result.
 pub fn result(record: &Record) -> Option<(Option<Color>, Option<f32>)> {
-    let outcome = record.result.as_deref().and_then(Outcome::parse)?;
+    let outcome = record.result.as_deref().and_then(GameResult::parse)?;
     let score = |sign: i32| match outcome.ending {
         Ending::Score(points) => Some(sign as f32 * points),
         _ => None,

@@ -1,7 +1,7 @@
 //! Tests of decoding: bytes to text and moves.
 
 use super::*;
-use crate::sgf::collection::{Piece, RECORD_LIMIT, Splitter};
+use crate::sgf::collection::{CollectionPiece, RECORD_LIMIT, Splitter};
 use crate::sgf::{Record, Tree};
 use proptest::prelude::*;
 
@@ -33,9 +33,9 @@ fn read_back(bytes: &[u8]) -> ([String; 3], usize, Record) {
 fn pieces(stream: &[u8], length: usize) -> Vec<Vec<u8>> {
     let mut splitter = Splitter::new(RECORD_LIMIT);
     let mut pieces = Vec::new();
-    let mut out = |piece: Piece<'_>| match piece {
-        Piece::Record(record) => pieces.push(record.bytes.to_vec()),
-        Piece::TooLong { offset } => panic!("too long at {offset}"),
+    let mut out = |piece: CollectionPiece<'_>| match piece {
+        CollectionPiece::Record(record) => pieces.push(record.bytes.to_vec()),
+        CollectionPiece::TooLong { offset } => panic!("too long at {offset}"),
     };
     stream.chunks(length).for_each(|chunk| splitter.push(chunk, &mut out));
     splitter.finish(&mut out);
@@ -77,7 +77,7 @@ fn names_without_a_named_set() {
 }
 
 #[test]
-fn text_is_utf_8_whatever_the_record_says() {
+fn valid_utf_8_overrides_the_named_set() {
     let names = ["张三李", "王立誠", "友谊赛"];
     for label in
         ["GB2312", "GB18030", "Shift_JIS", "Big5", "EUC-KR", "windows-1251", "ISO-8859-1", "x-unknown"]
@@ -133,7 +133,7 @@ fn marks_and_damage() {
 }
 
 #[test]
-fn the_detector_is_shown_letters_and_what_stands_beside_them() {
+fn excerpt_contains_letters_and_their_neighbours() {
     assert_eq!(excerpt(b"0123456789\xe9abcdefghij"), b"23456789\xe9abcdefgh");
     assert_eq!(excerpt(b"0123456789\xe9abc\xe9defghij"), b"23456789\xe9abc\xe9defghij");
     assert_eq!(excerpt(b"\xe9 a long way without any \xe9"), b"\xe9 a long out any \xe9");
@@ -192,7 +192,7 @@ proptest! {
 
     /// Text in a set survives a round trip through a record that names the set, and so do the moves.
     #[test]
-    fn what_a_named_set_holds_is_read_back(
+    fn text_in_a_named_set_round_trips(
         set in prop::sample::select(SETS.to_vec()),
         texts in prop::array::uniform3("[一-龥ぁ-んァ-ヶ가-힣А-яÀ-ÿ\\\\\\]\\[;():a-c]{1,12}"),
         length in 1_usize..50,

@@ -10,16 +10,16 @@ use proptest::prelude::*;
 struct Owned {
     offset: usize,
     bytes: Option<Vec<u8>>,
-    missing: Missing,
+    missing: MissingSyntax,
 }
 
-fn owned(piece: Piece<'_>) -> Owned {
+fn owned(piece: CollectionPiece<'_>) -> Owned {
     match piece {
-        Piece::Record(RawRecord { offset, bytes, missing }) => {
+        CollectionPiece::Record(RawRecord { offset, bytes, missing }) => {
             Owned { offset: offset as usize, bytes: Some(bytes.to_vec()), missing }
         }
-        Piece::TooLong { offset } => {
-            Owned { offset: offset as usize, bytes: None, missing: Missing::default() }
+        CollectionPiece::TooLong { offset } => {
+            Owned { offset: offset as usize, bytes: None, missing: MissingSyntax::default() }
         }
     }
 }
@@ -75,15 +75,15 @@ fn slow_split(stream: &[u8], limit: usize) -> Vec<Owned> {
         }
         let start = at;
         let (mut depth, mut in_value) = (0, false);
-        let mut missing = Missing::default();
+        let mut missing = MissingSyntax::default();
         let mut escaped = false;
         loop {
             let Some(&byte) = stream.get(at) else {
-                missing = Missing { byte: escaped, bracket: in_value, parentheses: depth };
+                missing = MissingSyntax { byte: escaped, bracket: in_value, parentheses: depth };
                 break;
             };
             if at > start && line_begins_game(stream, at) {
-                missing = Missing { byte: escaped, bracket: in_value, parentheses: depth };
+                missing = MissingSyntax { byte: escaped, bracket: in_value, parentheses: depth };
                 break;
             }
             match (in_value, byte) {
@@ -103,7 +103,7 @@ fn slow_split(stream: &[u8], limit: usize) -> Vec<Owned> {
         let bytes = &stream[start..at];
         let trimmed = if missing.bracket { bytes } else { bytes.trim_ascii_end() };
         pieces.push(if bytes.len() > limit {
-            Owned { offset: start, bytes: None, missing: Missing::default() }
+            Owned { offset: start, bytes: None, missing: MissingSyntax::default() }
         } else {
             Owned { offset: start, bytes: Some(trimmed.to_vec()), missing }
         });
@@ -119,7 +119,7 @@ fn texts(stream: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn games_and_what_stands_between_them() {
+fn games_and_text_between_them() {
     let rows: &[(&str, &[(usize, &str)])] = &[
         ("", &[]),
         ("no game (at all)", &[]),
@@ -181,7 +181,7 @@ fn character_sets_with_brackets_in_them() {
 fn memory_is_bounded_and_what_follows_is_found() {
     let mut splitter = Splitter::new(1000);
     let mut pieces = Vec::new();
-    let mut out = |piece: Piece<'_>| pieces.push(owned(piece));
+    let mut out = |piece: CollectionPiece<'_>| pieces.push(owned(piece));
     splitter.push(b"(;C[", &mut out);
     for _ in 0..10_000 {
         splitter.push(&[b'x'; 100], &mut out);
@@ -254,7 +254,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_do(
+    fn any_bytes_agree_with_the_slow_splitter(
         stream in prop::collection::vec(prop::sample::select(b"(();[]\\\n ABGM1\x1a\x5d\x7f".to_vec()), 0..300),
         lengths in prop::collection::vec(1usize..40, 1..8),
     ) {

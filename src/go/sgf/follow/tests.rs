@@ -4,14 +4,14 @@ use super::*;
 use crate::board::BoardSize;
 use crate::rules::PRESETS;
 
-fn follow(text: &str, up_to: Option<usize>) -> Followed {
+fn follow(text: &str, up_to: Option<usize>) -> FollowedGame {
     let record = Record::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let how = Follow { rules: Rules::default(), up_to, strictness: Strictness::Tolerant };
+    let how = FollowOptions { rules: Rules::default(), up_to, strictness: Strictness::Tolerant };
     record.follow(&how).unwrap()
 }
 
 #[test]
-fn what_is_lost_is_a_fault() {
+fn lost_moves_are_faults() {
     let rows = [
         ("(;SZ[9];B[ee];W[ee];B[dd])", 1, "move 2, White E5: occupied (at byte 16)"),
         ("(;SZ[9];B[E5];W[C7])", 0, "move 1, Black \"E5\": not a point, which is two letters (at byte 10)"),
@@ -57,7 +57,7 @@ fn what_is_lost_is_a_fault() {
 }
 
 #[test]
-fn what_loses_nothing_is_said() {
+fn harmless_faults_are_warnings() {
     let rows = [
         ("(;SZ[9];B[ee];W[cc])", ""),
         ("(;SZ[9]US[Matsuyama[3d]];B[ee])", ""),
@@ -91,7 +91,7 @@ fn what_loses_nothing_is_said() {
 }
 
 #[test]
-fn a_fault_behind_the_position_is_no_fault_of_it() {
+fn later_faults_are_only_warnings() {
     let text = "(;SZ[9];B[ee];W[cc];B[ee];W[dd]";
     let behind = follow(text, Some(3));
     assert_eq!((behind.game.records().len(), behind.fault), (2, None));
@@ -121,7 +121,7 @@ fn komi_is_that_of_the_record_or_of_its_rules() {
 }
 
 #[test]
-fn who_moves_first_where_stones_are_set_up() {
+fn side_to_move_after_set_up() {
     use Color::{Black, White};
     for (text, to_move, handicap) in [
         ("(;SZ[9]AB[cc][gg])", White, 2),

@@ -5,19 +5,21 @@ use crate::board::BoardSize;
 use crate::game::{Game, IllegalMove};
 use crate::rng::Rng;
 use crate::rules::{KoRule, Rules};
-use crate::sgf::{Record, Step, Strictness};
+use crate::sgf::{Record, ReplayStep, Strictness};
 use proptest::prelude::*;
 
 /// Returns the repetitions of a record with the numbers of their moves.
 fn repetitions(sgf: &str) -> Vec<(usize, Repetition)> {
     let mut found = Vec::new();
-    let mut finder = Repetitions::default();
+    let mut finder = RepetitionFinder::default();
     let record = Record::parse(sgf.as_bytes()).unwrap();
     let rules = Rules { ko: KoRule::Simple, ..Rules::default() };
     let replayed = record.replay_observed(rules, 0.5, None, Strictness::Tolerant, |step, game| match step {
-        Step::Position { .. } if game.records().is_empty() => finder.start(game.board(), game.to_move()),
-        Step::Position { .. } => {}
-        Step::Move { number, objection, .. } => {
+        ReplayStep::Position { .. } if game.records().is_empty() => {
+            finder.start(game.board(), game.to_move())
+        }
+        ReplayStep::Position { .. } => {}
+        ReplayStep::Move { number, objection, .. } => {
             let last = game.records().last().unwrap();
             let repetition = finder.played(game.board(), last);
             let is_simple_ko = repetition.as_ref().is_some_and(|found| found.cycle == Cycle::SimpleKo);
@@ -122,7 +124,7 @@ fn two_kos_and_suicide() {
 }
 
 #[test]
-fn passes_repeat_nothing_and_colours_in_a_row_are_told() {
+fn passes_are_no_repetitions() {
     assert_eq!(summary("(;SZ[5];B[aa];W[];B[];W[];B[])"), "");
     let found = repetitions("(;SZ[5]AB[ba][ab][bc]AW[ca][db][cc][bb];B[cb];B[];W[bb])");
     assert_eq!(found.len(), 1);
@@ -140,7 +142,7 @@ proptest! {
         let size = BoardSize::new(columns, rows).unwrap();
         let game = |ko| Game::new(size, Rules { ko, suicide: true, ..Rules::default() }, 0.0);
         let mut games = [KoRule::Positional, KoRule::Situational, KoRule::NaturalSituational].map(game);
-        let mut finder = Repetitions::default();
+        let mut finder = RepetitionFinder::default();
         finder.start(games[0].board(), games[0].to_move());
         let points: Vec<Point> = size.points().collect();
         for _ in 0..60 {

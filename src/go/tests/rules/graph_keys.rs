@@ -2,7 +2,7 @@
 
 use kosumi_go::board::{Board, BoardSize, Color, Key, Move, Point};
 use kosumi_go::game::Game;
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rules::{KoRule, Rules, Scoring};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -28,16 +28,16 @@ fn key(game: Game, moves: &[Move]) -> Key {
 }
 
 #[test]
-fn orders_of_the_same_moves_meet() {
+fn transpositions_share_a_key() {
     let (a, b, c) = (at(2, 2), at(6, 6), at(2, 6));
     assert_eq!(key(empty(9), &[a, b, c]), key(empty(9), &[c, b, a]));
-    let tree = || empty(9).with_sharing(Sharing::Tree);
+    let tree = || empty(9).with_sharing(NodeSharing::Tree);
     assert_ne!(key(tree(), &[a, b, c]), key(tree(), &[c, b, a]), "not on a tree");
     assert_eq!(key(tree(), &[a, b, c]), key(tree(), &[a, b, c]));
 }
 
 #[test]
-fn whoever_is_to_move_matters() {
+fn the_side_to_move_matters() {
     let mut game = after(empty(9), &[at(4, 4)]);
     let white = game.graph_key();
     game.set_to_move(Color::Black);

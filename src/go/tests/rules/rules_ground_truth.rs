@@ -162,7 +162,7 @@ fn plays_from_all_positions_of_small_boards() {
         (3, 4, [321689, 2873612, 2795884, 77728, 110356]),
     ];
     for (columns, rows, [positions, with_suicide, without, multi, single]) in TABLE {
-        let expected = |edges| perft::Edges {
+        let expected = |edges| perft::EdgeCounts {
             positions,
             edges,
             multi_stone_suicides: multi,
@@ -179,7 +179,7 @@ fn plays_from_all_positions_of_small_boards() {
 // -------------------------------------------------------------------------------------------- counts of games
 
 #[track_caller]
-fn check_games(columns: usize, rows: usize, suicide: bool, total: u128, longest: usize) -> perft::Games {
+fn check_games(columns: usize, rows: usize, suicide: bool, total: u128, longest: usize) -> perft::GameCounts {
     let games = perft::games(size(columns, rows), suicide, usize::MAX);
     assert_eq!((games.total, games.by_moves.len() - 1), (total, longest), "{columns}×{rows}");
     games
@@ -258,20 +258,20 @@ fn numbers_of_finished_sequences() {
 // --------------------------------------------------------------------------------------- positions with superko
 
 /// Points that are banned after a move under simple ko, positional and situational superko.
-type Bans = [&'static [Place]; 3];
+type Bans = [&'static [Coordinates]; 3];
 
 /// Column from the left and row from the top, both from 0.
-type Place = (usize, usize);
+type Coordinates = (usize, usize);
 
 /// A play (or a pass), and the points that are banned after it, if known.
-type Step = (Option<Place>, Option<Bans>);
+type LineMove = (Option<Coordinates>, Option<Bans>);
 
 /// Plays a line of moves and compares the points that the ko rule alone forbids to the side to move.
 #[track_caller]
-fn check_bans(drawing: &str, suicide: bool, line: &[Step]) {
+fn check_bans(drawing: &str, suicide: bool, line: &[LineMove]) {
     let (size, _) = parse_drawing(drawing).expect("drawing");
     let board: Board = drawing.parse().expect("legal position");
-    let at = |(column, from_top): Place| Point::new(column, size.rows() - 1 - from_top);
+    let at = |(column, from_top): Coordinates| Point::new(column, size.rows() - 1 - from_top);
     for (index, ko) in [KoRule::Simple, KoRule::Positional, KoRule::Situational].into_iter().enumerate() {
         let mut game = Game::from_board(board, Color::Black, rules(ko, suicide), 0.0);
         for (number, (played, bans)) in line.iter().enumerate() {

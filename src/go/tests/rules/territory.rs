@@ -71,7 +71,7 @@ impl Position {
         }
         let board = Board::from_stones(size, stones).expect("liberties");
         let rules = Rules::preset("japanese").expect("a preset").rules;
-        let owners = score::counting_owner(&board, &dead, rules);
+        let owners = score::scoring_owner(&board, &dead, rules);
         let drawn = |row: usize| {
             let cells = self.rows[row].bytes().enumerate().map(|(column, cell)| {
                 let is_living = matches!(cell, b'x' | b'o');
@@ -88,7 +88,7 @@ impl Position {
 }
 
 #[test]
-fn territory_is_what_goscorer_says_but_for_what_is_listed() {
+fn territory_equals_goscorer_except_listed_positions() {
     let positions = positions();
     assert!(positions.len() >= 70, "{}", positions.len());
     let mut report = String::new();

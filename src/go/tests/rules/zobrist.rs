@@ -72,7 +72,7 @@ fn keys_are_the_same_for_ever() {
 }
 
 #[test]
-fn no_key_is_zero_or_there_twice() {
+fn keys_are_nonzero_and_distinct() {
     let keys = all_keys();
     let different: HashSet<u128> = keys.iter().copied().collect();
     assert_eq!(different.len(), keys.len());

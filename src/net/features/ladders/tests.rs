@@ -3,11 +3,11 @@ use kosumi_go::board::{BoardSize, Symmetry};
 use kosumi_go::rng::Rng;
 
 /// The definition applied literally, on copies of boards, without limits, move ordering or a log.
-struct Slow {
+struct ReferenceReader {
     positions_left: u32,
 }
 
-impl Slow {
+impl ReferenceReader {
     /// Returns the board after a move, or `None` if the move is illegal in a ladder.
     fn after(&mut self, board: &Board, point: Point, color: Color) -> Option<Board> {
         let forbidden = board.ko().is_some_and(|(ko, _)| ko == point);
@@ -46,7 +46,7 @@ impl Slow {
             return true;
         }
         let color = board.cell(point).color().expect("a stone");
-        let liberties = Slow::liberties(board, point);
+        let liberties = ReferenceReader::liberties(board, point);
         if liberties.len() >= 2 || depth > 0 && board.ko().is_some() || self.positions_left == 0 {
             return false;
         }
@@ -54,7 +54,7 @@ impl Slow {
         if depth == 0 {
             board.set_ko(None);
         }
-        let replies = Slow::captures(&board, point).into_iter().chain(liberties);
+        let replies = ReferenceReader::captures(&board, point).into_iter().chain(liberties);
         replies.into_iter().all(|reply| {
             self.after(&board, reply, color).is_none_or(|after| self.attack(&after, point, depth + 1))
         })
@@ -65,7 +65,7 @@ impl Slow {
             return true;
         }
         let color = board.cell(point).color().expect("a stone");
-        let liberties = Slow::liberties(board, point);
+        let liberties = ReferenceReader::liberties(board, point);
         if liberties.len() != 2 || self.positions_left == 0 {
             return liberties.len() < 2;
         }
@@ -85,7 +85,7 @@ impl Slow {
         };
         if liberties.iter().all(is_ko)
             && liberties.iter().all(gains_nothing)
-            && Slow::captures(board, point).is_empty()
+            && ReferenceReader::captures(board, point).is_empty()
         {
             return true;
         }
@@ -96,11 +96,11 @@ impl Slow {
     }
 
     /// Returns all ladders of a board, or `None` if there is too much to read.
-    fn caught(board: &Board) -> Option<Caught> {
-        let mut caught = Caught::default();
+    fn caught(board: &Board) -> Option<LadderStatus> {
+        let mut caught = LadderStatus::default();
         for (point, color) in board.stones() {
-            let mut slow = Slow { positions_left: 20_000 };
-            match Slow::liberties(board, point)[..] {
+            let mut slow = ReferenceReader { positions_left: 20_000 };
+            match ReferenceReader::liberties(board, point)[..] {
                 [_] if slow.defend(board, point, 0) => {
                     caught.stones.insert(point);
                 }
@@ -141,7 +141,7 @@ fn random_board(size: BoardSize, moves: u32, rng: &mut Rng) -> Board {
 }
 
 #[test]
-fn reading_is_the_definition() {
+fn reader_matches_reference() {
     let mut rng = Rng::new(14);
     let mut ladders = Ladders::default();
     let (mut caught_chains, mut ladder_moves, mut kos, mut skipped) = (0, 0, 0, 0);
@@ -149,12 +149,12 @@ fn reading_is_the_definition() {
         let size = BoardSize::new(1 + round % 7, 1 + round / 7 % 8).expect("size");
         let moves = rng.below(2 * size.area() as u32 + 1);
         let board = random_board(size, moves, &mut rng);
-        let Some(expected) = Slow::caught(&board) else {
+        let Some(expected) = ReferenceReader::caught(&board) else {
             skipped += 1;
             continue;
         };
-        assert_eq!(*ladders.on(&board), expected, "\n{board}");
-        assert_eq!(*ladders.on(&board), expected, "kept\n{board}");
+        assert_eq!(*ladders.read(&board), expected, "\n{board}");
+        assert_eq!(*ladders.read(&board), expected, "kept\n{board}");
         caught_chains += expected.stones.len();
         ladder_moves += expected.moves[Color::Black].len();
         kos += usize::from(board.ko().is_some());
@@ -165,7 +165,7 @@ fn reading_is_the_definition() {
 
 /// Draws caught stones as `B` and `W`, and ladder moves as `b` (catching Black) and `w`.
 fn drawing(board: &Board) -> String {
-    let caught = *Ladders::default().on(board);
+    let caught = *Ladders::default().read(board);
     let size = board.size();
     let mut text = String::new();
     for row in (0..size.rows()).rev() {
@@ -251,14 +251,14 @@ fn a_ko_that_was_just_taken() {
     let before = "....\n.XO.\nXO.O\n.XO.";
     let board = played(before, &[(2, 1)], Color::Black);
     assert!(board.ko().is_some());
-    assert_eq!(Some(*Ladders::default().on(&board)), Slow::caught(&board), "\n{board}");
+    assert_eq!(Some(*Ladders::default().read(&board)), ReferenceReader::caught(&board), "\n{board}");
     // The cache must distinguish the same stones without the ban.
     let mut lifted = board;
     lifted.pass();
     let mut ladders = Ladders::default();
-    let (with, without) = (*ladders.on(&board), *ladders.on(&lifted));
-    assert_eq!(Some(without), Slow::caught(&lifted));
-    assert_eq!(*ladders.on(&board), with);
+    let (with, without) = (*ladders.read(&board), *ladders.read(&lifted));
+    assert_eq!(Some(without), ReferenceReader::caught(&lifted));
+    assert_eq!(*ladders.read(&board), with);
 }
 
 #[test]

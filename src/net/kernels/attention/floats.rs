@@ -1,22 +1,22 @@
 //! Attention in `f32`.
 
 use super::super::product::{
-    Apart, Factors, Floats, Overwrite, ROW_ALIGN, Scaled, Target, WORD_ALIGN, product,
+    FloatWords, Overwrite, ProductArgs, ROW_ALIGN, Scaled, StridedRows, Target, WORD_ALIGN, product,
 };
 use super::super::simd::{PANEL_VECTORS, Simd};
-use super::{Attention, BLOCK, BlockEnding, BlockProduct, Heads, turn, write_seen};
+use super::{Attention, BLOCK, BlockOutput, BlockProduct, Heads, turn, write_seen};
 
 /// Computes the product of a block in `f32`.
 #[inline(always)]
 pub(in super::super) fn block_of_floats<S: Simd>(s: S, it: BlockProduct<'_>) {
     let rows = it.factors.rows.next_multiple_of(ROW_ALIGN);
     assert!(it.to.len() >= rows * it.factors.outer);
-    let BlockEnding::Floats(scales) = it.ending else { return };
+    let BlockOutput::Floats(scales) = it.ending else { return };
     assert!(scales.is_none_or(|scales| scales.len() >= rows));
     let target = Target { to: it.to.as_mut_ptr(), stride: it.factors.outer };
     let finish = Scaled { rows: scales, to: Overwrite(target) };
     // SAFETY: the target has memory for all rows and columns, as checked above.
-    unsafe { product::<S, Floats, _, _>(s, it.factors, &finish) };
+    unsafe { product::<S, FloatWords, _, _>(s, it.factors, &finish) };
 }
 
 /// Computes the attention of a board in `f32`.
@@ -65,30 +65,30 @@ pub(in super::super) fn attend_floats<S: Simd>(s: S, mut it: Attention<'_>) {
             let mut row = 0;
             while row < points {
                 let rows = BLOCK.min(points - row);
-                let products = Factors {
+                let products = ProductArgs {
                     rows,
                     a: bytemuck::cast_slice(&queries[row * inner..]),
-                    starts: Apart(inner),
+                    starts: StridedRows(inner),
                     pieces: &[0],
                     inner,
                     outer: padded,
                     b: keys,
                 };
                 let to = &mut *logits;
-                (it.product)(BlockProduct { factors: products, to, ending: BlockEnding::Floats(None) });
+                (it.product)(BlockProduct { factors: products, to, ending: BlockOutput::Floats(None) });
                 for (logits, scale) in logits.chunks_exact_mut(padded).zip(&mut *scales).take(rows) {
                     *scale = 1.0 / exponentials(s, logits, points);
                 }
-                let sums = Factors {
+                let sums = ProductArgs {
                     rows,
                     a: bytemuck::cast_slice(logits),
-                    starts: Apart(padded),
+                    starts: StridedRows(padded),
                     pieces: &[0],
                     inner: padded,
                     outer: values_width,
                     b: values,
                 };
-                let ending = BlockEnding::Floats(Some(scales));
+                let ending = BlockOutput::Floats(Some(scales));
                 (it.product)(BlockProduct { factors: sums, to: seen, ending });
                 write_seen(s, &mut it, (row, rows), head, seen);
                 row += rows;

@@ -1,13 +1,14 @@
 //! Attention in integers.
 
 use super::super::product::{
-    Apart, Bytes, Factors, Finish, Halves, ROW_ALIGN, Terms, begin_at, product, times_columns,
+    Bytes, Epilogue, Halves, ProductArgs, ROW_ALIGN, StridedRows, WordFormat, begin_at, product,
+    times_columns,
 };
 use super::super::simd::{PANEL_VECTORS, Simd};
 use super::rounding::{
-    NUMBER_ALIGN, Rounded, Rounding, integer_weights, pack_keys, pack_values, round_rows, without_means,
+    IntegerFormat, NUMBER_ALIGN, Rounded, integer_weights, pack_keys, pack_values, round_rows, without_means,
 };
-use super::{Attention, BLOCK, BlockEnding, BlockProduct, Heads, copy, fetch_ahead, turn, write_seen};
+use super::{Attention, BLOCK, BlockOutput, BlockProduct, Heads, copy, fetch_ahead, turn, write_seen};
 
 /// Returns whether attention with these heads can be computed in integers.
 pub(in super::super) fn fits_integers(heads: &Heads) -> bool {
@@ -33,25 +34,25 @@ pub(in super::super) fn block_of_integers<S: Simd>(s: S, it: BlockProduct<'_>) {
 }
 
 #[inline(always)]
-fn block_of_words<S: Simd, T: Terms<S, Sum = S::I>>(s: S, it: BlockProduct<'_>) {
+fn block_of_words<S: Simd, T: WordFormat<S, Sum = S::I>>(s: S, it: BlockProduct<'_>) {
     let rows = it.factors.rows.next_multiple_of(ROW_ALIGN);
     let stride = it.factors.outer;
     assert!(it.to.len() >= rows * stride);
     let to = it.to.as_mut_ptr();
     match it.ending {
-        BlockEnding::Logits { offsets, columns, most } => {
+        BlockOutput::Logits { offsets, columns, most } => {
             assert!(offsets.len() >= stride && columns.len() >= stride && most.len() >= rows * S::LANES);
             let finish = Logits { offsets, columns, to, stride, most: most.as_mut_ptr() };
             // SAFETY: the target has memory for all rows and columns, as checked above.
             unsafe { product::<S, T, _, _>(s, it.factors, &finish) };
         }
-        BlockEnding::Seen { columns, rows: scales, means, is_first } => {
+        BlockOutput::Seen { columns, rows: scales, means, is_first } => {
             assert!(columns.len() >= stride && scales.len() >= rows && means.len() >= stride);
-            let finish = Seen { columns, rows: scales, means, to, stride, is_first };
+            let finish = AttendedFinish { columns, rows: scales, means, to, stride, is_first };
             // SAFETY: the target has memory for all rows and columns, as checked above.
             unsafe { product::<S, T, _, _>(s, it.factors, &finish) };
         }
-        BlockEnding::Floats(_) => {}
+        BlockOutput::Floats(_) => {}
     }
 }
 
@@ -64,7 +65,7 @@ struct Logits<'s> {
     most: *mut f32,
 }
 
-impl<S: Simd> Finish<S, S::I> for Logits<'_> {
+impl<S: Simd> Epilogue<S, S::I> for Logits<'_> {
     #[inline(always)]
     unsafe fn begin(&self, s: S, column: usize) -> [S::I; PANEL_VECTORS] {
         // SAFETY: guaranteed by the caller; there are offsets for all columns.
@@ -88,7 +89,7 @@ impl<S: Simd> Finish<S, S::I> for Logits<'_> {
 }
 
 /// Ending that converts sums to attended values.
-struct Seen<'s> {
+struct AttendedFinish<'s> {
     columns: &'s [f32],
     rows: &'s [f32],
     means: &'s [f32],
@@ -97,7 +98,7 @@ struct Seen<'s> {
     is_first: bool,
 }
 
-impl<S: Simd> Finish<S, S::I> for Seen<'_> {
+impl<S: Simd> Epilogue<S, S::I> for AttendedFinish<'_> {
     #[inline(always)]
     unsafe fn begin(&self, s: S, _column: usize) -> [S::I; PANEL_VECTORS] {
         [s.splat_int(0); PANEL_VECTORS]
@@ -135,7 +136,7 @@ pub(in super::super) fn attend_integers<S: Simd>(s: S, it: Attention<'_>) {
 }
 
 #[inline(always)]
-fn attend_rounded<S: Simd, R: Rounding<S>>(s: S, mut it: Attention<'_>) {
+fn attend_rounded<S: Simd, R: IntegerFormat<S>>(s: S, mut it: Attention<'_>) {
     assert!(fits_integers(it.heads));
     it.check();
     let panel = PANEL_VECTORS * S::LANES;
@@ -202,16 +203,16 @@ fn attend_rounded<S: Simd, R: Rounding<S>>(s: S, mut it: Attention<'_>) {
             let mut row = 0;
             while row < points {
                 let rows = BLOCK.min(points - row);
-                let products = Factors {
+                let products = ProductArgs {
                     rows,
                     a: &queries[row * inner..],
-                    starts: Apart(inner),
+                    starts: StridedRows(inner),
                     pieces: &[0],
                     inner,
                     outer: padded,
                     b: keys,
                 };
-                let ending = BlockEnding::Logits { offsets: key_offsets, columns: key_scales, most };
+                let ending = BlockOutput::Logits { offsets: key_offsets, columns: key_scales, most };
                 (it.product)(BlockProduct { factors: products, to: logits, ending });
                 for index in 0..rows {
                     let most = s.reduce_max(s.load(&most[index * S::LANES..]));
@@ -223,17 +224,17 @@ fn attend_rounded<S: Simd, R: Rounding<S>>(s: S, mut it: Attention<'_>) {
                 }
                 for chunk in (0..padded).step_by(R::CHUNK) {
                     let size = R::CHUNK.min(padded - chunk);
-                    let sums = Factors {
+                    let sums = ProductArgs {
                         rows,
                         a: &weights[chunk / R::EACH..],
-                        starts: Apart(words),
+                        starts: StridedRows(words),
                         pieces: &[0],
                         inner: size / R::EACH,
                         outer: values_width,
                         b: &values[chunk / R::EACH * values_width..],
                     };
                     let is_first = chunk == 0;
-                    let ending = BlockEnding::Seen {
+                    let ending = BlockOutput::Seen {
                         columns: value_scales,
                         rows: scales,
                         means: value_means,

@@ -14,7 +14,7 @@ pub(super) use floats::{attend_floats, block_of_floats};
 pub(super) use integers::{attend_integers, block_of_integers, fits_integers};
 
 use super::buffer::Buffer;
-use super::product::{Apart, Factors};
+use super::product::{ProductArgs, StridedRows};
 use super::simd::{PANEL_VECTORS, Simd};
 
 /// Shape of the heads.
@@ -62,15 +62,15 @@ pub(super) struct Attention<'a> {
 /// Product of a block of rows with keys or values.
 #[derive(Debug)]
 pub(super) struct BlockProduct<'p> {
-    factors: Factors<'p, Apart>,
+    factors: ProductArgs<'p, StridedRows>,
     /// Target; its stride is the number of columns of the second matrix.
     to: &'p mut [f32],
-    ending: BlockEnding<'p>,
+    ending: BlockOutput<'p>,
 }
 
 /// Conversion of the sums of a block.
 #[derive(Debug)]
-enum BlockEnding<'p> {
+enum BlockOutput<'p> {
     /// For `f32`: each row is multiplied by a factor, if there are any.
     Floats(Option<&'p [f32]>),
     /// For integers: sums begin with the offset of their column and are multiplied by the factor of the column. The
@@ -278,7 +278,7 @@ mod tests {
     /// Tests heads with and without rotation, with shared keys, with widths that are no multiple of a vector, on boards
     /// smaller than a block and larger than a chunk, with large logits and with zeros.
     #[test]
-    fn attention_is_what_its_definition_says() {
+    fn attention_matches_definition() {
         let mut rng = Rng::new(5);
         let mut number = |size: f32| (rng.unit() as f32 * 2.0 - 1.0) * size;
         let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());

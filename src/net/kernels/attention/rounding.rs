@@ -8,7 +8,7 @@
 //!
 //! CITE: for the mean of the keys, Zhang et al., "SageAttention" (2024).
 
-use super::super::product::{Bytes, Halves, Terms, WORD_ALIGN};
+use super::super::product::{Bytes, Halves, WORD_ALIGN, WordFormat};
 use super::super::simd::{EXP2_OF_DEGREE_3, PANEL_VECTORS, Simd};
 
 /// Alignment of the number of channels of queries and keys, and of the number of points. It covers the step of products
@@ -16,7 +16,7 @@ use super::super::simd::{EXP2_OF_DEGREE_3, PANEL_VECTORS, Simd};
 pub(super) const NUMBER_ALIGN: usize = 4 * WORD_ALIGN;
 
 /// Integer format of attention.
-pub(super) trait Rounding<S: Simd>: Terms<S, Sum = S::I> {
+pub(super) trait IntegerFormat<S: Simd>: WordFormat<S, Sum = S::I> {
     /// Number of integers in a word.
     const EACH: usize;
     /// Integer that represents zero in queries.
@@ -56,7 +56,7 @@ pub(super) trait Rounding<S: Simd>: Terms<S, Sum = S::I> {
     unsafe fn weights(s: S, powers: [S::V; 4], dither: S::Dither, sum: S::I, to: *mut u32) -> S::I;
 }
 
-impl<S: Simd> Rounding<S> for Bytes {
+impl<S: Simd> IntegerFormat<S> for Bytes {
     const EACH: usize = 4;
     const QUERY_ZERO: f32 = 128.0;
     const KEY_LEVELS: f32 = 127.0;
@@ -97,7 +97,7 @@ impl<S: Simd> Rounding<S> for Bytes {
 
 /// 128 products of queries and keys fit into 32 bits. So do [`CHUNK`](Rounding::CHUNK) products of a value with the
 /// largest weight, which rounding increases by one at most.
-impl<S: Simd> Rounding<S> for Halves {
+impl<S: Simd> IntegerFormat<S> for Halves {
     const EACH: usize = 2;
     const QUERY_ZERO: f32 = 0.0;
     const KEY_LEVELS: f32 = 4095.0;
@@ -170,7 +170,7 @@ pub(super) struct Rounded<'r> {
 
 /// Rounds rows of `width` numbers, each with its own scale.
 #[inline(always)]
-pub(super) fn round_rows<S: Simd, R: Rounding<S>>(s: S, rows: &[f32], width: usize, it: Rounded<'_>) {
+pub(super) fn round_rows<S: Simd, R: IntegerFormat<S>>(s: S, rows: &[f32], width: usize, it: Rounded<'_>) {
     let zero = s.splat(it.zero);
     let words = width / R::EACH;
     let count = rows.len() / width;
@@ -205,12 +205,12 @@ pub(super) fn round_rows<S: Simd, R: Rounding<S>>(s: S, rows: &[f32], width: usi
 const LEAST_SCALE: f32 = 1e-20;
 
 /// Logit of padding points, before it is multiplied by the scale of a query.
-const NOWHERE: f32 = -1e30;
+const PADDING_LOGIT: f32 = -1e30;
 
 /// Packs rounded keys of `words` words into a matrix, and computes the initial values of the sums of its columns. Also
 /// sets the scales of the padding points.
 #[inline(always)]
-pub(super) fn pack_keys<S: Simd, R: Rounding<S>>(
+pub(super) fn pack_keys<S: Simd, R: IntegerFormat<S>>(
     s: S,
     (points, padded): (usize, usize),
     (rows, words): (&[u32], usize),
@@ -235,7 +235,7 @@ pub(super) fn pack_keys<S: Simd, R: Rounding<S>>(
             unsafe { s.store_int(sum, offsets[index * panel + column..][..S::LANES].as_mut_ptr()) };
         }
     }
-    scales[points..padded].fill(-NOWHERE);
+    scales[points..padded].fill(-PADDING_LOGIT);
     offsets[points..padded].fill(-1);
 }
 
@@ -253,7 +253,7 @@ fn transpose(rows: &[u32], words: usize, to: &mut [u32], stride: usize) {
 /// Rounds values of shape `[points][channels]`, with a scale per channel, and writes them as packed matrices, one for
 /// each chunk.
 #[inline(always)]
-pub(super) fn pack_values<S: Simd, R: Rounding<S>>(
+pub(super) fn pack_values<S: Simd, R: IntegerFormat<S>>(
     s: S,
     (points, padded): (usize, usize),
     (rows, width): (&[f32], usize),
@@ -305,7 +305,7 @@ fn inverse(levels: f32, most: f32) -> f32 {
 /// sum of the weights. The weights are written four vectors at a time, so there must be memory for a multiple of four
 /// vectors.
 #[inline(always)]
-pub(super) fn integer_weights<S: Simd, R: Rounding<S>>(
+pub(super) fn integer_weights<S: Simd, R: IntegerFormat<S>>(
     s: S,
     logits: &[f32],
     most: f32,
@@ -315,7 +315,7 @@ pub(super) fn integer_weights<S: Simd, R: Rounding<S>>(
     let dither = s.dither(row);
     let (factor, first) = R::POWERS;
     let (factors, shift) = (s.splat(scale * factor), s.splat(first - most * scale * factor));
-    let nothing = s.splat(NOWHERE * factor);
+    let nothing = s.splat(PADDING_LOGIT * factor);
     let mut sum = s.splat_int(0);
     let (count, step) = (logits.len(), 4 * S::LANES);
     assert!(count.is_multiple_of(S::LANES) && weights.len() * R::EACH >= count.next_multiple_of(step));

@@ -326,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn powers_are_what_they_are_called() {
+    fn powers_match_definition() {
         for (index, power) in POWERS.iter().enumerate() {
             assert_eq!(f64::from(*power), (255.0 * 256.0 * (index as f64 / -32.0).exp2()).round());
         }

@@ -10,7 +10,7 @@ use crate::collections::reading::{Batch, Entry, Place, Problem};
 use kosumi_go::board::Color;
 use kosumi_go::game::IllegalMove;
 use kosumi_go::sgf::SgfErrorKind;
-use kosumi_go::sgf::facts::{Date, Ending, Outcome, Rank, Winner};
+use kosumi_go::sgf::facts::{Date, Ending, GameResult, Rank, Winner};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -161,7 +161,7 @@ impl Stats {
         *self.lengths.entry(record.move_count() as u64).or_default() += 1;
         let year = record.date.as_deref().and_then(Date::parse).map(|date| date.year.to_string());
         self.years.add_fact(year.as_deref());
-        let outcome = record.result.as_deref().and_then(Outcome::parse);
+        let outcome = record.result.as_deref().and_then(GameResult::parse);
         let winner = match (&record.result, outcome.map(|outcome| outcome.winner)) {
             (_, Some(Winner::Player(color))) => color.to_string(),
             (_, Some(Winner::Nobody)) => "draw".into(),
@@ -171,7 +171,7 @@ impl Stats {
             (None, None) => counts::MISSING.into(),
         };
         self.winners.add(&winner);
-        if let Some(Outcome { winner: Winner::Player(_), ending }) = outcome {
+        if let Some(GameResult { winner: Winner::Player(_), ending }) = outcome {
             self.endings.add(Ending::word(ending));
         }
         for (color, name, rank) in [

@@ -200,7 +200,7 @@ pub(super) fn gogui_rules(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kosumi_go::graph_key::Sharing;
+    use kosumi_go::graph_key::NodeSharing;
 
     #[test]
     fn every_value_reads_back() {
@@ -247,7 +247,7 @@ mod tests {
         for text in ["maxvisits=50", "cpuctExploration=1.25", "sharing=tree"] {
             Setting::parse(text).expect(text).apply(&mut settings);
         }
-        assert_eq!((settings.visits, settings.sharing), (Some(50), Sharing::Tree));
+        assert_eq!((settings.visits, settings.sharing), (Some(50), NodeSharing::Tree));
         assert_eq!(settings.search.cpuct_exploration, Some(1.25));
         for text in [
             "maxVisits",

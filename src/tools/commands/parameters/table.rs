@@ -2,9 +2,9 @@
 
 use crate::commands::GraphicsKind;
 use kosumi_engine::EngineSettings;
-use kosumi_eval::View;
+use kosumi_eval::NetworkView;
 use kosumi_go::board::Color;
-use kosumi_go::graph_key::Sharing;
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_gtp::Failure;
 use std::time::Duration;
 
@@ -274,7 +274,7 @@ pub(super) const SECTIONS: &[Section] = &[
             switch!("rootPruneUselessMoves", root_prune_useless_moves),
             constant!("rootPolicyTemperature", root_policy_temperature, 0.01..=100.0),
             constant!("rootPolicyTemperatureEarly", root_policy_temperature_early, 0.01..=100.0),
-            number!("rootNumSymmetriesToSample", network.root_symmetries, 1..=8),
+            number!("rootNumSymmetriesToSample", network.root_views, 1..=8),
             number!("rootPolicyOptimism", network.root_policy_optimism, 0.0..=1.0),
             constant!("rootFpuReductionMax", root_fpu_reduction_max, 0.0..=2.0),
             constant!("lcbStdevs", lcb_stdevs, 0.0..=12.0),
@@ -289,11 +289,11 @@ pub(super) const SECTIONS: &[Section] = &[
             Parameter {
                 name: "sharing",
                 kind: Kind::Choice(&["graph", "tree"]),
-                get: |all| if all.engine.sharing == Sharing::Tree { "tree" } else { "graph" }.to_owned(),
+                get: |all| if all.engine.sharing == NodeSharing::Tree { "tree" } else { "graph" }.to_owned(),
                 set: |all, text| {
                     put(
                         &mut all.engine.sharing,
-                        Some(if text == "tree" { Sharing::Tree } else { Sharing::Graph }),
+                        Some(if text == "tree" { NodeSharing::Tree } else { NodeSharing::Graph }),
                     )
                 },
             },
@@ -347,11 +347,13 @@ pub(super) const SECTIONS: &[Section] = &[
             Parameter {
                 name: "networkView",
                 kind: Kind::Choice(&["plain", "varied"]),
-                get: |all| if all.engine.network.view == View::Plain { "plain" } else { "varied" }.to_owned(),
+                get: |all| {
+                    if all.engine.network.view == NetworkView::Plain { "plain" } else { "varied" }.to_owned()
+                },
                 set: |all, text| {
                     put(
                         &mut all.engine.network.view,
-                        Some(if text == "plain" { View::Plain } else { View::Varied }),
+                        Some(if text == "plain" { NetworkView::Plain } else { NetworkView::Varied }),
                     )
                 },
             },

@@ -4,7 +4,7 @@
 
 use super::bits::Bits;
 use super::goal::Goal;
-use super::ground::{ENDLESS, Ground, NOWHERE, Position};
+use super::window::{NO_POINT, Position, UNLIMITED, Window};
 use std::collections::HashMap;
 
 type Key<B> = ([B; 2], bool, u16, u8, [u8; 2]);
@@ -21,7 +21,7 @@ fn key<B: Bits>(position: &Position<B>) -> Key<B> {
 
 /// Returns whether the prover forces the goal; `None` if more than `most` positions are reachable.
 pub(super) fn forces<B: Bits>(
-    ground: &Ground<B>,
+    ground: &Window<B>,
     goal: &Goal<B>,
     root: &Position<B>,
     most: usize,
@@ -43,9 +43,9 @@ pub(super) fn forces<B: Bits>(
             if goal.ends_by_passes() || position.to_move != goal.prover {
                 after.push(ground.pass(&position));
             }
-            if position.ko != NOWHERE && position.threats[mover] > 0 {
-                let mut without = Position { ko: NOWHERE, passes: 0, ..position };
-                without.threats[mover] -= u8::from(without.threats[mover] != ENDLESS);
+            if position.ko != NO_POINT && position.threats[mover] > 0 {
+                let mut without = Position { ko: NO_POINT, passes: 0, ..position };
+                without.threats[mover] -= u8::from(without.threats[mover] != UNLIMITED);
                 after.push(without);
             }
             for index in (ground.empties(&position) & ground.playable).each() {

@@ -1,5 +1,5 @@
 //! 3 × 3 convolutions as products at the evaluation points of Winograd's transformation, in the number format of a
-//! [`PlaceUnit`].
+//! [`WinogradUnit`].
 //!
 //! **16-bit integers.** At an evaluation point, the numbers of a board are rounded to 15 bits and a sign. Their scale
 //! allows for the largest number of the board and the largest gain of the transformation. The weights have a scale per
@@ -13,9 +13,9 @@ use super::batch::Batch;
 use super::bf16::to_bf16;
 use super::buffer::Buffer;
 use super::gemm::{Gemm, pack_into};
-use super::primitives::{PlaceUnit, Primitives};
+use super::primitives::{Primitives, WinogradUnit};
 use super::rows::{inverse, nearest};
-use super::winograd::{Boards, MOST, PlaceNumbers, TileSize};
+use super::winograd::{BoardLayout, MOST, TileSize, WinogradFormat};
 use std::sync::OnceLock;
 
 /// Number of tiles that are transformed together. Their channels fit into the second-level cache.
@@ -26,19 +26,19 @@ const MOST_OF_COLUMN: f32 = 65_535.0;
 
 /// Weights of a 3 × 3 convolution.
 #[derive(Debug)]
-pub(super) struct Windows {
+pub(super) struct WinogradConv {
     inputs: usize,
     outputs: usize,
     /// Weights, of shape `[3][3][inputs][outputs]`.
     weights: Vec<f32>,
-    unit: PlaceUnit,
+    unit: WinogradUnit,
     /// Transformed weights per size of tiles, computed when a board first needs that size.
-    at_places: [OnceLock<AtPlaces>; TileSize::BOTH.len()],
+    transformed: [OnceLock<TransformedWeights>; TileSize::BOTH.len()],
 }
 
 /// Weights at all evaluation points.
 #[derive(Debug)]
-struct AtPlaces {
+struct TransformedWeights {
     /// A packed matrix for each evaluation point.
     words: Buffer<u32>,
     /// Factors of the integers, of shape `[evaluation points][outputs]`: the scale of the weights, times the bound of
@@ -48,39 +48,40 @@ struct AtPlaces {
 
 /// Buffers of the computation.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WindowsWorkspace {
+pub(super) struct WinogradWorkspace {
     places: Buffer<u32>,
     scales: Buffer,
     products: Buffer,
 }
 
-impl Windows {
+impl WinogradConv {
     /// Prepares weights of shape `[3][3][inputs][outputs]`, in 16 bits if `is_rounded` and if that is faster.
     pub(super) fn new(
         weights: Vec<f32>,
         (inputs, outputs): (usize, usize),
         primitives: &Primitives,
         is_rounded: bool,
-    ) -> Windows {
-        let unit = primitives.rounded_places.filter(|_| is_rounded).unwrap_or(primitives.places);
-        Windows { inputs, outputs, weights, unit, at_places: Default::default() }
+    ) -> WinogradConv {
+        let unit = primitives.winograd_16_bits.filter(|_| is_rounded).unwrap_or(primitives.winograd);
+        WinogradConv { inputs, outputs, weights, unit, transformed: Default::default() }
     }
 
-    fn at_places(&self, size: TileSize, panel: usize) -> AtPlaces {
+    fn at_places(&self, size: TileSize, panel: usize) -> TransformedWeights {
         let numbers = self.unit.numbers;
         let (outputs, mut rows) = (self.outputs, vec![0.0; self.inputs * self.outputs]);
         let each = rows.len() / numbers.of_word();
-        let mut words = Buffer::zeroed(size.places() * each);
+        let mut words = Buffer::zeroed(size.evaluation_points() * each);
         let mut scales = Vec::new();
-        for (place, packed) in words.as_mut_slice()[..size.places() * each].chunks_exact_mut(each).enumerate()
+        for (place, packed) in
+            words.as_mut_slice()[..size.evaluation_points() * each].chunks_exact_mut(each).enumerate()
         {
             size.transform_windows(place, &self.weights, &mut rows);
             match numbers {
-                PlaceNumbers::Floats => pack_into(bytemuck::cast_slice(&rows), outputs, panel, packed),
-                PlaceNumbers::Bf16s => {
+                WinogradFormat::Floats => pack_into(bytemuck::cast_slice(&rows), outputs, panel, packed),
+                WinogradFormat::Bf16s => {
                     pack_into(&pairs(&rows, outputs, |_, x| to_bf16(x)), outputs, panel, packed);
                 }
-                PlaceNumbers::Halves => {
+                WinogradFormat::Halves => {
                     let columns = column_scales(&rows, outputs);
                     let inverse: Vec<f32> = columns.iter().copied().map(inverse).collect();
                     let integer = |column: usize, x: f32| nearest(x * inverse[column]) as u16;
@@ -89,7 +90,7 @@ impl Windows {
                 }
             }
         }
-        AtPlaces { words, scales }
+        TransformedWeights { words, scales }
     }
 
     /// Convolves the plane `from` and writes the result to the plane `to`, or adds it if `is_added`.
@@ -102,13 +103,13 @@ impl Windows {
         batch: Batch,
         from: &mut [f32],
         (is_added, to): (bool, &mut [f32]),
-        workspace: &mut WindowsWorkspace,
+        workspace: &mut WinogradWorkspace,
     ) {
         let Batch { width, height, .. } = batch;
         let size = TileSize::best(width, height);
         let index = usize::from(size == TileSize::Four);
-        let AtPlaces { words, scales } =
-            self.at_places[index].get_or_init(|| self.at_places(size, primitives.panel));
+        let TransformedWeights { words, scales } =
+            self.transformed[index].get_or_init(|| self.at_places(size, primitives.panel));
         let at_a_time = (TILES / size.tiles(width, height)).max(1);
         // Number of words in a row at an evaluation point.
         let inner = self.inputs / self.unit.numbers.of_word();
@@ -118,15 +119,15 @@ impl Windows {
         while done < batch.count {
             let count = at_a_time.min(batch.count - done);
             let outside = batch.points() - done * batch.area();
-            let inputs = Boards { size, width, height, count, channels: self.inputs, outside };
-            let outputs = Boards { channels: self.outputs, ..inputs };
+            let inputs = BoardLayout { size, width, height, count, channels: self.inputs, outside };
+            let outputs = BoardLayout { channels: self.outputs, ..inputs };
             let tiles = inputs.tiles();
-            let places = workspace.places.at_least(size.places() * tiles * inner);
+            let places = workspace.places.at_least(size.evaluation_points() * tiles * inner);
             let of_tiles = workspace.scales.at_least(tiles);
             let products = workspace.products.at_least(outputs.places_len());
             let first = done * batch.area();
-            (self.unit.to_places)(&inputs, &from[first * self.inputs..], places, of_tiles);
-            for place in 0..size.places() {
+            (self.unit.transform_input)(&inputs, &from[first * self.inputs..], places, of_tiles);
+            for place in 0..size.evaluation_points() {
                 let of_columns = scales.get(place * self.outputs..).unwrap_or_default();
                 (self.unit.gemm)(Gemm {
                     rows: tiles,
@@ -138,7 +139,7 @@ impl Windows {
                     scales: (of_tiles, of_columns),
                 });
             }
-            (primitives.from_places)(&outputs, products, &mut to[first * self.outputs..], is_added);
+            (primitives.transform_output)(&outputs, products, &mut to[first * self.outputs..], is_added);
             done += count;
         }
     }
@@ -182,7 +183,7 @@ mod tests {
     /// For arbitrary weights, the integers of a column times the largest possible integers must not exceed 32 bits in
     /// sum.
     #[test]
-    fn no_sum_of_integers_leaves_32_bits() {
+    fn integer_sums_fit_32_bits() {
         let mut rng = kosumi_go::rng::Rng::new(5);
         for inputs in [2, 96, 384, 4096] {
             for power in [0.0, 1.0, 8.0] {

@@ -1,10 +1,10 @@
 //! Moves as numbers.
 
 /// Index of a point of the ground, or one of the constants of this module.
-pub(super) type Step = u16;
+pub(super) type MoveCode = u16;
 /// A pass.
-pub(super) const PASS: Step = u16::MAX - 1;
+pub(super) const PASS: MoveCode = u16::MAX - 1;
 /// A threat outside the region that was answered, so that a ko may be retaken.
-pub(super) const THREAT: Step = u16::MAX - 2;
+pub(super) const THREAT: MoveCode = u16::MAX - 2;
 /// Absence of a move.
-pub(super) const NO_MOVE: Step = u16::MAX;
+pub(super) const NO_MOVE: MoveCode = u16::MAX;

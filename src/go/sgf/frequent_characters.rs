@@ -2,13 +2,13 @@
 //! record contains no more text than two names.
 
 /// Characters of one language.
-pub(super) struct Letters {
+pub(super) struct FrequentCharacters {
     pub(super) family: &'static str,
     pub(super) others: &'static str,
 }
 
 /// Simplified Chinese characters, of mainland China.
-pub(super) const SIMPLIFIED: Letters = Letters {
+pub(super) const SIMPLIFIED: FrequentCharacters = FrequentCharacters {
     family: "\
         王李张刘陈杨黄赵周吴徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜\
         崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤常聂古柯时连芈\
@@ -23,7 +23,7 @@ pub(super) const SIMPLIFIED: Letters = Letters {
 };
 
 /// Traditional Chinese characters, of Taiwan and Hong Kong.
-pub(super) const TRADITIONAL: Letters = Letters {
+pub(super) const TRADITIONAL: FrequentCharacters = FrequentCharacters {
     family: "\
         王李張劉陳楊黃趙周吳徐孫馬朱胡郭何高林羅鄭梁謝宋唐許韓馮鄧曹彭曾蕭田董袁潘于蔣蔡余杜葉程蘇魏呂丁任沈姚盧姜\
         崔鍾譚陸汪范金石廖賈夏韋方白鄒孟熊秦邱江尹薛段雷侯龍史陶黎賀顧毛郝龔邵萬錢嚴武戴莫孔湯常聶古柯時連洪游簡賴\
@@ -37,7 +37,7 @@ pub(super) const TRADITIONAL: Letters = Letters {
 };
 
 /// Japanese characters.
-pub(super) const JAPANESE: Letters = Letters {
+pub(super) const JAPANESE: FrequentCharacters = FrequentCharacters {
     family: "\
         田中山小林大木村井上野川原佐伊渡高橋鈴斎加吉松岡清水池石前後長谷森近遠内西東北南今宮竹梅安福島武羽尾張趙呉王\
         河一芝許仲藤坂梶岩金成関柳片桐溝孫蘇星本依結平余秀酒三岸赤秋青新宇江奥沖片菊工久黒桑幸堀真増丸",
@@ -49,7 +49,7 @@ pub(super) const JAPANESE: Letters = Letters {
 };
 
 /// Korean characters.
-pub(super) const KOREAN: Letters = Letters {
+pub(super) const KOREAN: FrequentCharacters = FrequentCharacters {
     family: "\
         김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민나진지엄채원천방공현함변염여추\
         도소석선설마길연위표명기반왕금옥육인맹제모탁국목",

@@ -8,29 +8,29 @@ use hashbrown::HashMap;
 
 /// Identity of a block: its index within the enclosing block, combined with the identity of that block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Place(u64);
+pub(super) struct BlockPath(u64);
 
-impl Place {
+impl BlockPath {
     /// Identity of the whole trunk.
-    pub(super) const TRUNK: Place = Place(0);
+    pub(super) const TRUNK: BlockPath = BlockPath(0);
 
     /// Returns the identity of the block with this index inside this one.
-    pub(super) fn inside(self, index: usize) -> Place {
+    pub(super) fn inside(self, index: usize) -> BlockPath {
         const BLOCKS: u64 = 1 << 16;
-        Place(self.0.wrapping_mul(BLOCKS).wrapping_add(index as u64 + 1))
+        BlockPath(self.0.wrapping_mul(BLOCKS).wrapping_add(index as u64 + 1))
     }
 }
 
 /// One of the two products of a transformer block: the first or the last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Which {
+pub(super) enum ProductKind {
     First,
     Last,
 }
 
 /// Statistics of the rows that a product has multiplied.
 #[derive(Clone, Debug)]
-pub(super) struct Moments {
+pub(super) struct InputStatistics {
     /// Largest magnitude of each channel.
     pub(super) most: Vec<f32>,
     sums: Vec<f64>,
@@ -38,9 +38,9 @@ pub(super) struct Moments {
     rows: usize,
 }
 
-impl Moments {
-    fn new(channels: usize) -> Moments {
-        Moments {
+impl InputStatistics {
+    fn new(channels: usize) -> InputStatistics {
+        InputStatistics {
             most: vec![0.0; channels],
             sums: vec![0.0; channels],
             squares: vec![0.0; channels],
@@ -80,30 +80,31 @@ impl Moments {
 
 /// Statistics of all recorded products.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Observed(HashMap<(Place, Which), Moments>);
+pub(super) struct ObservedStatistics(HashMap<(BlockPath, ProductKind), InputStatistics>);
 
-impl Observed {
+impl ObservedStatistics {
     /// Returns the statistics of a product's rows, if they were recorded.
-    pub(super) fn of(&self, place: Place, which: Which) -> Option<&Moments> {
+    pub(super) fn of(&self, place: BlockPath, which: ProductKind) -> Option<&InputStatistics> {
         self.0.get(&(place, which))
     }
 
     /// Records rows of a product. Rows are `stride` numbers apart, of which the first `channels` count.
     pub(super) fn record(
         &mut self,
-        place: Place,
-        which: Which,
+        place: BlockPath,
+        which: ProductKind,
         rows: &[f32],
         stride: usize,
         channels: usize,
     ) {
-        let moments = self.0.entry((place, which)).or_insert_with(|| Moments::new(channels));
+        let moments = self.0.entry((place, which)).or_insert_with(|| InputStatistics::new(channels));
         rows.chunks(stride).for_each(|row| moments.add(row[..channels].iter().copied()));
     }
 
     /// Records rows of the first product of a block, which are normalised with `rms` before they are counted.
-    pub(super) fn record_normed(&mut self, place: Place, rows: &[f32], stride: usize, rms: Rms<'_>) {
-        let moments = self.0.entry((place, Which::First)).or_insert_with(|| Moments::new(rms.channels));
+    pub(super) fn record_normed(&mut self, place: BlockPath, rows: &[f32], stride: usize, rms: Rms<'_>) {
+        let moments =
+            self.0.entry((place, ProductKind::First)).or_insert_with(|| InputStatistics::new(rms.channels));
         for row in rows.chunks(stride) {
             let row = &row[..rms.channels];
             let squares: f32 = row.iter().map(|x| x * x).sum();

@@ -8,11 +8,11 @@ use super::bits::Bits;
 use kosumi_go::board::{Board, BoardSize, Color, Point};
 
 /// Value of [`Position::ko`] without a ko.
-pub(super) const NOWHERE: u16 = u16::MAX;
+pub(super) const NO_POINT: u16 = u16::MAX;
 
 /// The part of a position that does not change while a problem is solved.
 #[derive(Clone, Debug)]
-pub(super) struct Ground<B> {
+pub(super) struct Window<B> {
     /// Number of columns and of rows of the window.
     pub(super) columns: u32,
     pub(super) rows: u32,
@@ -47,11 +47,11 @@ pub(super) struct Position<B> {
     /// Black's stones, White's stones.
     pub(super) stones: [B; 2],
     pub(super) to_move: Color,
-    /// Point where simple ko forbids a play to the side to move; [`NOWHERE`] without a ko.
+    /// Point where simple ko forbids a play to the side to move; [`NO_POINT`] without a ko.
     pub(super) ko: u16,
     /// Number of consecutive passes.
     pub(super) passes: u8,
-    /// Number of threats that each side can still make outside. Each lets the side retake one ko. [`ENDLESS`] threats
+    /// Number of threats that each side can still make outside. Each lets the side retake one ko. [`UNLIMITED`] threats
     /// are never used up.
     pub(super) threats: [u8; 2],
     /// Number of stones that the opponent of the [besieged](Ground::besieged) side has played outside.
@@ -59,11 +59,11 @@ pub(super) struct Position<B> {
 }
 
 /// Number of threats that stands for an unlimited supply.
-pub(super) const ENDLESS: u8 = u8::MAX;
+pub(super) const UNLIMITED: u8 = u8::MAX;
 
 /// Result of placing a stone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placed<B> {
+pub(super) struct Placement<B> {
     pub(super) after: Position<B>,
     /// Stones of the opponent that are captured.
     pub(super) captured: B,
@@ -71,10 +71,10 @@ pub(super) struct Placed<B> {
     pub(super) suicided: B,
 }
 
-impl<B: Bits> Ground<B> {
+impl<B: Bits> Window<B> {
     /// Creates the ground of a whole board; `None` if the board has too many points for this kind of set.
-    pub(super) fn whole(size: BoardSize, suicide: bool) -> Option<Ground<B>> {
-        Ground::window(size, (0, 0), (size.columns(), size.rows()), suicide)
+    pub(super) fn whole(size: BoardSize, suicide: bool) -> Option<Window<B>> {
+        Window::window(size, (0, 0), (size.columns(), size.rows()), suicide)
     }
 
     /// Creates a window of a board with this lower left corner and this number of columns and rows. Returns `None` if
@@ -84,13 +84,13 @@ impl<B: Bits> Ground<B> {
         (left, bottom): (usize, usize),
         (columns, rows): (usize, usize),
         suicide: bool,
-    ) -> Option<Ground<B>> {
+    ) -> Option<Window<B>> {
         let stride = columns as u32 + 1;
         let inside = left + columns <= size.columns() && bottom + rows <= size.rows();
         if columns == 0 || rows == 0 || !inside || stride * rows as u32 > B::WIDTH {
             return None;
         }
-        let mut ground = Ground {
+        let mut ground = Window {
             columns: columns as u32,
             rows: rows as u32,
             left,
@@ -144,7 +144,7 @@ impl<B: Bits> Ground<B> {
             }
         }
         let ko = board.ko().filter(|&(_, color)| color == to_move).and_then(|(point, _)| self.index(point));
-        let ko = ko.map_or(NOWHERE, |index| index as u16);
+        let ko = ko.map_or(NO_POINT, |index| index as u16);
         Position { stones, to_move, ko, passes: 0, threats: [0; 2], outside: 0 }
     }
 
@@ -199,7 +199,7 @@ impl<B: Bits> Ground<B> {
 
     /// Places a stone of the side to move on an empty point. Returns `None` if that is suicide and not allowed. Ko is
     /// not checked.
-    pub(super) fn place(&self, position: &Position<B>, index: u32) -> Option<Placed<B>> {
+    pub(super) fn place(&self, position: &Position<B>, index: u32) -> Option<Placement<B>> {
         let color = position.to_move;
         let stone = B::one(index);
         let own = position.stones[color as usize] | stone;
@@ -215,7 +215,7 @@ impl<B: Bits> Ground<B> {
             }
         }
         let mut suicided = B::default();
-        let mut ko = NOWHERE;
+        let mut ko = NO_POINT;
         if captured.none() {
             let liberties = self.around(stone) & empty;
             if liberties.none() || self.besieged == Some(color) && !liberties.meets(self.playable) {
@@ -235,7 +235,7 @@ impl<B: Bits> Ground<B> {
             Position { to_move: color.opponent(), ko, passes: 0, stones: position.stones, ..*position };
         after.stones[color as usize] = own & !suicided;
         after.stones[color.opponent() as usize] = enemy & !captured;
-        Some(Placed { after, captured, suicided })
+        Some(Placement { after, captured, suicided })
     }
 
     /// Returns whether a chain stays on the board if the points `empty` are empty. `outside` is as in
@@ -252,7 +252,7 @@ impl<B: Bits> Ground<B> {
 
     /// Returns the stones that are never captured whatever is played: those that continue outside, and those with
     /// liberties where nobody plays.
-    pub(super) fn lasting(&self, position: &Position<B>, color: Color) -> B {
+    pub(super) fn uncapturable(&self, position: &Position<B>, color: Color) -> B {
         let stones = position.stones[color as usize];
         let outside = match self.besieged == Some(color) {
             true => B::default(),
@@ -272,7 +272,7 @@ impl<B: Bits> Ground<B> {
     pub(super) fn pass(&self, position: &Position<B>) -> Position<B> {
         let mut after = Position {
             to_move: position.to_move.opponent(),
-            ko: NOWHERE,
+            ko: NO_POINT,
             passes: position.passes + 1,
             ..*position
         };
@@ -322,21 +322,21 @@ impl<B: Bits> Ground<B> {
             - 12 * euler
     }
 
-    /// Returns what `color` holds even if it always passes: see [`Holding`].
+    /// Returns what `color` holds even if it always passes: see [`SafeArea`].
     ///
     /// CITE: Benson (1976), as in [`safety`](crate::safety), which does this for the engine's board.
-    pub(super) fn holding(&self, position: &Position<B>, color: Color) -> Holding<B> {
+    pub(super) fn safe_area(&self, position: &Position<B>, color: Color) -> SafeArea<B> {
         let own = position.stones[color as usize];
         let empty = self.empties(position);
-        let mut holding = Holding { stones: B::default(), area: B::default() };
+        let mut holding = SafeArea { stones: B::default(), area: B::default() };
         let mut chains: smallvec::SmallVec<[B; 16]> = self.parts(own).collect();
         // Regions that may count: enclosed, without unplayable points, and without points at an open edge, where stones
         // could come from outside.
         let closed = |region: &B| region.within(self.playable) && !region.meets(self.open);
-        let mut regions: smallvec::SmallVec<[Region<B>; 16]> = self
+        let mut regions: smallvec::SmallVec<[Enclosure<B>; 16]> = self
             .parts(self.points & !own)
             .filter(closed)
-            .map(|points| Region {
+            .map(|points| Enclosure {
                 points,
                 // Without suicide, points of stones can never be the last liberties.
                 counting: if self.suicide { points } else { points & empty },
@@ -378,7 +378,7 @@ impl<B: Bits> Ground<B> {
 
 /// Connected points without a stone of one side.
 #[derive(Clone, Copy, Debug)]
-struct Region<B> {
+struct Enclosure<B> {
     points: B,
     counting: B,
     /// That side's stones next to the points.
@@ -387,7 +387,7 @@ struct Region<B> {
 
 /// What a side holds whatever the opponent does.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Holding<B> {
+pub(super) struct SafeArea<B> {
     /// Stones that are never captured even if the side always passes.
     pub(super) stones: B,
     /// These stones, and the points between them where the opponent cannot live. The points are the side's at the end

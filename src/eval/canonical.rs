@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ko_and_a_past_that_may_come_back_are_not_shared() {
+    fn history_prevents_sharing() {
         let size = BoardSize::square(9).unwrap();
         // Black takes a ko with the last move.
         let ko = [(1, 0), (2, 0), (0, 1), (3, 1), (1, 2), (2, 2), (8, 8), (1, 1), (2, 1)];
@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_turned_with_its_board() {
+    fn evaluations_are_transformed() {
         let size = BoardSize::new(3, 3).unwrap();
         let points: Vec<Point> = size.points().collect();
         // Each point has its index as its number, and one point is illegal.
         let answer = CachedEvaluation {
             evaluation: crate::Evaluation::plain(0.5, 1.0),
-            outlook: crate::Outlook::default(),
+            outlook: crate::DetailedPrediction::default(),
             priors: (0..9).chain([99]).collect(),
             root_priors: Some((10..19).chain([98]).collect()),
             owners: (0..9).collect(),
