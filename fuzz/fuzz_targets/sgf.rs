@@ -8,15 +8,15 @@
 #![no_main]
 
 use kosumi_go::rules::Rules;
-use kosumi_go::sgf::collection::{Piece, RECORD_LIMIT, Splitter};
+use kosumi_go::sgf::collection::{CollectionPiece, RECORD_LIMIT, Splitter};
 use kosumi_go::sgf::{Meta, Record, Strictness, Tree, write};
 use libfuzzer_sys::fuzz_target;
 
 /// Returns the records of a stream that is pushed in pieces of `piece` bytes.
 fn records(bytes: &[u8], piece: usize) -> Vec<(u64, Vec<u8>)> {
     let mut found = Vec::new();
-    let mut keep = |piece: Piece<'_>| {
-        if let Piece::Record(record) = piece {
+    let mut keep = |piece: CollectionPiece<'_>| {
+        if let CollectionPiece::Record(record) = piece {
             found.push((record.offset, record.bytes.to_vec()));
         }
     };

@@ -6,7 +6,7 @@ use kosumi_engine::{Engine, EngineSettings};
 use kosumi_eval::NetworkSettings;
 use kosumi_net::{ArithmeticChoice, BuiltIn, Kernel, Network, Precision};
 use kosumi_tools::commands::Commands;
-use kosumi_tools::ranks::Part;
+use kosumi_tools::ranks::RankPart;
 use kosumi_tools::regress::{Matching, Options, Outcome, Suite, SuiteResult, Threads, play};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub fn play_kosumi(files: &[PathBuf], evaluation: Evaluation) -> Result<Vec<Suit
     };
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options { timeout: Duration::from_secs(60), jobs, whole: false };
-    play(&suites, &Threads { make }, options, Part::Alone, &|_, _| {}).map_err(|error| error.to_string())
+    play(&suites, &Threads { make }, options, RankPart::Alone, &|_, _| {}).map_err(|error| error.to_string())
 }
 
 /// Returns messages about all results that differ from the suites' expectations and the known failures, including
@@ -84,7 +84,7 @@ pub fn surprises(results: &[SuiteResult], known_failures: &[(&str, &[u32])]) -> 
                 _ => false,
             };
             if !is_expected {
-                let (name, word, wanted) = (test.name(), test.outcome.word(), test.expectation());
+                let (name, word, wanted) = (test.name(), test.outcome.label(), test.expectation());
                 surprises.push(format!(
                     "{}:{}: {name} {}: {word}: expected {wanted:?}, got {:?}",
                     suite.path, test.line, test.command, test.answer

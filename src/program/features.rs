@@ -5,7 +5,7 @@ use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
 use kosumi_go::rules::Rules;
-use kosumi_tools::shards::{Counts, FromRecords, ShardFiles, Wanted};
+use kosumi_tools::shards::{ConversionCounts, RecordConversion, ShardFiles, SplitChoice};
 use kosumi_tools::training::Sampling;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     out: PathBuf,
     /// Games to take, split by their dates
     #[arg(long, value_name = "SPLIT", value_enum, default_value = "training")]
-    split: Wanted,
+    split: SplitChoice,
     /// First year of the games for validation
     #[arg(long, value_name = "YEAR", default_value_t = 2016)]
     held_back: u16,
@@ -84,9 +84,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         };
         let bar = if part.is_other() { ProgressBar::hidden() } else { progress::bar(0, "{msg}") };
         let begun = Instant::now();
-        let mut show = |counts: &Counts, out: &ShardFiles| {
+        let mut show = |counts: &ConversionCounts, out: &ShardFiles| {
             let speed = counts.positions as f64 / begun.elapsed().as_secs_f64().max(1e-9);
-            let (Counts { read, positions, .. }, shards) = (counts, out.count());
+            let (ConversionCounts { read, positions, .. }, shards) = (counts, out.count());
             bar.set_message(format!("{read} games, {positions} positions, {shards} shards, {speed:.0}/s"));
         };
         let written = arguments.work().write(threads, part, open, &mut show)?;
@@ -100,8 +100,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 impl Arguments {
-    fn work(&self) -> FromRecords {
-        FromRecords {
+    fn work(&self) -> RecordConversion {
+        RecordConversion {
             files: self.files.clone(),
             wanted: self.split,
             held_back: self.held_back,
@@ -121,7 +121,7 @@ impl Arguments {
     }
 }
 
-fn report(counts: &Counts, files: &ShardFiles, out: &mut impl Write) -> io::Result<()> {
+fn report(counts: &ConversionCounts, files: &ShardFiles, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "games read    {}", counts.read)?;
     writeln!(out, "  used        {}", counts.used)?;
     writeln!(out, "  other split {}", counts.other_split)?;

@@ -8,7 +8,7 @@ use kosumi_engine::RankLink;
 use kosumi_engine::time::TimeControl;
 use kosumi_go::board::BoardSize;
 use kosumi_go::rules::Rules;
-use kosumi_tools::files::{check_target, relative, write_at_once};
+use kosumi_tools::files::{check_target, relative, write_atomically};
 use kosumi_tools::matches::{
     self, Conditions, Contender, Control, DeadStones, GameBoard, GameRecord, Match, Observer, Openings,
     Opinions, Source, Storage, Summary, parse_clock,
@@ -249,7 +249,7 @@ fn play(arguments: &Arguments, others: Option<(RankLink, Arc<AtomicBool>)>) -> a
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    write_at_once(path, text).with_context(|| format!("cannot write {}", path.display()))
+    write_atomically(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Progress of a match: a line per game on the standard output and, on a terminal, a bar on the standard error.

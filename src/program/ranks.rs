@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use kosumi_engine::{RankLink, processors};
-use kosumi_tools::ranks::{ALONE, Part, World, is_one_of_many};
+use kosumi_tools::ranks::{DISABLE_RANKS, RankPart, World, is_rank};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,24 +60,24 @@ pub(super) fn check_processors(rank: usize, threads: usize) {
 /// Returns the error of rank 0.
 pub(super) fn spread<T>(
     piece: &'static str,
-    run: impl FnOnce(Part) -> anyhow::Result<T>,
+    run: impl FnOnce(RankPart) -> anyhow::Result<T>,
 ) -> anyhow::Result<Option<T>> {
-    let Some((world, link)) = World::join()? else { return run(Part::Alone).map(Some) };
+    let Some((world, link)) = World::join()? else { return run(RankPart::Alone).map(Some) };
     take_part(world, link, |link, is_one_gone| {
-        let Some(is_one_gone) = is_one_gone else { return run(Part::Other(link)) };
+        let Some(is_one_gone) = is_one_gone else { return run(RankPart::Other(link)) };
         let on_loss = move |rank: usize, pieces: usize| {
             is_one_gone.store(true, Ordering::Relaxed);
             note_loss(rank, pieces, piece);
         };
-        run(Part::First(link, Box::new(on_loss)))
+        run(RankPart::First(link, Box::new(on_loss)))
     })
 }
 
 /// Returns the number of threads of this process: the wanted number, or else the number of processors for a single
 /// process and one for a rank. Ranks may share machines, and only the user knows how many threads each may use.
-pub(super) fn threads(part: &Part, wanted: Option<usize>) -> usize {
+pub(super) fn threads(part: &RankPart, wanted: Option<usize>) -> usize {
     let all = match part {
-        Part::Alone => processors(),
+        RankPart::Alone => processors(),
         _ => 1,
     };
     wanted.unwrap_or(all)
@@ -89,8 +89,8 @@ pub(super) fn threads(part: &Part, wanted: Option<usize>) -> usize {
 ///
 /// Returns an error if this process is one of several MPI ranks.
 pub(super) fn refuse_many() -> anyhow::Result<()> {
-    if cfg!(feature = "mpi") && is_one_of_many() {
-        let (name, off) = ALONE;
+    if cfg!(feature = "mpi") && is_rank() {
+        let (name, off) = DISABLE_RANKS;
         bail!(
             "this command is not spread over ranks: start it once; with {name}={off} every process works by itself"
         );

@@ -8,12 +8,12 @@ use indicatif::ProgressBar;
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_net::Network;
 use kosumi_tools::commands::Commands;
-use kosumi_tools::files::{check_target, read_text, write_at_once};
+use kosumi_tools::files::{check_target, read_text, write_atomically};
 use kosumi_tools::players::{Children, Engines, Threads};
-use kosumi_tools::ranks::Part;
+use kosumi_tools::ranks::RankPart;
 use kosumi_tools::regress::{
-    Comparison, EngineInfo, FORMAT, Matching, Options, Outcome, Report, RunResult, Suite, Tally, TestResult,
-    ask_name, expand, junit, page, play, summary,
+    Comparison, EngineInfo, FORMAT, Matching, Options, Outcome, OutcomeCounts, Report, RunResult, Suite,
+    TestResult, expand, junit, page, play, query_identity, summary,
 };
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn try_run(arguments: &Arguments, part: Part) -> anyhow::Result<u8> {
+fn try_run(arguments: &Arguments, part: RankPart) -> anyhow::Result<u8> {
     let is_run = |name: &String| Path::new(name).extension().is_some_and(|end| end == "json");
     if part.is_other() {
         // A finished run leaves no work for other ranks.
@@ -168,7 +168,7 @@ fn try_run(arguments: &Arguments, part: Part) -> anyhow::Result<u8> {
     }
 }
 
-fn exit_code(tally: &Tally, fail_on_pass: bool, ignore_unsupported: bool) -> u8 {
+fn exit_code(tally: &OutcomeCounts, fail_on_pass: bool, ignore_unsupported: bool) -> u8 {
     let unsupported = if ignore_unsupported { 0 } else { tally.unsupported };
     if tally.errors + tally.other_errors + unsupported > 0 {
         BROKEN
@@ -185,10 +185,10 @@ fn read_run(path: &Path) -> anyhow::Result<RunResult> {
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    write_at_once(path, text).with_context(|| format!("cannot write {}", path.display()))
+    write_atomically(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn play_suites(arguments: &Arguments, names: &[String], part: Part) -> anyhow::Result<RunResult> {
+fn play_suites(arguments: &Arguments, names: &[String], part: RankPart) -> anyhow::Result<RunResult> {
     let matching = match arguments.matching {
         Match::Full => Matching::Full,
         Match::Awk => Matching::Awk,
@@ -215,7 +215,7 @@ fn play_suites(arguments: &Arguments, names: &[String], part: Part) -> anyhow::R
     let options = Options { timeout: arguments.timeout, jobs, whole: arguments.whole };
     let engine = match is_other {
         true => EngineInfo::default(),
-        false => ask_name(&*engines, command, &suites, arguments.timeout)?,
+        false => query_identity(&*engines, command, &suites, arguments.timeout)?,
     };
     let progress = Progress::new(if is_other { 0 } else { suites.iter().map(Suite::test_count).sum() });
     let start = Instant::now();
@@ -299,21 +299,21 @@ mod tests {
 
     #[test]
     fn exit_codes() {
-        let tally = Tally { tests: 9, pass: 8, expected_fail: 1, ..Tally::default() };
+        let tally = OutcomeCounts { tests: 9, pass: 8, expected_fail: 1, ..OutcomeCounts::default() };
         assert_eq!(exit_code(&tally, true, false), AS_EXPECTED);
-        let with_pass = Tally { unexpected_pass: 1, ..tally };
+        let with_pass = OutcomeCounts { unexpected_pass: 1, ..tally };
         assert_eq!(
             (exit_code(&with_pass, false, false), exit_code(&with_pass, true, false)),
             (AS_EXPECTED, UNEXPECTED)
         );
-        let with_fail = Tally { fail: 1, ..tally };
+        let with_fail = OutcomeCounts { fail: 1, ..tally };
         assert_eq!(exit_code(&with_fail, false, false), UNEXPECTED);
-        let unsupported = Tally { unsupported: 1, ..with_fail };
+        let unsupported = OutcomeCounts { unsupported: 1, ..with_fail };
         assert_eq!(
             (exit_code(&unsupported, false, false), exit_code(&unsupported, false, true)),
             (BROKEN, UNEXPECTED)
         );
-        assert_eq!(exit_code(&Tally { errors: 1, ..tally }, false, true), BROKEN);
-        assert_eq!(exit_code(&Tally { other_errors: 1, ..tally }, false, true), BROKEN);
+        assert_eq!(exit_code(&OutcomeCounts { errors: 1, ..tally }, false, true), BROKEN);
+        assert_eq!(exit_code(&OutcomeCounts { other_errors: 1, ..tally }, false, true), BROKEN);
     }
 }

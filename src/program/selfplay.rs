@@ -8,8 +8,8 @@ use kosumi_engine::{RankLink, processors};
 use kosumi_go::board::BoardSize;
 use kosumi_go::rules::Rules;
 use kosumi_net::Network;
-use kosumi_tools::ranks::{Pieces, World};
-use kosumi_tools::selfplay::{self, LogSegment, NoiseSettings, Settings, Storage};
+use kosumi_tools::ranks::{PieceQueue, World};
+use kosumi_tools::selfplay::{self, LogSegment, LogStorage, NoiseSettings, Settings};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -160,7 +160,7 @@ fn play(
 ) -> anyhow::Result<()> {
     let network = arguments.model.load()?;
     let settings = arguments.settings();
-    let storage = Storage {
+    let storage = LogStorage {
         folder: arguments.out.clone(),
         prefix: if arguments.validation { "validation-selfplay" } else { "training-selfplay" },
         shard: arguments.shard as usize,
@@ -175,7 +175,7 @@ fn play(
     let stop = interrupt::flag()?;
     let threads = threads.min(missing.len());
     let bar = progress::bar_from(before.into(), arguments.games.into(), progress::WIDE);
-    let numbers = Arc::new(Pieces::new(missing));
+    let numbers = Arc::new(PieceQueue::new(missing));
     let (sender, games) = mpsc::channel();
     selfplay::start(&settings, network.as_ref(), &numbers, threads, &sender)?;
     let lending = match others {

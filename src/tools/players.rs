@@ -2,7 +2,7 @@
 //!
 //! Uses the crate `kosumi-gtp`, and from `ranks` the function that hides MPI from child processes.
 
-use crate::ranks::work_alone;
+use crate::ranks::disable_ranks_in;
 use kosumi_gtp::{Client, ClientError, Handler, InputWatch, answer, split_command_line};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -86,7 +86,7 @@ impl Engines for Children {
     fn start(&self, folder: &Path) -> Result<Box<dyn Player>, String> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(folder);
-        work_alone(&mut command);
+        disable_ranks_in(&mut command);
         match Client::spawn_command(command) {
             Ok(client) => Ok(Box::new(client)),
             Err(error) => Err(format!("cannot start {}: {error}", self.program.display())),

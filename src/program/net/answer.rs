@@ -38,17 +38,17 @@ pub(super) struct Arguments {
 }
 
 /// Maximum number of points of all boards of a batch, unless a single board has more.
-const POINTS_AT_ONCE: usize = 361;
+const MAX_BATCH_POINTS: usize = 361;
 
 /// Maximum number of positions of a request.
-const MOST_POSITIONS: u32 = 65_536;
+const MAX_POSITIONS: u32 = 65_536;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let network = Network::open(&arguments.file).with_context(|| arguments.file.display().to_string())?;
     let arithmetic = options::arithmetic(arguments.kernel, arguments.precision)?;
     let forward = Forward::with_arithmetic(&network, arithmetic);
     let (questions, answers) = (BufReader::new(io::stdin().lock()), BufWriter::new(io::stdout().lock()));
-    answer(&forward, questions, answers)
+    serve_requests(&forward, questions, answers)
 }
 
 /// Answers requests until the end of the input.
@@ -57,13 +57,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 ///
 /// Returns an error if a request is truncated or invalid, if the output of the network is not finite, or if reading or
 /// writing fails.
-fn answer(forward: &Forward, mut questions: impl Read, mut answers: impl Write) -> anyhow::Result<()> {
+fn serve_requests(
+    forward: &Forward,
+    mut questions: impl Read,
+    mut answers: impl Write,
+) -> anyhow::Result<()> {
     let mut scratch = Scratch::default();
-    while let Some([columns, rows, count]) = head(&mut questions)? {
+    while let Some([columns, rows, count]) = read_header(&mut questions)? {
         let size = BoardSize::new(columns as usize, rows as usize);
         let size = size.with_context(|| format!("no board: {columns} by {rows}"))?;
-        ensure!(count <= MOST_POSITIONS, "{count} positions, of which {MOST_POSITIONS} are possible at most");
-        let at_once = (POINTS_AT_ONCE / size.area()).max(1);
+        ensure!(count <= MAX_POSITIONS, "{count} positions, of which {MAX_POSITIONS} are possible at most");
+        let at_once = (MAX_BATCH_POINTS / size.area()).max(1);
         let mut left = count as usize;
         while left > 0 {
             let now = left.min(at_once);
@@ -81,7 +85,7 @@ fn answer(forward: &Forward, mut questions: impl Read, mut answers: impl Write) 
 }
 
 /// Reads the three numbers at the beginning of a request. Returns `None` at the end of the input.
-fn head(questions: &mut impl Read) -> io::Result<Option<[u32; 3]>> {
+fn read_header(questions: &mut impl Read) -> io::Result<Option<[u32; 3]>> {
     let mut first = [0; 1];
     loop {
         match questions.read(&mut first) {
@@ -154,7 +158,7 @@ mod tests {
 
     fn asked(forward: &Forward, questions: &[u8]) -> anyhow::Result<Vec<f32>> {
         let mut answers = Vec::new();
-        answer(forward, questions, &mut answers)?;
+        serve_requests(forward, questions, &mut answers)?;
         Ok(answers.chunks_exact(4).map(|it| f32::from_le_bytes(it.try_into().unwrap())).collect())
     }
 
@@ -204,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_or_no_board_is_refused() {
+    fn truncated_and_invalid_requests_are_refused() {
         let network = random::network(&random::Options::default()).unwrap();
         let forward = Forward::new(&network);
         let whole = question([3, 3, 2], &positions(2, 3, 3));

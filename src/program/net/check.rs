@@ -74,13 +74,13 @@ fn check(
     writeln!(out, "{:<width$}   kernel            probability      owner       lead   same move", "network")?;
     let mut wrong = Vec::new();
     for network in networks {
-        let plain = plain(network, positions)?;
+        let plain = evaluate_plain(network, positions)?;
         for &arithmetic in arithmetics {
             let prepared = Prepared::new(network, arithmetic);
             let found = differences(network, positions, &plain, |inputs, scratch| {
                 Ok(prepared.evaluate(inputs, scratch)?)
             })?;
-            let is_good = found.are_tolerable(arithmetic.precision);
+            let is_good = found.are_within_tolerance(arithmetic.precision);
             let Differences { probability, owner, lead, same, count } = found;
             let name = arithmetic.name();
             let remark = if is_good { "" } else { "   WRONG" };
@@ -169,7 +169,7 @@ struct Position {
 }
 
 impl Position {
-    fn meaning(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
+    fn predict(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
         // An optimism of 0.5 makes both policies count.
         let context = Context { legal: &self.legal, no_result: true, optimism_share: 0.5, temperature: 1.0 };
         Ok(Prediction::new(network, output, context)?)
@@ -206,10 +206,10 @@ fn positions(size: BoardSize) -> anyhow::Result<Vec<Position>> {
 }
 
 /// Evaluates all positions with the plain forward pass.
-fn plain(network: &Network, positions: &[Vec<Position>]) -> anyhow::Result<Vec<Vec<Prediction>>> {
+fn evaluate_plain(network: &Network, positions: &[Vec<Position>]) -> anyhow::Result<Vec<Vec<Prediction>>> {
     let of_size = |positions: &Vec<Position>| {
         let each = positions.iter();
-        each.map(|it| it.meaning(network, &scalar::evaluate(network, &it.input)?)).collect()
+        each.map(|it| it.predict(network, &scalar::evaluate(network, &it.input)?)).collect()
     };
     positions.iter().map(of_size).collect()
 }
@@ -243,7 +243,7 @@ impl Differences {
     }
 
     /// Returns whether the order of additions, or rounding, can explain the differences.
-    fn are_tolerable(&self, precision: Precision) -> bool {
+    fn are_within_tolerance(&self, precision: Precision) -> bool {
         // Ownership is in [-1, 1], probabilities are in [0, 1]: where a network is undecided, rounding changes
         // ownership twice as much.
         let (probability, owner, lead) = match precision {
@@ -279,7 +279,7 @@ fn differences(
         }
         let both = positions.iter().zip(wanted).cycle();
         for (output, (position, wanted)) in outputs.iter().zip(both) {
-            differences.add(&position.meaning(network, output)?, wanted);
+            differences.add(&position.predict(network, output)?, wanted);
         }
     }
     Ok(differences)
@@ -313,7 +313,7 @@ mod tests {
     fn a_wrong_number_is_noticed() {
         let network = small_networks().unwrap().remove(0);
         let positions = sizes();
-        let wanted = plain(&network, &positions).unwrap();
+        let wanted = evaluate_plain(&network, &positions).unwrap();
         let with = |change: fn(&mut Output)| {
             differences(&network, &positions, &wanted, |inputs, _| {
                 let mut outputs = Vec::new();
@@ -332,7 +332,7 @@ mod tests {
         let none = with(|_| ());
         assert_eq!((none.probability, none.owner, none.lead), (0.0, 0.0, 0.0));
         assert_eq!((none.same, none.count), (10, 10));
-        assert!(none.are_tolerable(Precision::F32));
+        assert!(none.are_within_tolerance(Precision::F32));
         for change in [
             (|it| it.pass += 1.0) as fn(&mut Output),
             |it| it.policy[7] += 1.0,
@@ -340,7 +340,7 @@ mod tests {
             |it| it.ownership[14] += 1.0,
             |it| it.lead += 1.0,
         ] {
-            assert!(!with(change).are_tolerable(Precision::F32));
+            assert!(!with(change).are_within_tolerance(Precision::F32));
         }
     }
 }

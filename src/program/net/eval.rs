@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     komi: Option<f32>,
     /// Symmetry of the board that is evaluated, 0 to 7 in KataGo's order, or all for the mean of all
     #[arg(long, value_name = "K|all", default_value = "0", value_parser = images)]
-    symmetry: Images,
+    symmetry: SymmetryChoice,
     /// Weight of the network's optimistic policy, 0 to 1, if it has one; searches use 0.2 at the root and 1 elsewhere
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = options::share)]
     optimism: f32,
@@ -56,25 +56,25 @@ pub(super) struct Arguments {
 
 /// Symmetries of the board that the network evaluates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Images {
+enum SymmetryChoice {
     One(Symmetry),
     All,
 }
 
-fn images(text: &str) -> Result<Images, String> {
+fn images(text: &str) -> Result<SymmetryChoice, String> {
     if text == "all" {
-        return Ok(Images::All);
+        return Ok(SymmetryChoice::All);
     }
     let number = text.parse().ok().and_then(symmetry::by_katago_number);
-    number.map(Images::One).ok_or_else(|| "not a number from 0 to 7, and not all".to_owned())
+    number.map(SymmetryChoice::One).ok_or_else(|| "not a number from 0 to 7, and not all".to_owned())
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let network = Network::open(&arguments.file).with_context(|| arguments.file.display().to_string())?;
     let game = game(arguments).with_context(|| arguments.sgf.display().to_string())?;
     let images = match &arguments.symmetry {
-        Images::One(symmetry) => std::slice::from_ref(symmetry),
-        Images::All => &Symmetry::ALL,
+        SymmetryChoice::One(symmetry) => std::slice::from_ref(symmetry),
+        SymmetryChoice::All => &Symmetry::ALL,
     };
     ensure!(
         arguments.profile.is_none() || network.takes_metadata(),
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let prediction = predict(network, settings, &game, images, arguments.optimism)?;
     let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer(&mut out, &Answer::new(&game, &prediction))?;
+        serde_json::to_writer(&mut out, &EvaluationJson::new(&game, &prediction))?;
         writeln!(out)?;
     } else {
         write!(out, "{}", report(&game, &prediction))?;
@@ -209,7 +209,7 @@ fn table(game: &Game, number: impl Fn(usize, bool) -> Option<f32>) -> String {
 
 /// Output of `--json`. Rows are listed from the top of the board.
 #[derive(Debug, Serialize)]
-struct Answer {
+struct EvaluationJson {
     columns: usize,
     rows: usize,
     moves: usize,
@@ -228,8 +228,8 @@ struct Answer {
     black_ownership: Vec<Vec<f32>>,
 }
 
-impl Answer {
-    fn new(game: &Game, prediction: &Prediction) -> Answer {
+impl EvaluationJson {
+    fn new(game: &Game, prediction: &Prediction) -> EvaluationJson {
         let size = game.size();
         let rows = |value: &[f32]| value.chunks(size.columns()).map(<[f32]>::to_vec).collect::<Vec<_>>();
         let mut policy: Vec<Vec<Option<f32>>> =
@@ -240,7 +240,7 @@ impl Answer {
                 policy[at / size.columns()][at % size.columns()] = None;
             }
         }
-        Answer {
+        EvaluationJson {
             columns: size.columns(),
             rows: size.rows(),
             moves: game.records().len(),
@@ -280,8 +280,8 @@ mod tests {
     #[test]
     fn symmetries_of_the_command_line() {
         let symmetry = |text: &str| arguments(&["--symmetry", text]).ok().map(|it| it.symmetry);
-        assert_eq!(symmetry("all"), Some(Images::All));
-        assert_eq!(symmetry("3"), symmetry::by_katago_number(3).map(Images::One));
+        assert_eq!(symmetry("all"), Some(SymmetryChoice::All));
+        assert_eq!(symmetry("3"), symmetry::by_katago_number(3).map(SymmetryChoice::One));
         assert_eq!(arguments(&[]).ok().map(|it| it.symmetry), symmetry("0"));
         assert!(["8", "-1", "", "each"].into_iter().all(|text| symmetry(text).is_none()));
     }
@@ -294,7 +294,7 @@ mod tests {
         let middle = at(1, 1);
         game.play(Color::Black, middle).unwrap();
         let black = predict(network, NetworkSettings::default(), &game, &Symmetry::ALL[..1], 0.0).unwrap();
-        let answer = serde_json::to_value(Answer::new(&game, &black)).unwrap();
+        let answer = serde_json::to_value(EvaluationJson::new(&game, &black)).unwrap();
         let number = |name: &str| answer[name].as_f64().unwrap() as f32;
         assert_eq!((number("black_lead"), number("black_win")), (black.lead, black.win));
         assert_eq!(number("white_win"), black.loss);

@@ -63,7 +63,7 @@ fn speed_text(path: &Path) -> String {
 }
 
 /// Minimum time of a measurement, without the first evaluation.
-const MEASURED: Duration = Duration::from_millis(500);
+const MEASURING_TIME: Duration = Duration::from_millis(500);
 
 /// Measures evaluations per second.
 fn speed(path: &Path) -> anyhow::Result<f64> {
@@ -75,7 +75,7 @@ fn speed(path: &Path) -> anyhow::Result<f64> {
     forward.evaluate(&input)?;
     let start = Instant::now();
     let mut count = 0;
-    while count == 0 || start.elapsed() < MEASURED {
+    while count == 0 || start.elapsed() < MEASURING_TIME {
         forward.evaluate(&input)?;
         count += 1;
     }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_says_so() {
+    fn unsupported_networks_are_listed_with_the_reason() {
         let header = Ok(Header { name: "kata".to_owned(), version: 99 });
         let found = Found { path: "x".into(), program: "KataGo", bytes: 0, header };
         assert_eq!(row(&found, true)[2], "too new or too old");

@@ -12,7 +12,7 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     encoding: Encoding,
-    is_packed: bool,
+    is_compressed: bool,
 }
 
 impl Format {
@@ -27,7 +27,7 @@ impl Format {
         } else {
             bail!("{}: the name must end in .bin.gz, .txt.gz, .bin or .txt", path.display());
         };
-        Ok(Format { encoding, is_packed })
+        Ok(Format { encoding, is_compressed: is_packed })
     }
 
     /// Writes a network to a file. An existing file is overwritten.
@@ -38,7 +38,7 @@ impl Format {
 
     fn write_to(self, network: &Network, file: File) -> io::Result<()> {
         let mut file = BufWriter::new(file);
-        if self.is_packed {
+        if self.is_compressed {
             let mut packed = GzEncoder::new(file, Compression::default());
             network.write(self.encoding, &mut packed)?;
             file = packed.finish()?;
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_name_of_the_file_says_how_it_is_written() {
-        let format = |name: &str| Format::of(Path::new(name)).map(|it| (it.encoding, it.is_packed)).ok();
+        let format = |name: &str| Format::of(Path::new(name)).map(|it| (it.encoding, it.is_compressed)).ok();
         assert_eq!(format("a/b.bin.gz"), Some((Encoding::Binary, true)));
         assert_eq!(format("b.TXT.gz"), Some((Encoding::Text, true)));
         assert_eq!(format("b.bin"), Some((Encoding::Binary, false)));

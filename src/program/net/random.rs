@@ -141,7 +141,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn options(arguments: &Arguments) -> Options {
-    let shape = arguments.architecture.clone().unwrap_or_else(|| of_parts(arguments));
+    let shape = arguments.architecture.clone().unwrap_or_else(|| options_of_parts(arguments));
     let &Arguments { metadata, pass_alive_with_suicide, policy_channels, seed, .. } = arguments;
     let needed = match () {
         () if policy_channels != 2 => 17,
@@ -159,7 +159,7 @@ fn options(arguments: &Arguments) -> Options {
 }
 
 /// Returns the options of a network from its single parts.
-fn of_parts(arguments: &Arguments) -> Options {
+fn options_of_parts(arguments: &Arguments) -> Options {
     let blocks: Vec<BlockKind> =
         arguments.blocks.iter().flat_map(|&(kind, count)| std::iter::repeat_n(kind, count)).collect();
     let trunk_norm = arguments.trunk_norm.into();

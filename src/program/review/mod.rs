@@ -18,7 +18,7 @@ use kosumi_net::Network;
 use kosumi_search::Limits;
 use kosumi_tools::browser::{self, MakeEngine, Reviewer};
 use kosumi_tools::collections::nth_game;
-use kosumi_tools::ranks::{Pace, Part, in_order};
+use kosumi_tools::ranks::{PieceLength, RankPart, in_order};
 use kosumi_tools::review::{self, EngineAnalyst, Facts, Given, MainLine, Reviewed, Scope, Thresholds};
 use kosumi_tools::words::counted;
 use std::io::{self, Write};
@@ -145,7 +145,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let games = Outputs::of_all(arguments)?;
         let threads = ranks::threads(&part, arguments.threads.map(usize::from));
         // Over ranks only finished reviews are sent, so there is a single pass. mpirun handles ^C.
-        let is_alone = matches!(part, Part::Alone);
+        let is_alone = matches!(part, RankPart::Alone);
         let is_stopped = if is_alone { interrupt::flag()? } else { Arc::default() };
         let network = arguments.model.load()?;
         let bar = progress::bar(0, "{msg}{bar:32} {pos}/{len} positions, {eta} left");
@@ -192,7 +192,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Ok(if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         // All processors search the same game.
-        in_order(part, 1, Pace::Long, read, work, collect)?;
+        in_order(part, 1, PieceLength::Long, read, work, collect)?;
         bar.finish_and_clear();
         ensure!(failed == 0, "{failed} of {} games could not be reviewed", games.len());
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use anyhow::{Context, bail, ensure};
-use kosumi_tools::files::write_at_once;
+use kosumi_tools::files::write_atomically;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write};
@@ -94,7 +94,7 @@ impl Outputs {
     /// Writes the files and prints the messages. `is_one_of_many` adds the name of the game record.
     pub(super) fn write(&self, found: &Found, is_one_of_many: bool) -> anyhow::Result<()> {
         for ((path, _), text) in self.files.iter().zip(&found.texts) {
-            write_at_once(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            write_atomically(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
         let written: Vec<String> = self.files.iter().map(|(path, _)| path.display().to_string()).collect();
         let mut out = io::stdout().lock();

@@ -1,16 +1,16 @@
 //! `kosumi sgf filter`: selection of games, copied byte for byte.
 
 use super::Input;
-use super::shown::run_shown;
+use super::progress::run_with_progress;
 use crate::options;
 use anyhow::Context;
 use clap::Args;
 use kosumi_go::board::BoardSize;
 use kosumi_go::sgf::facts::Rank;
 use kosumi_tools::collections::{
-    Criteria, Filter, Output, RepetitionWord, ResultWord, Selection, Span, date_span, rank_span,
+    Criteria, Filter, Output, RepetitionFilter, ResultFilter, Selection, ValueRange, date_span, rank_span,
 };
-use kosumi_tools::ranks::Part;
+use kosumi_tools::ranks::RankPart;
 use kosumi_tools::words::counted;
 use std::fs;
 use std::io::{self, Write};
@@ -63,11 +63,11 @@ struct Conditions {
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = options::board_size)]
     size: Vec<BoardSize>,
     /// Komi: 6.5, or a range
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = Span::<f32>::parse)]
-    komi: Option<Span<f32>>,
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = ValueRange::<f32>::parse)]
+    komi: Option<ValueRange<f32>>,
     /// Number of handicap stones, or a range
-    #[arg(long, value_name = "RANGE", value_parser = Span::<u32>::parse)]
-    handicap: Option<Span<u32>>,
+    #[arg(long, value_name = "RANGE", value_parser = ValueRange::<u32>::parse)]
+    handicap: Option<ValueRange<u32>>,
     /// Rules as written in the game record, or "none"
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     rules: Vec<String>,
@@ -82,19 +82,19 @@ struct Conditions {
     white: Vec<String>,
     /// Rank of both players: 9d, or a range as 5k..3d or 1p..
     #[arg(long, value_name = "RANGE", value_parser = rank_span)]
-    rank: Option<Span<Rank>>,
+    rank: Option<ValueRange<Rank>>,
     /// Date: a day, a month or a year, or a range of them
     #[arg(long, value_name = "RANGE", value_parser = date_span)]
-    date: Option<Span<u32>>,
+    date: Option<ValueRange<u32>>,
     /// Winner or kind of result
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
-    result: Vec<ResultWord>,
+    result: Vec<ResultFilter>,
     /// Number of moves, passes included
-    #[arg(long, value_name = "RANGE", value_parser = Span::<usize>::parse)]
-    moves: Option<Span<usize>>,
+    #[arg(long, value_name = "RANGE", value_parser = ValueRange::<usize>::parse)]
+    moves: Option<ValueRange<usize>>,
     /// Repetition: any, one that a superko rule forbids, or a kind of cycle
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
-    repetition: Vec<RepetitionWord>,
+    repetition: Vec<RepetitionFilter>,
     /// Only complete records with valid values and legal moves, superko aside
     #[arg(long)]
     valid: bool,
@@ -128,7 +128,7 @@ impl Conditions {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
     let is_other = part.is_other();
     let filter = Filter::new(arguments.conditions.criteria(), arguments.invert, arguments.limit)?;
     let path = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
@@ -141,7 +141,7 @@ pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
     let sample = arguments.sample.map(|size| (size, arguments.seed));
     let mut selection = Selection::new(filter.clone(), output, sample);
     let written = || format!("cannot write {}", path.map_or("the output".into(), Path::to_string_lossy));
-    let seen = run_shown(
+    let seen = run_with_progress(
         &arguments.input,
         part,
         except,

@@ -1,8 +1,8 @@
 //! `kosumi sgf`: processing of large collections of game records.
 
 mod filter;
+mod progress;
 mod replay;
-mod shown;
 mod stats;
 
 use super::ranks;

@@ -1,15 +1,15 @@
 //! `kosumi sgf replay`: replays every game under given rules.
 
 use super::Input;
-use super::shown::run_shown;
+use super::progress::run_with_progress;
 use crate::options;
 use anyhow::bail;
 use clap::Args;
 use kosumi_go::rules::{KoRule, Rules};
 use kosumi_go::sgf::{Record, Strictness};
-use kosumi_tools::collections::{Batch, Replayed, Work};
+use kosumi_tools::collections::{Batch, BatchResult, LegalityReport};
 use kosumi_tools::commands;
-use kosumi_tools::ranks::Part;
+use kosumi_tools::ranks::RankPart;
 use kosumi_tools::words::counted;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -51,18 +51,18 @@ impl Arguments {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
     if let Some(number) = arguments.print {
-        return print(arguments, number, part);
+        return print_game(arguments, number, part);
     }
     let is_other = part.is_other();
     let list = arguments.input.list;
-    let mut total = Replayed::default();
+    let mut total = LegalityReport::default();
     let start = Instant::now();
     let mut out = io::stdout().lock();
-    let work = |batch: &Batch| Replayed::of(batch, |record| arguments.rules_for(record), list);
+    let work = |batch: &Batch| LegalityReport::of(batch, |record| arguments.rules_for(record), list);
     let (mut shown, mut noted) = (0, 0);
-    let seen = run_shown(&arguments.input, part, None, work, |_, result: Replayed, _| {
+    let seen = run_with_progress(&arguments.input, part, None, work, |_, result: LegalityReport, _| {
         for line in result.lines.iter().take(list.saturating_sub(shown)) {
             writeln!(out, "{line}")?;
             shown += 1;
@@ -111,14 +111,14 @@ pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
 }
 
 /// Prints one game after a number of moves.
-fn print(arguments: &Arguments, number: u64, part: Part) -> anyhow::Result<()> {
+fn print_game(arguments: &Arguments, number: u64, part: RankPart) -> anyhow::Result<()> {
     let is_other = part.is_other();
     let mut found = None;
-    run_shown(
+    run_with_progress(
         &arguments.input,
         part,
         None,
-        |_| Work { result: (), problems: Vec::new() },
+        |_| BatchResult { result: (), problems: Vec::new() },
         |batch, (), _| {
             let Some(entry) = batch.entries.iter().find(|entry| entry.number == number) else {
                 return Ok(ControlFlow::Continue(()));

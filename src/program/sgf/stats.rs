@@ -1,11 +1,11 @@
 //! `kosumi sgf stats`: statistics of a collection.
 
 use super::Input;
-use super::shown::run_shown;
+use super::progress::run_with_progress;
 use anyhow::Context;
 use clap::Args;
 use kosumi_tools::collections::stats::{self, Collector};
-use kosumi_tools::ranks::Part;
+use kosumi_tools::ranks::RankPart;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -44,10 +44,10 @@ pub(super) struct Arguments {
     no_duplicates: bool,
 }
 
-pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
     let is_other = part.is_other();
     let mut collector = Collector::new(!arguments.no_duplicates);
-    let seen = run_shown(&arguments.input, part, None, stats::work, |batch, result, problems| {
+    let seen = run_with_progress(&arguments.input, part, None, stats::work, |batch, result, problems| {
         collector.add(batch, result, problems);
         Ok(ControlFlow::Continue(()))
     })?;

@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let start = Instant::now();
     let bar = crate::progress::spinner();
     let interrupted = interrupt::flag()?;
-    let stop = arguments.limits.stop(start, &interrupted);
+    let stop = arguments.limits.stop_condition(start, &interrupted);
     let solved = |cycles_lose_for| -> anyhow::Result<BoardAnswer> {
         let request = BoardRequest {
             board: &board,

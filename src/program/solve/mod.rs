@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: SolveCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum SolveCommand {
     /// Compute the exact score of a whole board, and the moves that reach it
     Board(board::Arguments),
     /// Compute the status of a group: alive, seki, dead, unsettled or ko
@@ -27,8 +27,8 @@ enum What {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
-        What::Board(arguments) => board::run(arguments),
-        What::Problem(arguments) => problem::run(arguments),
+        SolveCommand::Board(arguments) => board::run(arguments),
+        SolveCommand::Problem(arguments) => problem::run(arguments),
     }
 }
 
@@ -59,7 +59,7 @@ impl Limits {
     }
 
     /// Returns a function that decides, from the number of nodes so far, whether a limit is reached or ^C was pressed.
-    fn stop(&self, start: Instant, interrupted: &AtomicBool) -> impl Fn(u64) -> bool {
+    fn stop_condition(&self, start: Instant, interrupted: &AtomicBool) -> impl Fn(u64) -> bool {
         let (time, most) = (self.time, self.nodes);
         move |nodes| {
             most.is_some_and(|most| nodes >= most)

@@ -9,7 +9,7 @@ use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Mark, NodeId, Record, Tree};
 use kosumi_solve::{Aim, GroupReading, ProofNode, Question, Reading, Region, Status, Success};
 use kosumi_tools::collections::nth_game;
-use kosumi_tools::files::write_at_once;
+use kosumi_tools::files::write_atomically;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,7 +79,7 @@ enum GoalName {
 }
 
 /// Maximum number of nodes of a written proof.
-const MOST_PROOF_NODES: usize = 2_000;
+const MAX_PROOF_NODES: usize = 2_000;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.output.is_some() && arguments.files.len() > 1 {
@@ -102,7 +102,7 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
     let board = game.board();
     let point = match &arguments.group {
         Some(vertex) => parse(board, vertex)?,
-        None => tightest(board).context("no group is enclosed; say which one is meant with --group")?,
+        None => tightest_group(board).context("no group is enclosed; say which one is meant with --group")?,
     };
     let Some(owner) = board.cell(point).color() else { bail!("there is no stone at {point}") };
     let other = arguments.other.as_ref().map(|vertex| parse(board, vertex)).transpose()?;
@@ -125,7 +125,7 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
     };
     let start = Instant::now();
     let bar = progress::spinner();
-    let limit = arguments.limits.stop(start, interrupted);
+    let limit = arguments.limits.stop_condition(start, interrupted);
     let stop = |nodes: u64| {
         if nodes % 16_384 < 256 {
             bar.set_message(format!("{nodes} nodes"));
@@ -143,7 +143,7 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
     bar.finish_and_clear();
     let seconds = start.elapsed().as_secs_f64();
     let question = Question { region: &verdict.region, ..question };
-    let found = Found { file, board, region: question.region, point, owner, aim, verdict, seconds };
+    let found = SolvedProblem { file, board, region: question.region, point, owner, aim, verdict, seconds };
     let mut out = io::stdout().lock();
     if arguments.json {
         writeln!(out, "{}", found.json())?;
@@ -153,9 +153,9 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
     if let Some(path) = &arguments.output {
         let first = game.to_move();
         let reading = if first == owner { verdict.defence } else { verdict.attack };
-        let proof = kosumi_solve::proof_tree(&question, first, reading.success, MOST_PROOF_NODES, &stop)?;
+        let proof = kosumi_solve::proof_tree(&question, first, reading.success, MAX_PROOF_NODES, &stop)?;
         let text = proof_record(&found, first, &proof);
-        write_at_once(path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+        write_atomically(path, &text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
@@ -167,7 +167,7 @@ fn parse(board: &Board, vertex: &str) -> anyhow::Result<Point> {
 }
 
 /// Returns a stone of the group that is enclosed with the fewest empty points.
-fn tightest(board: &Board) -> Option<Point> {
+fn tightest_group(board: &Board) -> Option<Point> {
     let anchors = board.stones().map(|(point, _)| point).filter(|&point| board.anchor(point) == point);
     let closed = anchors.filter_map(|point| {
         let region = Region::of_group(board, point)?;
@@ -201,7 +201,7 @@ fn region(arguments: &Arguments, board: &Board, point: Point, aim: Aim) -> anyho
 }
 
 /// Solution of a problem, with its context.
-struct Found<'a> {
+struct SolvedProblem<'a> {
     file: &'a Path,
     board: &'a Board,
     region: &'a Region,
@@ -243,7 +243,7 @@ fn drawing(out: &mut impl Write, size: BoardSize, cell: impl Fn(Point) -> char) 
     writeln!(out, "   {letters}")
 }
 
-impl Found<'_> {
+impl SolvedProblem<'_> {
     fn sentence(&self, first: Color, reading: &Reading) -> String {
         let best = reading.best.map_or(String::new(), |mv| format!(", {mv}"));
         let (wanted, prover) = match self.aim {
@@ -265,7 +265,7 @@ impl Found<'_> {
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let Found { board, region, owner, verdict, .. } = self;
+        let SolvedProblem { board, region, owner, verdict, .. } = self;
         let room = if region.is_closed { "enclosed" } else { "open" };
         let points = region.empty_points(board);
         writeln!(
@@ -328,7 +328,7 @@ impl Found<'_> {
 }
 
 /// Builds a game record of the position, with the region marked and the proof as variations.
-fn proof_record(found: &Found<'_>, first: Color, proof: &[ProofNode]) -> String {
+fn proof_record(found: &SolvedProblem<'_>, first: Color, proof: &[ProofNode]) -> String {
     let mut tree = Tree::new(found.board.size());
     let root = tree.root();
     for (point, color) in found.board.stones() {

@@ -6,7 +6,7 @@
 use super::config::Config;
 use super::query::{Action, HumanModels, Line, Object, Query, read};
 use super::report;
-use crate::files::without_mark;
+use crate::files::without_bom;
 use kosumi_engine::{Analyst, Question, Reports, Wishes};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -222,7 +222,7 @@ impl<W: Write + Send> Shared<'_, W> {
                 return Ok(());
             }
             // Some editors and shells write a byte order mark in front of everything.
-            let line = if std::mem::take(&mut is_first) { without_mark(&line).to_vec() } else { line };
+            let line = if std::mem::take(&mut is_first) { without_bom(&line).to_vec() } else { line };
             let Ok(line) = String::from_utf8(line) else {
                 self.say(
                     &json!({ "error": "the line is not UTF-8 - could not parse input line as json request" }),

@@ -1,7 +1,7 @@
 //! Page of `kosumi play` and its parts. The markup contains the keys of its texts.
 
 use super::http::Resource;
-use crate::pages::{pieces, style};
+use crate::pages::{components, style};
 use maud::{DOCTYPE, Markup, html};
 
 const SCRIPT: &str = include_str!("play.js");
@@ -16,8 +16,8 @@ pub(super) fn resource(place: &str) -> Option<Resource> {
     let resource = |kind, body| Some(Resource { kind, body, policy: POLICY.to_owned() });
     match place {
         "" => resource("text/html", page().into_string()),
-        "play.js" => resource("text/javascript", pieces::SCRIPTS.concat() + SCRIPT),
-        "play.css" => resource("text/css", [style(), pieces::STYLE, STYLE].concat()),
+        "play.js" => resource("text/javascript", components::SCRIPTS.concat() + SCRIPT),
+        "play.css" => resource("text/css", [style(), components::STYLE, STYLE].concat()),
         _ => None,
     }
 }

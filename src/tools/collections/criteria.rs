@@ -1,6 +1,6 @@
 //! Conditions on games.
 
-use super::examine::Examined;
+use super::examine::ExaminedGame;
 use super::reading::Entry;
 use super::records::read_game;
 use anyhow::Context;
@@ -20,9 +20,9 @@ pub struct Criteria {
     /// Size of the board.
     pub sizes: Vec<BoardSize>,
     /// Komi.
-    pub komi: Option<Span<f32>>,
+    pub komi: Option<ValueRange<f32>>,
     /// Number of handicap stones.
-    pub handicap: Option<Span<u32>>,
+    pub handicap: Option<ValueRange<u32>>,
     /// Rules as written in the game record, or "none".
     pub rules: Vec<String>,
     /// Parts of players' names.
@@ -32,15 +32,15 @@ pub struct Criteria {
     /// Parts of White's name.
     pub white: Vec<String>,
     /// Rank of both players.
-    pub rank: Option<Span<Rank>>,
+    pub rank: Option<ValueRange<Rank>>,
     /// Days in the representation of [`Date::days`].
-    pub date: Option<Span<u32>>,
+    pub date: Option<ValueRange<u32>>,
     /// Winners or kinds of result.
-    pub results: Vec<ResultWord>,
+    pub results: Vec<ResultFilter>,
     /// Number of moves, passes included.
-    pub moves: Option<Span<usize>>,
+    pub moves: Option<ValueRange<usize>>,
     /// Kinds of repetition in the game.
-    pub repetitions: Vec<RepetitionWord>,
+    pub repetitions: Vec<RepetitionFilter>,
     /// Only complete records with valid values and legal moves, superko aside.
     pub valid: bool,
     /// Only the first of several games with the same moves, also on rotated or mirrored boards.
@@ -53,7 +53,7 @@ pub struct Criteria {
 // The doc comments are the help texts of the command line.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum ResultWord {
+pub enum ResultFilter {
     Black,
     White,
     Draw,
@@ -68,37 +68,37 @@ pub enum ResultWord {
     Unspecified,
 }
 
-impl ResultWord {
+impl ResultFilter {
     fn is_ending(self) -> bool {
-        use ResultWord::{Forfeit, Resign, Score, Time, Unspecified};
+        use ResultFilter::{Forfeit, Resign, Score, Time, Unspecified};
         matches!(self, Score | Resign | Time | Forfeit | Unspecified)
     }
 
-    fn of_winner(outcome: Option<GameResult>) -> ResultWord {
+    fn of_winner(outcome: Option<GameResult>) -> ResultFilter {
         match outcome.map(|outcome| outcome.winner) {
-            Some(Winner::Player(Color::Black)) => ResultWord::Black,
-            Some(Winner::Player(Color::White)) => ResultWord::White,
-            Some(Winner::Nobody) => ResultWord::Draw,
-            Some(Winner::Void) => ResultWord::Void,
-            Some(Winner::Unknown) | None => ResultWord::Unknown,
+            Some(Winner::Player(Color::Black)) => ResultFilter::Black,
+            Some(Winner::Player(Color::White)) => ResultFilter::White,
+            Some(Winner::Nobody) => ResultFilter::Draw,
+            Some(Winner::Void) => ResultFilter::Void,
+            Some(Winner::Unknown) | None => ResultFilter::Unknown,
         }
     }
 
-    fn of_ending(outcome: Option<GameResult>) -> Option<ResultWord> {
+    fn of_ending(outcome: Option<GameResult>) -> Option<ResultFilter> {
         let outcome = outcome.filter(|outcome| matches!(outcome.winner, Winner::Player(_)))?;
         Some(match outcome.ending {
-            Ending::Score(_) => ResultWord::Score,
-            Ending::Resign => ResultWord::Resign,
-            Ending::Time => ResultWord::Time,
-            Ending::Forfeit => ResultWord::Forfeit,
-            Ending::Unspecified => ResultWord::Unspecified,
+            Ending::Score(_) => ResultFilter::Score,
+            Ending::Resign => ResultFilter::Resign,
+            Ending::Time => ResultFilter::Time,
+            Ending::Forfeit => ResultFilter::Forfeit,
+            Ending::Unspecified => ResultFilter::Unspecified,
         })
     }
 }
 
 /// Kind of repetition in a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RepetitionWord {
+pub enum RepetitionFilter {
     /// Any repetition.
     Any,
     /// Repetition that positional superko forbids, except an immediate recapture of a ko.
@@ -111,19 +111,19 @@ pub enum RepetitionWord {
     Cycle(Cycle),
 }
 
-const RULES: [(&str, RepetitionWord); 4] = [
-    ("any", RepetitionWord::Any),
-    ("psk", RepetitionWord::Positional),
-    ("ssk", RepetitionWord::Situational),
-    ("nssk", RepetitionWord::NaturalSituational),
+const RULES: [(&str, RepetitionFilter); 4] = [
+    ("any", RepetitionFilter::Any),
+    ("psk", RepetitionFilter::Positional),
+    ("ssk", RepetitionFilter::Situational),
+    ("nssk", RepetitionFilter::NaturalSituational),
 ];
 
-impl FromStr for RepetitionWord {
+impl FromStr for RepetitionFilter {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<RepetitionWord, String> {
+    fn from_str(text: &str) -> Result<RepetitionFilter, String> {
         let rule = RULES.into_iter().find(|(name, _)| *name == text).map(|(_, word)| word);
-        let cycle = || Cycle::ALL.into_iter().find(|cycle| cycle.name() == text).map(RepetitionWord::Cycle);
+        let cycle = || Cycle::ALL.into_iter().find(|cycle| cycle.name() == text).map(RepetitionFilter::Cycle);
         rule.or_else(cycle).ok_or_else(|| {
             let names = RULES.iter().map(|(name, _)| *name).chain(Cycle::ALL.map(Cycle::name));
             format!("one of {}", names.collect::<Vec<_>>().join(", "))
@@ -131,27 +131,27 @@ impl FromStr for RepetitionWord {
     }
 }
 
-impl RepetitionWord {
+impl RepetitionFilter {
     fn holds(self, repetition: &Repetition) -> bool {
         let beyond_ko = repetition.cycle != Cycle::SimpleKo;
         match self {
-            RepetitionWord::Any => true,
-            RepetitionWord::Positional => beyond_ko && repetition.forbidden.positional,
-            RepetitionWord::Situational => beyond_ko && repetition.forbidden.situational,
-            RepetitionWord::NaturalSituational => beyond_ko && repetition.forbidden.natural_situational,
-            RepetitionWord::Cycle(cycle) => cycle == repetition.cycle,
+            RepetitionFilter::Any => true,
+            RepetitionFilter::Positional => beyond_ko && repetition.forbidden.positional,
+            RepetitionFilter::Situational => beyond_ko && repetition.forbidden.situational,
+            RepetitionFilter::NaturalSituational => beyond_ko && repetition.forbidden.natural_situational,
+            RepetitionFilter::Cycle(cycle) => cycle == repetition.cycle,
         }
     }
 }
 
 /// Closed range of values. Either end may be open.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Span<T> {
+pub struct ValueRange<T> {
     low: Option<T>,
     high: Option<T>,
 }
 
-impl<T: PartialOrd + Copy> Span<T> {
+impl<T: PartialOrd + Copy> ValueRange<T> {
     fn contains(&self, value: T) -> bool {
         self.low.is_none_or(|low| low <= value) && self.high.is_none_or(|high| value <= high)
     }
@@ -161,13 +161,13 @@ impl<T: PartialOrd + Copy> Span<T> {
         text: &str,
         low: impl Fn(&str) -> Option<T>,
         high: impl Fn(&str) -> Option<T>,
-    ) -> Result<Span<T>, String> {
+    ) -> Result<ValueRange<T>, String> {
         let (first, last) = text.split_once("..").unwrap_or((text, text));
         let side = |text: &str, read: &dyn Fn(&str) -> Option<T>| match text.trim() {
             "" => Ok(None),
             text => read(text).map(Some).ok_or_else(|| format!("{text:?} makes no sense here")),
         };
-        let span = Span { low: side(first, &low)?, high: side(last, &high)? };
+        let span = ValueRange { low: side(first, &low)?, high: side(last, &high)? };
         match (span.low, span.high) {
             (None, None) => Err("a value, or a range as A..B, A.. or ..B".into()),
             (Some(low), Some(high)) if low > high => Err("the range is empty".into()),
@@ -176,15 +176,15 @@ impl<T: PartialOrd + Copy> Span<T> {
     }
 }
 
-impl<T: FromStr + PartialOrd + Copy> Span<T> {
+impl<T: FromStr + PartialOrd + Copy> ValueRange<T> {
     /// Parses `A..B`, `A..`, `..B` or `A`.
     ///
     /// # Errors
     ///
     /// Returns a message if the text is no valid range.
-    pub fn parse(text: &str) -> Result<Span<T>, String> {
+    pub fn parse(text: &str) -> Result<ValueRange<T>, String> {
         let read = |text: &str| text.parse().ok();
-        Span::of(text, read, read)
+        ValueRange::of(text, read, read)
     }
 }
 
@@ -193,8 +193,8 @@ impl<T: FromStr + PartialOrd + Copy> Span<T> {
 /// # Errors
 ///
 /// Returns a message if the text is no valid range.
-pub fn rank_span(text: &str) -> Result<Span<Rank>, String> {
-    Span::of(text, Rank::parse, Rank::parse)
+pub fn rank_span(text: &str) -> Result<ValueRange<Rank>, String> {
+    ValueRange::of(text, Rank::parse, Rank::parse)
 }
 
 /// Parses a day, a month, a year, or a range of them, into days in the representation of [`Date::days`].
@@ -202,9 +202,9 @@ pub fn rank_span(text: &str) -> Result<Span<Rank>, String> {
 /// # Errors
 ///
 /// Returns a message if the text is no valid range.
-pub fn date_span(text: &str) -> Result<Span<u32>, String> {
+pub fn date_span(text: &str) -> Result<ValueRange<u32>, String> {
     let days = |text: &str| Date::parse(text).map(Date::days);
-    Span::of(text, |text| Some(days(text)?.0), |text| Some(days(text)?.1))
+    ValueRange::of(text, |text| Some(days(text)?.0), |text| Some(days(text)?.1))
 }
 
 impl Criteria {
@@ -213,7 +213,7 @@ impl Criteria {
     /// # Errors
     ///
     /// Returns an error if the file of the position cannot be read.
-    pub fn positions(&self) -> anyhow::Result<Vec<Key>> {
+    pub fn position_keys(&self) -> anyhow::Result<Vec<Key>> {
         let Some(path) = &self.position else { return Ok(Vec::new()) };
         let game = read_game(path)?
             .replay(Rules::default(), 0.0, None, Strictness::Tolerant)
@@ -228,7 +228,7 @@ impl Criteria {
     }
 
     /// Returns whether the properties of the record meet the conditions.
-    pub(super) fn hold_for_record(&self, record: &Record) -> bool {
+    pub(super) fn match_record(&self, record: &Record) -> bool {
         let is_one_of = |parts: &[String], names: &[&Option<String>]| {
             let names: Vec<String> =
                 names.iter().filter_map(|name| Some(name.as_deref()?.to_lowercase())).collect();
@@ -259,14 +259,15 @@ impl Criteria {
 
     fn holds_for_result(&self, outcome: Option<GameResult>) -> bool {
         let (endings, winners): (Vec<_>, Vec<_>) = self.results.iter().partition(|word| word.is_ending());
-        (winners.is_empty() || winners.contains(&ResultWord::of_winner(outcome)))
+        (winners.is_empty() || winners.contains(&ResultFilter::of_winner(outcome)))
             && (endings.is_empty()
-                || ResultWord::of_ending(outcome).is_some_and(|ending| endings.contains(&ending)))
+                || ResultFilter::of_ending(outcome).is_some_and(|ending| endings.contains(&ending)))
     }
 
     /// Returns whether the replayed game meets the conditions.
-    pub(super) fn hold_for_replay(&self, entry: &Entry, examined: &Examined) -> bool {
-        let repeats = |word: &RepetitionWord| examined.repetitions.iter().any(|(_, found)| word.holds(found));
+    pub(super) fn match_replay(&self, entry: &Entry, examined: &ExaminedGame) -> bool {
+        let repeats =
+            |word: &RepetitionFilter| examined.repetitions.iter().any(|(_, found)| word.holds(found));
         (!self.valid || entry.missing.is_none() && examined.is_valid())
             && (self.repetitions.is_empty() || self.repetitions.iter().any(repeats))
             && (self.position.is_none() || examined.has_position)
@@ -290,7 +291,7 @@ mod tests {
 
     #[test]
     fn spans() {
-        let span = |text: &str| Span::<u32>::parse(text).map(|span| (span.low, span.high));
+        let span = |text: &str| ValueRange::<u32>::parse(text).map(|span| (span.low, span.high));
         assert_eq!(span("5"), Ok((Some(5), Some(5))));
         assert_eq!(span("5..7"), Ok((Some(5), Some(7))));
         assert_eq!(span("5.."), Ok((Some(5), None)));
@@ -298,7 +299,7 @@ mod tests {
         for text in ["", "..", "x", "7..5", "5..x", "1.5"] {
             assert!(span(text).is_err(), "{text}");
         }
-        assert!(Span::<f32>::parse("-0.5..6.5").unwrap().contains(0.5));
+        assert!(ValueRange::<f32>::parse("-0.5..6.5").unwrap().contains(0.5));
         assert!(rank_span("5k..3d").unwrap().contains(Rank::parse("1d").unwrap()));
         assert!(rank_span("3d..5k").is_err());
         let date = date_span("2010..2011-06").unwrap();

@@ -15,7 +15,7 @@ pub(super) enum Format {
 }
 
 /// Number of bytes that determine the format.
-pub(super) const HEAD: usize = 4;
+pub(super) const MAGIC_LENGTH: usize = 4;
 
 impl Format {
     /// Returns the format of a file that begins with these bytes.
@@ -33,13 +33,13 @@ impl Format {
 
 /// Returns the format of a stream, and the stream including its first bytes.
 pub(super) fn peek<R: Read>(mut reader: R) -> io::Result<(Format, impl Read)> {
-    let mut head = Vec::with_capacity(HEAD);
-    reader.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+    let mut head = Vec::with_capacity(MAGIC_LENGTH);
+    reader.by_ref().take(MAGIC_LENGTH as u64).read_to_end(&mut head)?;
     Ok((Format::of(&head), Cursor::new(head).chain(reader)))
 }
 
 /// Returns the decompressed content of a stream. Zip archives are no streams.
-pub(super) fn unpacked<'r>(reader: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+pub(super) fn decompressed<'r>(reader: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let (format, stream) = peek(reader)?;
     Ok(match format {
         Format::Plain => Box::new(stream),
@@ -78,17 +78,17 @@ impl<R: BufRead> ZstdReader<R> {
                 })) => {
                     let mut passed_over = self.source.by_ref().take(u64::from(length));
                     if io::copy(&mut passed_over, &mut io::sink())? < u64::from(length) {
-                        return Err(damaged("a frame is cut off"));
+                        return Err(data_error("a frame is cut off"));
                     }
                 }
-                Err(error) => return Err(damaged(error)),
+                Err(error) => return Err(data_error(error)),
             }
         }
         Ok(false)
     }
 }
 
-fn damaged(error: impl std::fmt::Display) -> io::Error {
+fn data_error(error: impl std::fmt::Display) -> io::Error {
     io::Error::other(format!("the Zstandard data are damaged or cut off ({error})"))
 }
 
@@ -107,12 +107,12 @@ impl<R: BufRead> Read for ZstdReader<R> {
                 let (found, expected) =
                     (self.decoder.get_calculated_checksum(), self.decoder.get_checksum_from_data());
                 if expected.is_some() && found != expected {
-                    return Err(damaged("the checksum does not agree"));
+                    return Err(data_error("the checksum does not agree"));
                 }
                 self.in_frame = false;
             } else {
                 let one = BlockDecodingStrategy::UptoBlocks(1);
-                self.decoder.decode_blocks(&mut self.source, one).map_err(damaged)?;
+                self.decoder.decode_blocks(&mut self.source, one).map_err(data_error)?;
             }
         }
     }
@@ -142,7 +142,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
-        unpacked(bytes)?.read_to_end(&mut content)?;
+        decompressed(bytes)?.read_to_end(&mut content)?;
         Ok(content)
     }
 
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_an_error() {
+    fn damaged_data_is_an_error() {
         let text = text();
         for packed in [zstd(&text), gzip(&text)] {
             for length in [5, 100, packed.len() / 2, packed.len() - 1] {
@@ -202,7 +202,7 @@ mod tests {
             }
             packed.truncate(cut.index(packed.len()) + 1);
             let mut content = Vec::new();
-            if let Ok(reader) = unpacked(&packed[..]) {
+            if let Ok(reader) = decompressed(&packed[..]) {
                 let _ = reader.take(1 << 20).read_to_end(&mut content);
             }
         }

@@ -1,6 +1,6 @@
 //! Detection of duplicate games, also on rotated or mirrored boards.
 
-use super::reading::Place;
+use super::reading::RecordLocation;
 use hashbrown::HashMap;
 use kosumi_go::board::Key;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ fn half(key: Key) -> u64 {
 
 /// Entry of an original game: 16 bytes including its key.
 #[derive(Clone, Copy, Debug)]
-struct First {
+struct OriginalEntry {
     /// Number of the game among all games, from 1. More games than 32 bits can count do not fit into memory.
     number: u32,
     /// Part of the key of the moves in their original orientation.
@@ -22,16 +22,16 @@ struct First {
 
 /// Position in the input from which games are numbered without gaps.
 #[derive(Clone, Debug)]
-struct Anchor {
+struct NumberingStart {
     number: u64,
-    place: Place,
+    place: RecordLocation,
 }
 
 /// Detector of duplicate games.
 #[derive(Debug, Default)]
 pub struct Duplicates {
-    games: HashMap<u64, First>,
-    anchors: Vec<Anchor>,
+    games: HashMap<u64, OriginalEntry>,
+    anchors: Vec<NumberingStart>,
 }
 
 /// Earlier game with the same moves as a duplicate.
@@ -48,15 +48,21 @@ pub struct Original {
 impl Duplicates {
     /// Returns the earlier game that this one repeats. If there is none, this game is stored as an original. `identity`
     /// is invariant under symmetries of the board, `plain` is not.
-    pub fn check(&mut self, number: u64, place: &Place, identity: Key, plain: Key) -> Option<Original> {
+    pub fn check(
+        &mut self,
+        number: u64,
+        place: &RecordLocation,
+        identity: Key,
+        plain: Key,
+    ) -> Option<Original> {
         let is_next = self.anchors.last().is_some_and(|anchor| {
             Arc::ptr_eq(&anchor.place.source, &place.source)
                 && number - anchor.number == place.game - anchor.place.game
         });
         if !is_next {
-            self.anchors.push(Anchor { number, place: place.clone() });
+            self.anchors.push(NumberingStart { number, place: place.clone() });
         }
-        let this = First { number: u32::try_from(number).unwrap_or(u32::MAX), plain: plain.0 as u32 };
+        let this = OriginalEntry { number: u32::try_from(number).unwrap_or(u32::MAX), plain: plain.0 as u32 };
         let first = *self.games.entry(half(identity)).or_insert(this);
         if first.number == this.number {
             return None;
@@ -79,7 +85,7 @@ mod tests {
     #[test]
     fn originals_are_named() {
         let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
-        let place = |source: &Arc<str>, game| Place { source: source.clone(), game, offset: 0 };
+        let place = |source: &Arc<str>, game| RecordLocation { source: source.clone(), game, offset: 0 };
         let mut duplicates = Duplicates::default();
         let mut check = |number, source, game, identity, plain| {
             duplicates

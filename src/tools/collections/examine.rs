@@ -10,7 +10,7 @@ use kosumi_go::sgf::{Record, ReplayStep, SgfError, SgfErrorKind, Strictness, sou
 
 /// Move of a game with its position in the record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Played {
+pub struct LocatedMove {
     /// Number of the move, from 1.
     pub number: usize,
     /// Side that moved.
@@ -23,15 +23,15 @@ pub struct Played {
 
 /// Result of an examination.
 #[derive(Debug)]
-pub struct Examined {
+pub struct ExaminedGame {
     /// Record as parsed.
     pub record: Record,
     /// Counts over the moves of the record.
     pub tally: MoveCounts,
     /// Played moves that simple ko or the ban of suicide forbids.
-    pub objections: Vec<(Played, IllegalMove)>,
+    pub objections: Vec<(LocatedMove, IllegalMove)>,
     /// Moves that repeated a position.
-    pub repetitions: Vec<(Played, Repetition)>,
+    pub repetitions: Vec<(LocatedMove, Repetition)>,
     /// Warnings in the order of the replay. The last one may have ended the replay: see [`Examined::refused`].
     pub warnings: Vec<SgfError>,
     /// Key of the sequence of moves, which distinguishes games.
@@ -77,14 +77,14 @@ fn rules() -> Rules {
     Rules { ko: KoRule::Simple, suicide: false, ..Rules::default() }
 }
 
-impl Examined {
+impl ExaminedGame {
     /// Parses and replays a record. `positions` are the keys of wanted positions.
     ///
     /// # Errors
     ///
     /// Returns an error if the bytes are no game record.
-    pub fn of(bytes: &[u8], positions: &[Key]) -> Result<Examined, SgfError> {
-        Examined::of_record(Record::parse(bytes)?, positions)
+    pub fn of(bytes: &[u8], positions: &[Key]) -> Result<ExaminedGame, SgfError> {
+        ExaminedGame::of_record(Record::parse(bytes)?, positions)
     }
 
     /// Replays a parsed record. `positions` are the keys of wanted positions.
@@ -92,7 +92,7 @@ impl Examined {
     /// # Errors
     ///
     /// Returns an error if the record cannot be replayed at all.
-    pub fn of_record(record: Record, positions: &[Key]) -> Result<Examined, SgfError> {
+    pub fn of_record(record: Record, positions: &[Key]) -> Result<ExaminedGame, SgfError> {
         let mut tally = MoveCounts::default();
         let (mut objections, mut repetitions) = (Vec::new(), Vec::new());
         let mut key = SequenceKey::default();
@@ -112,7 +112,8 @@ impl Examined {
                 }
                 ReplayStep::Move { number, recorded, objection, .. } => {
                     let Some(last) = game.records().last() else { return };
-                    let played = Played { number, color: last.color, mv: last.mv, offset: recorded.offset };
+                    let played =
+                        LocatedMove { number, color: last.color, mv: last.mv, offset: recorded.offset };
                     tally.moves += 1;
                     tally.passes += u64::from(last.mv == Move::Pass);
                     // A suicide is no capture.
@@ -135,7 +136,7 @@ impl Examined {
             record.nodes.iter().flat_map(|node| &node.setup).filter(|(_, stone)| stone.is_some()).count()
                 as u64;
         let warnings = replayed.warnings;
-        Ok(Examined { record, tally, objections, repetitions, warnings, key, has_position })
+        Ok(ExaminedGame { record, tally, objections, repetitions, warnings, key, has_position })
     }
 
     /// Returns the unplayable move that ended the replay, if there was one.

@@ -2,9 +2,9 @@
 
 use super::criteria::Criteria;
 use super::duplicates::Duplicates;
-use super::examine::{Examined, problem};
+use super::examine::{ExaminedGame, problem};
 use super::output::Output;
-use super::pipeline::Work;
+use super::pipeline::BatchResult;
 use super::reading::{Batch, Entry};
 use kosumi_go::board::Key;
 use kosumi_go::rng::Rng;
@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 /// Result of the conditions for a readable record.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Judged {
+pub struct FilterVerdict {
     /// Index of the record in the batch.
     index: usize,
     meets: bool,
@@ -43,12 +43,12 @@ impl Filter {
     ///
     /// Returns an error if the file of the wanted position cannot be read.
     pub fn new(criteria: Criteria, invert: bool, limit: Option<u64>) -> anyhow::Result<Filter> {
-        let positions = criteria.positions()?;
+        let positions = criteria.position_keys()?;
         Ok(Filter { criteria, positions, invert, limit: limit.unwrap_or(u64::MAX) })
     }
 
     /// Evaluates the conditions for every readable record of a batch.
-    pub fn judge(&self, batch: &Batch) -> Work<Vec<Judged>> {
+    pub fn judge(&self, batch: &Batch) -> BatchResult<Vec<FilterVerdict>> {
         let mut judged = Vec::new();
         let mut problems = Vec::new();
         for (index, entry) in batch.entries.iter().enumerate() {
@@ -57,19 +57,19 @@ impl Filter {
                 Err(error) => problems.push(problem(batch, entry, &error)),
             }
         }
-        Work { result: judged, problems }
+        BatchResult { result: judged, problems }
     }
 
-    fn judge_record(&self, bytes: &[u8], index: usize, entry: &Entry) -> Result<Judged, SgfError> {
+    fn judge_record(&self, bytes: &[u8], index: usize, entry: &Entry) -> Result<FilterVerdict, SgfError> {
         let record = Record::parse(bytes)?;
-        let mut meets = self.criteria.hold_for_record(&record);
+        let mut meets = self.criteria.match_record(&record);
         let mut keys = None;
         if meets && self.criteria.need_replay() {
-            let examined = Examined::of_record(record, &self.positions)?;
-            meets = self.criteria.hold_for_replay(entry, &examined);
+            let examined = ExaminedGame::of_record(record, &self.positions)?;
+            meets = self.criteria.match_replay(entry, &examined);
             keys = examined.identity().map(|identity| (identity, examined.key.plain()));
         }
-        Ok(Judged { index, meets, keys })
+        Ok(FilterVerdict { index, meets, keys })
     }
 }
 
@@ -102,14 +102,14 @@ pub struct Selection {
     output: Output,
     duplicates: Duplicates,
     reservoir: Option<Reservoir>,
-    kept: u64,
+    matched: u64,
 }
 
 impl std::fmt::Debug for Selection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Selection")
             .field("filter", &self.filter)
-            .field("kept", &self.kept)
+            .field("kept", &self.matched)
             .finish_non_exhaustive()
     }
 }
@@ -120,7 +120,7 @@ impl Selection {
     pub fn new(filter: Filter, output: Output, sample: Option<(u32, u64)>) -> Selection {
         let reservoir =
             sample.map(|(size, seed)| Reservoir { size, rng: Rng::new(seed), seen: 0, records: Vec::new() });
-        Selection { filter, output, duplicates: Duplicates::default(), reservoir, kept: 0 }
+        Selection { filter, output, duplicates: Duplicates::default(), reservoir, matched: 0 }
     }
 
     /// Adds the games of the next batch. Breaks when the limit is reached.
@@ -128,9 +128,9 @@ impl Selection {
     /// # Errors
     ///
     /// Returns an error if the output cannot be written.
-    pub fn add(&mut self, batch: &Batch, judged: Vec<Judged>) -> io::Result<ControlFlow<()>> {
-        for Judged { index, mut meets, keys } in judged {
-            if self.kept >= self.filter.limit {
+    pub fn add(&mut self, batch: &Batch, judged: Vec<FilterVerdict>) -> io::Result<ControlFlow<()>> {
+        for FilterVerdict { index, mut meets, keys } in judged {
+            if self.matched >= self.filter.limit {
                 return Ok(ControlFlow::Break(()));
             }
             let Some(entry) = batch.entries.get(index) else { continue };
@@ -140,13 +140,13 @@ impl Selection {
             if meets == self.filter.invert {
                 continue;
             }
-            self.kept += 1;
+            self.matched += 1;
             match &mut self.reservoir {
                 Some(reservoir) => reservoir.add(entry.number, batch.bytes(entry), entry.missing),
                 None => self.output.write(batch.bytes(entry), entry.missing)?,
             }
         }
-        Ok(if self.kept < self.filter.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        Ok(if self.matched < self.filter.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
     /// Finishes the output. Returns the number of games that passed the filter, and the number of games written.
@@ -155,7 +155,7 @@ impl Selection {
     ///
     /// Returns an error if the rest of the output cannot be written.
     pub fn finish(mut self) -> io::Result<(u64, u64)> {
-        let mut written = self.kept;
+        let mut written = self.matched;
         if let Some(mut reservoir) = self.reservoir {
             written = reservoir.records.len() as u64;
             reservoir.records.sort_by_key(|&(number, ..)| number);
@@ -164,6 +164,6 @@ impl Selection {
             }
         }
         self.output.finish()?;
-        Ok((self.kept, written))
+        Ok((self.matched, written))
     }
 }

@@ -1,7 +1,7 @@
 //! Illegal moves in the games of a collection.
 
 use super::examine::problem;
-use super::pipeline::Work;
+use super::pipeline::BatchResult;
 use super::reading::{Batch, Entry};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// Result of replaying the games of a batch.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Replayed {
+pub struct LegalityReport {
     /// Number of replayed games.
     pub games: u64,
     /// Number of moves in these games.
@@ -29,11 +29,15 @@ pub struct Replayed {
     pub notes: Vec<String>,
 }
 
-impl Replayed {
+impl LegalityReport {
     /// Replays the games of a batch, each under the rules that `rules_for` returns. At most `list` violations are
     /// described.
-    pub fn of(batch: &Batch, rules_for: impl Fn(&Record) -> Rules, list: usize) -> Work<Replayed> {
-        let mut result = Replayed::default();
+    pub fn of(
+        batch: &Batch,
+        rules_for: impl Fn(&Record) -> Rules,
+        list: usize,
+    ) -> BatchResult<LegalityReport> {
+        let mut result = LegalityReport::default();
         let mut problems = Vec::new();
         for entry in &batch.entries {
             match Record::parse(batch.bytes(entry)) {
@@ -41,11 +45,11 @@ impl Replayed {
                 Err(error) => problems.push(problem(batch, entry, &error)),
             }
         }
-        Work { result, problems }
+        BatchResult { result, problems }
     }
 
     /// Adds the counts of another batch, without its descriptions.
-    pub fn merge(&mut self, other: &Replayed) {
+    pub fn merge(&mut self, other: &LegalityReport) {
         self.games += other.games;
         self.moves += other.moves;
         self.bad_games += other.bad_games;

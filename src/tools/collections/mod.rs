@@ -28,12 +28,12 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use criteria::{Criteria, RepetitionWord, ResultWord, Span, date_span, rank_span};
+pub use criteria::{Criteria, RepetitionFilter, ResultFilter, ValueRange, date_span, rank_span};
 pub use duplicates::{Duplicates, Original};
-pub use examine::{Examined, MoveCounts, Played, problem};
-pub use filter::{Filter, Judged, Selection};
-pub use legality::Replayed;
+pub use examine::{ExaminedGame, LocatedMove, MoveCounts, problem};
+pub use filter::{Filter, FilterVerdict, Selection};
+pub use legality::LegalityReport;
 pub use output::Output;
-pub use pipeline::{Seen, Work, Workers, run};
-pub use reading::{Batch, Entry, Limits, Place, Problem};
-pub use records::{Found, Records, nth_game, read_folder, read_game};
+pub use pipeline::{BatchResult, InputCounts, Workers, run};
+pub use reading::{Batch, Entry, Limits, Problem, RecordLocation};
+pub use records::{Records, StreamRecord, nth_game, read_folder, read_game};

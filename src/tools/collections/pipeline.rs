@@ -4,8 +4,8 @@
 //! A reader that is far ahead waits, so memory does not grow with the input. Results do not depend on the number of
 //! workers: batches depend only on the input, and results are collected in order (`ranks::in_order`).
 
-use super::reading::{Batch, Limits, Problem, Reading};
-use crate::ranks::{Pace, Part, in_order};
+use super::reading::{Batch, BatchReader, Limits, Problem};
+use crate::ranks::{PieceLength, RankPart, in_order};
 use crate::words::counted;
 use anyhow::bail;
 use serde::de::DeserializeOwned;
@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU64;
 
 /// Counts over the input, besides the results.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Seen {
+pub struct InputCounts {
     /// Number of files, including files inside archives.
     pub files: u64,
     /// Number of decompressed bytes.
@@ -29,7 +29,7 @@ pub struct Seen {
     pub bad_files: u64,
 }
 
-impl Seen {
+impl InputCounts {
     /// Counts a batch, and returns all its problems.
     pub fn add(&mut self, batch: &Batch, found_by_work: Vec<Problem>) -> Vec<Problem> {
         self.files += batch.files;
@@ -57,7 +57,7 @@ impl Seen {
 
 /// Result of the work on a batch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Work<T> {
+pub struct BatchResult<T> {
     /// Result computed from the records.
     pub result: T,
     /// Records that could not be read.
@@ -70,13 +70,13 @@ pub struct Workers {
     /// Number of threads of this process, besides the reading thread.
     pub threads: usize,
     /// Part of this process among the ranks.
-    pub part: Part,
+    pub part: RankPart,
 }
 
 impl Workers {
     /// Returns workers of a single process.
     pub fn threads(threads: usize) -> Workers {
-        Workers { threads, part: Part::Alone }
+        Workers { threads, part: RankPart::Alone }
     }
 }
 
@@ -94,9 +94,10 @@ pub fn run<T: Serialize + DeserializeOwned + Send>(
     except: Option<PathBuf>,
     workers: Workers,
     consumed: &AtomicU64,
-    work: impl Fn(&Batch) -> Work<T> + Sync,
-    collect: impl FnMut(&Batch, Work<T>) -> anyhow::Result<ControlFlow<()>>,
+    work: impl Fn(&Batch) -> BatchResult<T> + Sync,
+    collect: impl FnMut(&Batch, BatchResult<T>) -> anyhow::Result<ControlFlow<()>>,
 ) -> anyhow::Result<()> {
-    let read = |send: &mut dyn FnMut(Batch) -> bool| Reading::new(limits, consumed, except, send).run(paths);
-    in_order(workers.part, workers.threads, Pace::Short, read, work, collect)
+    let read =
+        |send: &mut dyn FnMut(Batch) -> bool| BatchReader::new(limits, consumed, except, send).run(paths);
+    in_order(workers.part, workers.threads, PieceLength::Short, read, work, collect)
 }

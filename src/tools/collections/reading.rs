@@ -2,7 +2,7 @@
 //!
 //! A single thread reads; see `pipeline.rs`. Its memory is bounded by the longest record and the size of a batch.
 
-use super::decode::{Format, peek, unpacked};
+use super::decode::{Format, decompressed, peek};
 use super::stream::RecordStream;
 use crate::words::as_text;
 use kosumi_go::sgf::SgfErrorKind;
@@ -20,7 +20,7 @@ use walkdir::WalkDir;
 
 /// Position of a record in the input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Place {
+pub struct RecordLocation {
     /// Name of the file; `archive.zip:entry` for an entry of an archive.
     pub source: Arc<str>,
     /// Number of the game in the file, from 1.
@@ -33,7 +33,7 @@ pub struct Place {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// Position of the record in the input.
-    pub place: Place,
+    pub place: RecordLocation,
     /// Number of the record among all records read, from 1.
     pub number: u64,
     /// Range of its bytes in the batch.
@@ -45,7 +45,7 @@ pub struct Entry {
 /// Input that cannot be read: a record, or a file from some byte on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Problem {
-    /// Name of the file, as in [`Place`].
+    /// Name of the file, as in [`RecordLocation`].
     pub source: Arc<str>,
     /// Number of the game in the file, from 1; `None` if the file itself is the problem.
     pub game: Option<u64>,
@@ -90,7 +90,7 @@ pub struct Limits {
     pub record: usize,
     /// A file is refused if it exceeds this decompressed size, in bytes, and the ratio `expansion`.
     pub unpacked: u64,
-    /// A file is refused if it exceeds this ratio of decompressed to compressed size, and the size `unpacked`. Such
+    /// A file is refused if it exceeds this ratio of decompressed to compressed size, and the size `decompressed`. Such
     /// files are decompression bombs.
     pub expansion: u64,
 }
@@ -104,7 +104,7 @@ impl Default for Limits {
 }
 
 /// Reader that divides the input into batches.
-pub(super) struct Reading<'a, F> {
+pub(super) struct BatchReader<'a, F> {
     limits: Limits,
     /// Number of compressed bytes read so far, for progress displays.
     consumed: &'a AtomicU64,
@@ -117,9 +117,9 @@ pub(super) struct Reading<'a, F> {
     is_stopped: bool,
 }
 
-impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
+impl<'a, F: FnMut(Batch) -> bool> BatchReader<'a, F> {
     pub(super) fn new(limits: Limits, consumed: &'a AtomicU64, except: Option<PathBuf>, send: F) -> Self {
-        Reading { limits, consumed, except, send, batch: Batch::default(), number: 0, is_stopped: false }
+        BatchReader { limits, consumed, except, send, batch: Batch::default(), number: 0, is_stopped: false }
     }
 
     /// Reads all input in the order of the paths, and folders in the order of names.
@@ -192,10 +192,10 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
         self.batch.files += 1;
         let consumed = self.consumed;
         let start = consumed.load(Ordering::Relaxed);
-        let counted = Counted { reader, consumed };
+        let counted = CountingReader { reader, consumed };
         let packed = || consumed.load(Ordering::Relaxed) - start;
         let mut unpacked_bytes = 0;
-        let read = unpacked(BufReader::with_capacity(1 << 16, counted))
+        let read = decompressed(BufReader::with_capacity(1 << 16, counted))
             .and_then(|reader| self.split(&source, reader, &packed, &mut unpacked_bytes));
         if let Err(error) = read {
             self.failed(&source, unpacked_bytes, error);
@@ -232,7 +232,7 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
                 Err(format!("the entry is compressed by a method that is not supported ({method:?})"))
             };
             let read = stream.map_err(io::Error::other).and_then(|stream| {
-                let stream = unpacked(entry.verifying_reader(stream))?;
+                let stream = decompressed(entry.verifying_reader(stream))?;
                 self.split(&inner, stream, &|| packed, &mut unpacked_bytes)
             });
             if let Err(error) = read {
@@ -271,7 +271,7 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
                 let times = *total / packed().max(1);
                 return Err(io::Error::other(format!("it unpacks to more than {times} times its size")));
             }
-            records.split(&mut |piece| self.piece(source, &mut game, piece));
+            records.split(&mut |piece| self.add_piece(source, &mut game, piece));
             if length == 0 {
                 break;
             }
@@ -283,7 +283,7 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
         Ok(())
     }
 
-    fn piece(&mut self, source: &Arc<str>, game: &mut u64, piece: CollectionPiece<'_>) {
+    fn add_piece(&mut self, source: &Arc<str>, game: &mut u64, piece: CollectionPiece<'_>) {
         if self.is_stopped {
             return;
         }
@@ -294,7 +294,7 @@ impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
                 let start = self.batch.bytes.len();
                 self.batch.bytes.extend_from_slice(record.bytes);
                 self.batch.entries.push(Entry {
-                    place: Place { source: source.clone(), game: *game, offset: record.offset },
+                    place: RecordLocation { source: source.clone(), game: *game, offset: record.offset },
                     number: self.number,
                     range: start..self.batch.bytes.len(),
                     missing: record.missing,
@@ -347,12 +347,12 @@ fn is_collection(name: &str) -> bool {
 }
 
 /// Reader that counts bytes.
-struct Counted<'a, R> {
+struct CountingReader<'a, R> {
     reader: R,
     consumed: &'a AtomicU64,
 }
 
-impl<R: Read> Read for Counted<'_, R> {
+impl<R: Read> Read for CountingReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.reader.read(buffer)?;
         self.consumed.fetch_add(length as u64, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! Reading of records one by one, or of all records of a folder.
 
-use super::decode::unpacked;
+use super::decode::decompressed;
 use super::stream::RecordStream;
 use crate::files::files_below;
 use anyhow::{Context, bail};
@@ -12,11 +12,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of files in a folder of records and its subfolders.
-const MOST_FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 
 /// Record of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Found {
+pub enum StreamRecord {
     /// Bytes of a record, and brackets missing at its end.
     Record(Vec<u8>, MissingSyntax),
     /// Record that is too long, with the offset of its first byte in the decompressed stream.
@@ -28,7 +28,7 @@ pub struct Records {
     /// Stream; `None` at its end.
     stream: Option<RecordStream<Box<dyn Read>>>,
     path: PathBuf,
-    found: VecDeque<Found>,
+    found: VecDeque<StreamRecord>,
 }
 
 impl std::fmt::Debug for Records {
@@ -45,8 +45,8 @@ impl Records {
     /// Returns an error if the file cannot be opened.
     pub fn open(path: &Path) -> anyhow::Result<Records> {
         let stream: io::Result<Box<dyn Read>> = match path.to_str() {
-            Some("-") => unpacked(io::stdin()),
-            _ => File::open(path).and_then(unpacked),
+            Some("-") => decompressed(io::stdin()),
+            _ => File::open(path).and_then(decompressed),
         };
         let stream = stream.with_context(|| format!("cannot open {}", path.display()))?;
         Ok(Records::new(stream, path))
@@ -64,8 +64,10 @@ impl Records {
         let length = stream.read()?;
         stream.split(&mut |piece| {
             found.push_back(match piece {
-                CollectionPiece::Record(record) => Found::Record(record.bytes.to_owned(), record.missing),
-                CollectionPiece::TooLong { offset } => Found::TooLong(offset),
+                CollectionPiece::Record(record) => {
+                    StreamRecord::Record(record.bytes.to_owned(), record.missing)
+                }
+                CollectionPiece::TooLong { offset } => StreamRecord::TooLong(offset),
             });
         });
         if length == 0 {
@@ -76,7 +78,7 @@ impl Records {
 }
 
 impl Iterator for Records {
-    type Item = anyhow::Result<Found>;
+    type Item = anyhow::Result<StreamRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.found.is_empty() && self.stream.is_some() {
@@ -98,7 +100,7 @@ pub fn nth_game(path: &Path, game: u32) -> anyhow::Result<Vec<u8>> {
     let name = path.display();
     if game == 1 {
         let mut bytes = Vec::new();
-        let whole = File::open(path).and_then(unpacked);
+        let whole = File::open(path).and_then(decompressed);
         whole
             .and_then(|stream| stream.take(RECORD_LIMIT as u64 + 1).read_to_end(&mut bytes))
             .with_context(|| name.to_string())?;
@@ -113,8 +115,8 @@ pub fn nth_game(path: &Path, game: u32) -> anyhow::Result<Vec<u8>> {
         seen += 1;
         if seen == game {
             return match found {
-                Found::Record(bytes, _) => Ok(bytes),
-                Found::TooLong(offset) => bail!("{name}: the record at byte {offset} is too long"),
+                StreamRecord::Record(bytes, _) => Ok(bytes),
+                StreamRecord::TooLong(offset) => bail!("{name}: the record at byte {offset} is too long"),
             };
         }
     }
@@ -137,7 +139,7 @@ pub fn read_game(path: &Path) -> anyhow::Result<Record> {
 ///
 /// Returns an error if a file or folder cannot be read.
 pub fn read_folder(path: &Path) -> anyhow::Result<Vec<(String, Record)>> {
-    let files = files_below(path, MOST_FILES);
+    let files = files_below(path, MAX_FILES);
     let mut files = files.with_context(|| format!("cannot read records from {}", path.display()))?;
     if path.is_dir() {
         files.retain(|file| file.extension().is_some_and(|end| end.eq_ignore_ascii_case("sgf")));
@@ -159,14 +161,14 @@ mod tests {
     fn records(text: &'static str) -> Vec<(String, bool)> {
         let records = Records::new(Box::new(text.as_bytes()), Path::new("test"));
         let text = |found| match found {
-            Found::Record(bytes, missing) => (String::from_utf8(bytes).unwrap(), missing.is_none()),
-            Found::TooLong(offset) => panic!("too long at {offset}"),
+            StreamRecord::Record(bytes, missing) => (String::from_utf8(bytes).unwrap(), missing.is_none()),
+            StreamRecord::TooLong(offset) => panic!("too long at {offset}"),
         };
         records.map(|found| text(found.unwrap())).collect()
     }
 
     #[test]
-    fn records_are_told_apart() {
+    fn records_are_split() {
         let whole = |text: &str| (text.to_owned(), true);
         assert_eq!(records("(;B[aa])\n(;W[bb])"), ["(;B[aa])", "(;W[bb])"].map(whole));
         let brackets = "(;C[:-) \\] (](;B[aa])(;B[bb]))";

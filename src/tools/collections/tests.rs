@@ -1,11 +1,11 @@
 //! Limits and failures of the input, and the order of results. `tests/sgf_collections.rs` tests the commands with valid
 //! files.
 
-use super::criteria::{Criteria, Span};
+use super::criteria::{Criteria, ValueRange};
 use super::filter::{Filter, Selection};
-use super::legality::Replayed;
+use super::legality::LegalityReport;
 use super::output::Output;
-use super::pipeline::{self, Work, Workers};
+use super::pipeline::{self, BatchResult, Workers};
 use super::reading::{Batch, Limits};
 use super::stats::{self, Collector};
 use flate2::Compression;
@@ -68,7 +68,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 const GAME: &str = "(;GM[1]SZ[9];B[aa];W[bb])\n";
 
 #[test]
-fn bombs_are_put_down_and_the_rest_is_read() {
+fn decompression_bombs_are_refused_and_the_rest_is_read() {
     let folder = Folder::new();
     let bomb = [GAME.as_bytes(), &vec![b' '; 4 << 20], GAME.as_bytes()].concat();
     let paths = [
@@ -137,7 +137,7 @@ fn results_come_in_order_and_a_collector_may_leave() {
     let path = folder.file("a.sgf", GAME.repeat(30_000).as_bytes());
     for workers in [1, 3] {
         let mut seen = Vec::new();
-        let work = |batch: &Batch| Work { result: batch.entries[0].number, problems: vec![] };
+        let work = |batch: &Batch| BatchResult { result: batch.entries[0].number, problems: vec![] };
         let paths = [path.clone()];
         pipeline::run(
             &paths,
@@ -158,13 +158,13 @@ fn results_come_in_order_and_a_collector_may_leave() {
 }
 
 #[test]
-fn what_is_written_is_not_read() {
+fn the_output_file_is_not_read() {
     let folder = Folder::new();
     folder.file("a.sgf", GAME.as_bytes());
     let out = folder.file("b.sgf", GAME.as_bytes());
     let mut games = 0;
     let except = fs::canonicalize(out).unwrap();
-    let work = |_: &Batch| Work { result: (), problems: vec![] };
+    let work = |_: &Batch| BatchResult { result: (), problems: vec![] };
     let paths = [folder.0.path().to_owned()];
     pipeline::run(
         &paths,
@@ -207,7 +207,7 @@ fn games_are_selected_as_a_library() {
     let folder = Folder::new();
     let (short, long) = ("(;SZ[9];B[aa])\n", "(;SZ[9];B[aa];W[bb];B[cc])\n");
     let paths = [folder.file("a.sgf", [short, long, short].concat().as_bytes())];
-    let criteria = Criteria { moves: Some(Span::parse("2..").unwrap()), ..Criteria::default() };
+    let criteria = Criteria { moves: Some(ValueRange::parse("2..").unwrap()), ..Criteria::default() };
     let take = |invert, limit| Filter::new(criteria.clone(), invert, limit).unwrap();
     assert_eq!(filtered(&paths, &folder, &take(false, None), None), (long.to_owned(), (1, 1)));
     assert_eq!(filtered(&paths, &folder, &take(true, None), None), (short.repeat(2), (2, 2)));
@@ -224,8 +224,8 @@ fn violations_are_counted_as_a_library() {
     let games = "(;SZ[3];B[aa];W[ab];B[bb];W[ba])(;SZ[3];B[aa];W[aa])(;SZ[3];B[cc])";
     let path = folder.file("a.sgf", games.as_bytes());
     let rules = Rules::preset("cgos").unwrap().rules;
-    let mut total = Replayed::default();
-    let replay = |batch: &Batch| Replayed::of(batch, |_| rules, 10);
+    let mut total = LegalityReport::default();
+    let replay = |batch: &Batch| LegalityReport::of(batch, |_| rules, 10);
     let mut lines = Vec::new();
     pipeline::run(
         &[path],

@@ -57,9 +57,9 @@ impl LineLog {
     /// # Errors
     ///
     /// Returns an error if writing fails.
-    pub fn go_on_behind(&mut self, complete: &[u8]) -> std::io::Result<()> {
+    pub fn resume_after(&mut self, complete: &[u8]) -> std::io::Result<()> {
         self.complete = complete.len() as u64;
-        self.cut_off()?;
+        self.truncate()?;
         if complete.last().is_some_and(|&last| last != b'\n') {
             self.file.write_all(b"\n")?;
             self.complete += 1;
@@ -68,7 +68,7 @@ impl LineLog {
     }
 
     /// Truncates the file to the complete lines.
-    fn cut_off(&mut self) -> std::io::Result<()> {
+    fn truncate(&mut self) -> std::io::Result<()> {
         self.file.set_len(self.complete)?;
         self.file.seek(SeekFrom::End(0))?;
         Ok(())
@@ -89,7 +89,7 @@ impl LineLog {
             Ok(()) => self.complete += text.len() as u64,
             // If truncation fails, too, the torn line stays, as after a power cut. It is cut off when the log is opened
             // again.
-            Err(_) => drop(self.cut_off()),
+            Err(_) => drop(self.truncate()),
         }
         written.context("cannot write the log")
     }

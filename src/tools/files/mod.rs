@@ -2,12 +2,12 @@
 //!
 //! It uses no other module of this crate.
 
+mod atomic_write;
 mod line_log;
 mod paths;
 mod text;
-mod whole_file;
 
+pub use atomic_write::{write_atomically, write_atomically_with};
 pub use line_log::{LineLog, complete_lines, differences};
 pub use paths::{check_target, files_below, relative};
-pub use text::{lossy_text, read_text, text, without_mark};
-pub use whole_file::{write_at_once, write_with};
+pub use text::{lossy_text, read_text, text, without_bom};

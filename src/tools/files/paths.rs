@@ -62,7 +62,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn targets_and_ways() {
+    fn target_checks_and_relative_paths() {
         let scratch = tempfile::TempDir::new().unwrap();
         let folder = scratch.path();
         fs::create_dir_all(folder.join("a/b")).unwrap();

@@ -34,7 +34,7 @@ pub fn text(bytes: &[u8]) -> io::Result<String> {
             text.map(|text| text.into_owned()).ok_or_else(|| error("it begins as UTF-16 and is not"))
         }
         _ => {
-            let text = String::from_utf8(without_mark(bytes).to_vec());
+            let text = String::from_utf8(without_bom(bytes).to_vec());
             text.map_err(|_| error("it is not UTF-8"))
         }
     }
@@ -47,7 +47,7 @@ pub fn lossy_text(bytes: &[u8]) -> String {
 }
 
 /// Removes a byte order mark of UTF-8.
-pub fn without_mark(bytes: &[u8]) -> &[u8] {
+pub fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 

@@ -3,7 +3,7 @@
 use super::link::Link;
 use crate::commands::Commands;
 use crate::players::{Engines, Threads};
-use crate::ranks::work_alone;
+use crate::ranks::disable_ranks_in;
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_gtp::{Client, split_command_line};
 use kosumi_net::Network;
@@ -98,7 +98,7 @@ impl Contender {
             Kind::Child { program, arguments } => {
                 let mut command = Command::new(program);
                 command.args(arguments);
-                work_alone(&mut command);
+                disable_ranks_in(&mut command);
                 // The terminal sends ^C to the whole foreground process group. It is meant for the match, which lets
                 // the games finish. In a group of their own, the engines are not killed by it.
                 #[cfg(unix)]

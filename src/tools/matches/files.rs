@@ -1,7 +1,7 @@
 //! Game records of a match, one file per game.
 
 use super::record::GameRecord;
-use crate::files::write_at_once;
+use crate::files::write_atomically;
 use anyhow::{Context, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl GameFiles {
 
     pub(super) fn write(&self, number: u32, sgf: &str) -> anyhow::Result<()> {
         let path = self.folder.join(file_name(number));
-        write_at_once(&path, sgf).with_context(|| format!("cannot write {}", path.display()))
+        write_atomically(&path, sgf).with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Returns the number of these games that have no record here, as after a change of the folder.

@@ -101,7 +101,7 @@ impl Journal {
         settings: Map<String, Value>,
     ) -> anyhow::Result<()> {
         if let Some(complete) = self.complete.take() {
-            self.log.go_on_behind(&complete).context("cannot write the log")?;
+            self.log.resume_after(&complete).context("cannot write the log")?;
         }
         if !self.has_header {
             self.log.write(&Line::Match(Header { version: VERSION, engines, settings }))?;

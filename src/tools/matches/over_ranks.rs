@@ -4,7 +4,7 @@ use super::conditions::Conditions;
 use super::control::Control;
 use super::referee::Played;
 use super::schedule::{self, Event};
-use crate::ranks::{Heard, Pieces, Told, give, work};
+use crate::ranks::{PieceQueue, RankEvent, WorkerMessage, lend_pieces, serve_pieces};
 use anyhow::{Context, anyhow};
 use kosumi_engine::RankLink;
 use serde::{Deserialize, Serialize};
@@ -23,25 +23,25 @@ struct Annulled {
 /// when no game is left, or when the match is stopped and the running games are over.
 pub(super) fn lend(
     mut link: RankLink,
-    games: &Arc<Pieces>,
+    games: &Arc<PieceQueue>,
     sender: &Sender<Event>,
 ) -> anyhow::Result<JoinHandle<()>> {
     let (games, sender) = (Arc::clone(games), sender.clone());
     let on_heard = move |heard| {
         let event = match heard {
-            Heard::Done(number, played) => serde_json::from_slice::<Played>(&played)
+            RankEvent::Done(number, played) => serde_json::from_slice::<Played>(&played)
                 .with_context(|| format!("game {number} of another rank"))
                 .map(|played| Event::Finished(Box::new(played))),
-            Heard::Note(note) => serde_json::from_slice::<Annulled>(&note)
+            RankEvent::Note(note) => serde_json::from_slice::<Annulled>(&note)
                 .context("a game of another rank")
                 .map(|Annulled { number, reason }| Event::Annulled { number, reason }),
-            Heard::Failed(rank, why) => Err(anyhow!("rank {rank}: {why}")),
-            Heard::Lost(rank, games) => Ok(Event::Lost { rank, games }),
+            RankEvent::Failed(rank, why) => Err(anyhow!("rank {rank}: {why}")),
+            RankEvent::Lost(rank, games) => Ok(Event::Lost { rank, games }),
         };
         let is_sound = event.is_ok();
         sender.send(event.unwrap_or_else(Event::Failed)).is_ok() && is_sound
     };
-    let giving = move || give(&mut link, &games, on_heard);
+    let giving = move || lend_pieces(&mut link, &games, on_heard);
     Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)
 }
 
@@ -51,7 +51,7 @@ pub(super) fn lend(
 ///
 /// Returns an error if a game cannot start, or if rank 0 is lost.
 pub fn serve(conditions: Conditions, jobs: u16, mut link: RankLink) -> anyhow::Result<()> {
-    let (games, control) = (Arc::new(Pieces::to_come()), Arc::new(Control::default()));
+    let (games, control) = (Arc::new(PieceQueue::open()), Arc::new(Control::default()));
     let (sender, events) = mpsc::channel();
     schedule::start(&Arc::new(conditions), &control, &games, usize::from(jobs), None, &sender)?;
     drop(sender);
@@ -63,20 +63,20 @@ pub fn serve(conditions: Conditions, jobs: u16, mut link: RankLink) -> anyhow::R
             }
         }
     });
-    Ok(work(&mut link, usize::from(jobs), &games, &told)?)
+    Ok(serve_pieces(&mut link, usize::from(jobs), &games, &told)?)
 }
 
 /// Returns an event in the form of a message to rank 0.
-fn tale(event: Event) -> Told {
+fn tale(event: Event) -> WorkerMessage {
     let told = match event {
         Event::Finished(played) => {
-            serde_json::to_vec(&*played).map(|bytes| Told::Done(played.record.number, bytes))
+            serde_json::to_vec(&*played).map(|bytes| WorkerMessage::Done(played.record.number, bytes))
         }
         Event::Annulled { number, reason } => {
-            serde_json::to_vec(&Annulled { number, reason }).map(Told::Note)
+            serde_json::to_vec(&Annulled { number, reason }).map(WorkerMessage::Note)
         }
-        Event::Failed(error) => Ok(Told::Failed(format!("{error:#}"))),
-        Event::Lost { rank, .. } => Ok(Told::Failed(format!("rank {rank} is gone"))),
+        Event::Failed(error) => Ok(WorkerMessage::Failed(format!("{error:#}"))),
+        Event::Lost { rank, .. } => Ok(WorkerMessage::Failed(format!("rank {rank} is gone"))),
     };
-    told.unwrap_or_else(|error| Told::Failed(error.to_string()))
+    told.unwrap_or_else(|error| WorkerMessage::Failed(error.to_string()))
 }

@@ -8,7 +8,7 @@ use super::record::{Ending, GameRecord};
 use super::side::Side;
 use super::summary::{Summary, Sums};
 use crate::commands::vertex_move;
-use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, ViewedGame, Words, words};
+use crate::pages::{Diagram, Mark, Page, Table, TableCell, Text, Tone, ViewedGame, localized};
 use crate::statistics::{Interval, Tally};
 use crate::words::unsigned_zero;
 use kosumi_go::board::{Board, Point};
@@ -45,12 +45,12 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     let rate = summary.all.all.rate();
     let names = names(summary, conditions);
     let headline = match rate {
-        Some(rate) => words("match-scores")
+        Some(rate) => localized("match-scores")
             .with("name", &names[0])
             .with("points", points(summary.all.all))
             .with("games", summary.all.all.games())
             .with("rate", percent(rate)),
-        None => words("no-games"),
+        None => localized("no-games"),
     };
     page.add(html! { p.headline { (headline) } });
     if let Some(test) = &summary.test {
@@ -59,8 +59,8 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     facts(&mut page, summary, conditions);
     results(&mut page, summary, &names);
     if summary.games.len() >= 2 {
-        page.heading_words(&words("score-curve"));
-        page.add(html! { p { (words("score-curve-is").with("name", &names[0])) } });
+        page.heading_words(&localized("score-curve"));
+        page.add(html! { p { (localized("score-curve-is").with("name", &names[0])) } });
         page.add(score_curve(summary));
     }
     conduct(&mut page, summary, &names);
@@ -68,7 +68,7 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     viewer(&mut page, summary, conditions, &names);
     final_positions(&mut page, summary, conditions, &names);
     games(&mut page, summary, records, &names);
-    page.speak();
+    page.add_language_script();
     page.to_string()
 }
 
@@ -145,13 +145,13 @@ fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
     }
     page.add(html! {
         div.table {
-            table.facts { tbody { @for (name, text) in &rows { tr { td { (words(*name)) } td { (text) } } } } }
+            table.facts { tbody { @for (name, text) in &rows { tr { td { (localized(*name)) } td { (text) } } } } }
         }
     });
 }
 
 fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
-    page.heading_words(&words("results-of").with("name", &names[0]));
+    page.heading_words(&localized("results-of").with("name", &names[0]));
     let columns =
         ["", "#count-games", "#won", "#lost-games", "#drawn", "scores-of", "elo-of", "#count-moves"];
     let mut table = Table::named(&columns, &[]);
@@ -175,23 +175,23 @@ fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
             push(size.as_str().into(), sums.all, Some(sums), false);
         }
     }
-    push(cell(&words("as-black")), summary.all.as_black, None, false);
-    push(cell(&words("as-white")), summary.all.as_white, None, false);
+    push(cell(&localized("as-black")), summary.all.as_black, None, false);
+    push(cell(&localized("as-white")), summary.all.as_white, None, false);
     if summary.all.played_out != summary.all.all {
-        push(cell(&words("without-forfeits")), summary.all.played_out, None, false);
+        push(cell(&localized("without-forfeits")), summary.all.played_out, None, false);
     }
-    push(cell(&words("all-games")), summary.all.all, Some(&summary.all), true);
+    push(cell(&localized("all-games")), summary.all.all, Some(&summary.all), true);
     page.add(table);
     if let Some(rate) = summary.all.pairs.rate() {
         let mut table =
             Table::named(&["points-in-pair", "# 0", "# ½", "# 1", "# 1½", "# 2", "scores-of", "elo-of"], &[]);
         let counts = summary.all.pairs.0.map(TableCell::number);
-        let cells = [cell(&words("count-pairs").with("count", summary.all.pairs.count()))];
+        let cells = [cell(&localized("count-pairs").with("count", summary.all.pairs.count()))];
         table.row(cells.into_iter().chain(counts).chain([percent(rate).into(), elo(rate).into()]));
         page.add(table);
     }
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
-    let stronger = words("is-stronger")
+    let stronger = localized("is-stronger")
         .with("name", &names[0])
         .with("games", percent(summary.all.all.superiority()))
         .with("pairs", percent(summary.all.pairs.superiority()));
@@ -199,7 +199,7 @@ fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
 }
 
 /// Table cell with a text.
-fn cell(words: &Words) -> TableCell {
+fn cell(words: &Text) -> TableCell {
     TableCell::Markup(words.render())
 }
 
@@ -208,7 +208,7 @@ fn mean_length(sums: &Sums, tally: Tally) -> String {
 }
 
 fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
-    page.heading_words(&words("engines"));
+    page.heading_words(&localized("engines"));
     let columns = [
         "",
         "#seconds-a-move",
@@ -247,7 +247,7 @@ fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
         (summary.repeats(), "games-repeated"),
     ];
     for (count, what) in others.into_iter().filter(|other| other.0 > 0) {
-        page.add(html! { p { (words(what).with("count", count)) } });
+        page.add(html! { p { (localized(what).with("count", count)) } });
     }
 }
 
@@ -255,16 +255,16 @@ fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
 fn lengths(page: &mut Page, summary: &Summary) {
     let lengths: Vec<usize> = summary.games.values().map(|game| game.moves.len()).collect();
     let (Some(&least), Some(&most)) = (lengths.iter().min(), lengths.iter().max()) else { return };
-    page.heading_words(&words("game-lengths"));
+    page.heading_words(&localized("game-lengths"));
     page.add(lengths_plot(&lengths));
     let mean = lengths.iter().sum::<usize>() as f64 / lengths.len() as f64;
-    let all = words("game-lengths-are").with("least", least).with("most", most);
+    let all = localized("game-lengths-are").with("least", least).with("most", most);
     page.add(html! { p { (all.with("mean", format!("{mean:.1}"))) } });
 }
 
 /// Adds the final positions of the latest games.
 fn final_positions(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[String; 2]) {
-    page.heading_words(&words("latest-games"));
+    page.heading_words(&localized("latest-games"));
     let latest = summary.games.values().rev().take(DIAGRAMS);
     let boards = latest.filter_map(|game| Some((game, final_board(game, conditions)?)));
     page.add(html! {
@@ -307,7 +307,7 @@ fn viewer(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[
         })
         .collect();
     if !games.is_empty() {
-        page.heading_words(&words("go-through-games"));
+        page.heading_words(&localized("go-through-games"));
         page.viewer(&games);
     }
 }
@@ -336,7 +336,7 @@ fn result(game: &GameRecord, names: &[String; 2]) -> String {
 }
 
 fn games(page: &mut Page, summary: &Summary, records: Option<&Path>, names: &[String; 2]) {
-    page.heading_words(&words("games"));
+    page.heading_words(&localized("games"));
     let columns = [
         "game-number",
         "board",

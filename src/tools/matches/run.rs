@@ -10,7 +10,7 @@ use super::record::GameRecord;
 use super::referee::Played;
 use super::schedule::{self, Event};
 use super::summary::Summary;
-use crate::ranks::Pieces;
+use crate::ranks::PieceQueue;
 use anyhow::bail;
 use kosumi_engine::RankLink;
 use std::path::PathBuf;
@@ -147,7 +147,7 @@ impl Match {
         let players = self.players.take();
         // Without players no game is missing, and the other ranks are told so.
         let missing = if players.is_some() { std::mem::take(&mut self.missing) } else { Vec::new() };
-        let games = Arc::new(Pieces::new(missing));
+        let games = Arc::new(PieceQueue::new(missing));
         let workers = if players.is_some() { usize::from(jobs).min(games.waiting().max(1)) } else { 0 };
         let (sender, events) = mpsc::channel();
         schedule::start(&self.conditions, &self.control, &games, workers, players, &sender)?;

@@ -4,7 +4,7 @@ use super::conditions::{Conditions, Plan};
 use super::control::Control;
 use super::player::{Player, start_one};
 use super::referee::{self, NoGame, Played};
-use crate::ranks::Pieces;
+use crate::ranks::PieceQueue;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -38,7 +38,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(super) fn start(
     conditions: &Arc<Conditions>,
     control: &Arc<Control>,
-    games: &Arc<Pieces>,
+    games: &Arc<PieceQueue>,
     workers: usize,
     first: Option<[Player; 2]>,
     sender: &Sender<Event>,
@@ -66,7 +66,7 @@ struct Worker {
 
 impl Worker {
     /// Plays games until none is left, and ends the engines.
-    fn work(&mut self, games: &Pieces) {
+    fn work(&mut self, games: &PieceQueue) {
         // A game that was taken is played to its end, whatever the match has decided in the meantime. Dropping it would
         // bias the result towards short games.
         while !self.control.is_stopped() {

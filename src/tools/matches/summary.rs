@@ -4,7 +4,7 @@ use super::conditions::{Conditions, pair};
 use super::record::{Ending, GameRecord, Judgement};
 use super::repeats::Repeats;
 use super::side::Side;
-use crate::statistics::{Interval, Pairs, Sprt, Tally, Verdict};
+use crate::statistics::{Interval, PairTally, Sprt, Tally, Verdict};
 use crate::words::unsigned_zero;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub struct Sums {
     /// Games without forfeits.
     pub played_out: Tally,
     /// Pairs with both games finished.
-    pub pairs: Pairs,
+    pub pairs: PairTally,
     /// Number of moves in all games, openings included.
     pub moves: u64,
 }
@@ -80,7 +80,7 @@ pub struct Test {
     /// Hypotheses and error rates.
     pub sprt: Sprt,
     /// Evaluated pairs: those up to the first incomplete one, or up to the verdict.
-    pub pairs: Pairs,
+    pub pairs: PairTally,
     /// Number of evaluated pairs.
     looked_at: u32,
     /// Verdict, and the number of pairs after which it was reached.
@@ -89,7 +89,7 @@ pub struct Test {
 
 impl Test {
     fn new(sprt: Sprt) -> Test {
-        Test { sprt, pairs: Pairs::default(), looked_at: 0, verdict: None }
+        Test { sprt, pairs: PairTally::default(), looked_at: 0, verdict: None }
     }
 
     fn look(&mut self, complete: &BTreeMap<u32, usize>) {
@@ -436,10 +436,10 @@ mod tests {
             summary.add(&won_by(number, winner));
         }
         assert_eq!(summary.all.all, Tally { wins: 1, losses: 1, draws: 2 });
-        assert_eq!(summary.all.pairs, Pairs([0, 0, 0, 1, 0]), "3 and 4; 1 and 5 are alone");
+        assert_eq!(summary.all.pairs, PairTally([0, 0, 0, 1, 0]), "3 and 4; 1 and 5 are alone");
         assert_eq!(summary.all.as_black, Tally { wins: 0, losses: 1, draws: 2 });
         summary.add(&won_by(2, Some(Side::B)));
-        assert_eq!(summary.all.pairs, Pairs([1, 0, 0, 1, 0]));
+        assert_eq!(summary.all.pairs, PairTally([1, 0, 0, 1, 0]));
         assert_eq!(summary.boards[0].1.all.games(), 5);
         assert_eq!(summary.boards[1].1.all.games(), 0);
     }

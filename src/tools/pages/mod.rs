@@ -1,14 +1,14 @@
 //! HTML pages: self-contained files without external references.
 //!
 //! A [`Page`] has a title and sections. [`Table`] separates columns and cells from their markup. [`Diagram`] draws a
-//! board as SVG. [`pieces`] has the scripts of interactive boards and curves. [`words`] returns texts from a table with
+//! board as SVG. [`components`] has the scripts of interactive boards and curves. [`localized`] returns texts from a table with
 //! all languages. All markup is written with the templates of `maud`, which escape their values.
 //!
 //! It uses `board` and `handicap`.
 
+pub mod components;
 mod diagram;
 mod page;
-pub mod pieces;
 mod plots;
 mod texts;
 mod viewer;
@@ -16,5 +16,5 @@ mod viewer;
 pub use diagram::{Diagram, Mark, Tone};
 pub use page::{Page, Table, TableCell, style};
 pub use plots::{Columns, Shares};
-pub use texts::{Words, english, has_words, words};
+pub use texts::{Text, english, has_words, localized};
 pub use viewer::{ViewedGame, embedded};

@@ -1,7 +1,7 @@
 //! Frame of a page, and tables.
 
-use super::pieces;
-use super::texts::{Words, english, words};
+use super::components;
+use super::texts::{Text, english, localized};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub const fn style() -> &'static str {
 pub struct Page {
     title: String,
     /// Name of the title in the table of texts; `None` if the title is a proper name.
-    title_words: Option<Words>,
+    title_words: Option<Text>,
     /// Whether the reader can choose the language.
     has_languages: bool,
     head: Vec<Markup>,
@@ -26,7 +26,7 @@ pub struct Page {
     /// Sources of the scripts that may run.
     scripts: Vec<String>,
     /// Further directives of the content security policy.
-    more: String,
+    policy_directives: String,
     body: Vec<Markup>,
 }
 
@@ -40,31 +40,31 @@ impl Page {
             head: Vec::new(),
             style: STYLE.to_owned(),
             scripts: Vec::new(),
-            more: String::new(),
+            policy_directives: String::new(),
             body: Vec::new(),
         }
     }
 
     /// Creates an empty page with a title from the table of texts.
-    pub fn named(title: Words) -> Page {
+    pub fn named(title: Text) -> Page {
         let mut page = Page::new(&title.english());
         page.title_words = Some(title);
         page
     }
 
     /// Adds a menu of languages. A script of the page must handle it (`takeLanguage`).
-    pub fn languages(&mut self) {
+    pub fn enable_languages(&mut self) {
         self.has_languages = true;
     }
 
     /// Adds a menu of languages to a page without another script. Call it last.
-    pub fn speak(&mut self) {
+    pub fn add_language_script(&mut self) {
         if self.has_languages {
             return;
         }
-        let script = ["\n", pieces::TEXTS, pieces::LANGUAGE, "takeLanguage();\n"].concat();
-        self.languages();
-        self.script(&script);
+        let script = ["\n", components::TEXTS, components::LANGUAGE, "takeLanguage();\n"].concat();
+        self.enable_languages();
+        self.allow_script(&script);
         self.add(html! { script { (PreEscaped(script)) } });
     }
 
@@ -84,14 +84,14 @@ impl Page {
     }
 
     /// Allows a script to run. The caller must also [add](Page::add) it. No other script can run.
-    pub fn script(&mut self, script: &str) {
-        self.scripts.push(pieces::script_source(script));
+    pub fn allow_script(&mut self, script: &str) {
+        self.scripts.push(components::script_source(script));
     }
 
     /// Adds directives to the content security policy.
     pub fn allow(&mut self, directives: &str) {
-        self.more.push_str("; ");
-        self.more.push_str(directives);
+        self.policy_directives.push_str("; ");
+        self.policy_directives.push_str(directives);
     }
 
     /// Returns the content security policy. It forbids external resources and all scripts but those of the page,
@@ -100,7 +100,7 @@ impl Page {
         let scripts = if self.scripts.is_empty() { "'none'".to_owned() } else { self.scripts.join(" ") };
         format!(
             "default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; base-uri 'none'; form-action 'none'{}",
-            self.more
+            self.policy_directives
         )
     }
 
@@ -110,7 +110,7 @@ impl Page {
     }
 
     /// Begins a section whose heading is in the table of texts.
-    pub fn heading_words(&mut self, heading: &Words) {
+    pub fn heading_words(&mut self, heading: &Text) {
         self.add(
             html! { h2 data-text=(heading.name()) data-values=[heading.values()] { (heading.english()) } },
         );
@@ -128,8 +128,8 @@ impl Page {
 
     fn markup(&self) -> Markup {
         let line_end = PreEscaped("\n");
-        let name = self.title_words.as_ref().map(Words::name);
-        let values = self.title_words.as_ref().and_then(Words::values);
+        let name = self.title_words.as_ref().map(Text::name);
+        let values = self.title_words.as_ref().and_then(Text::values);
         html! {
             (DOCTYPE) (line_end)
             html lang="en" {
@@ -237,21 +237,21 @@ impl Table {
     /// Creates a table with these columns. A name that begins with `#` marks a column of numbers; the sign is not
     /// shown.
     pub fn new(columns: &[&str]) -> Table {
-        Table::made(columns, |name| html! { (name) })
+        Table::with_headings(columns, |name| html! { (name) })
     }
 
     /// Creates a table whose headings are names in the table of texts. `#` marks columns of numbers. An empty name
     /// gives an empty heading. `values` are inserted into all headings that use them.
     pub fn named(columns: &[&str], values: &[(&'static str, &str)]) -> Table {
-        Table::made(columns, |name| {
+        Table::with_headings(columns, |name| {
             let takes = |key: &str| english(name).contains(&format!("{{{key}}}"));
             let taken = values.iter().filter(|value| takes(value.0));
-            let heading = taken.fold(words(name), |heading, &(key, value)| heading.with(key, value));
+            let heading = taken.fold(localized(name), |heading, &(key, value)| heading.with(key, value));
             html! { @if !name.is_empty() { (heading) } }
         })
     }
 
-    fn made(columns: &[&str], heading: impl Fn(&str) -> Markup) -> Table {
+    fn with_headings(columns: &[&str], heading: impl Fn(&str) -> Markup) -> Table {
         let columns = columns.iter().map(|name| {
             let number = name.strip_prefix('#');
             Column { heading: heading(number.unwrap_or(name).trim_start()), is_number: number.is_some() }
@@ -304,7 +304,7 @@ mod tests {
                 || page.to_string().contains("default-src 'none'")
         );
         assert!(page.policy().contains("script-src 'none'"));
-        page.script("alert(1)");
+        page.allow_script("alert(1)");
         assert!(page.policy().contains("script-src 'sha256-"));
     }
 

@@ -1,13 +1,13 @@
 //! Plots without scripts: histograms, and shares of a whole. Text keeps its size on any screen.
 
-use super::texts::{Words, has_words, words};
+use super::texts::{Text, has_words, localized};
 use crate::words::grouped;
 use maud::{Markup, Render, html};
 
 /// Approximate maximum number of columns with a label.
-const LABELS_MOST: usize = 8;
+const MAX_LABELS: usize = 8;
 /// Maximum number of parts of a whole; the smallest ones are merged.
-const PARTS_MOST: usize = 6;
+const MAX_PARTS: usize = 6;
 
 /// Style of plots.
 pub(super) const STYLE: &str = include_str!("plots.css");
@@ -48,7 +48,7 @@ fn share(part: u64, whole: u64) -> String {
 impl Render for Columns {
     fn render(&self) -> Markup {
         let (most, count) = (self.most(), self.columns.len());
-        let step = count.div_ceil(LABELS_MOST).max(1);
+        let step = count.div_ceil(MAX_LABELS).max(1);
         let middle = |index: usize| format!("--at:{:.4}", (index as f64 + 0.5) / count as f64);
         html! {
             div.columns role="img" aria-label=(self.title) {
@@ -85,7 +85,7 @@ impl Shares {
     pub fn new(title: &str, parts: impl IntoIterator<Item = (String, u64)>) -> Shares {
         let mut parts: Vec<(String, u64)> = parts.into_iter().filter(|part| part.1 > 0).collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.1));
-        let kept = if parts.len() > PARTS_MOST { PARTS_MOST - 1 } else { parts.len() };
+        let kept = if parts.len() > MAX_PARTS { MAX_PARTS - 1 } else { parts.len() };
         let others = parts.drain(kept..).map(|part| part.1).sum();
         Shares { title: title.to_owned(), parts, others, prefix: None }
     }
@@ -97,8 +97,8 @@ impl Shares {
         self
     }
 
-    fn words(&self, part: &str) -> Option<Words> {
-        self.prefix.map(|prefix| format!("{prefix}{part}")).filter(|name| has_words(name)).map(words)
+    fn localized(&self, part: &str) -> Option<Text> {
+        self.prefix.map(|prefix| format!("{prefix}{part}")).filter(|name| has_words(name)).map(localized)
     }
 
     /// Returns the number of parts.
@@ -120,8 +120,8 @@ impl Render for Shares {
     fn render(&self) -> Markup {
         let whole = self.whole();
         let percent = |part: u64| format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64);
-        let others = words("other-parts");
-        let shown = |name: &String| match self.words(name) {
+        let others = localized("other-parts");
+        let shown = |name: &String| match self.localized(name) {
             Some(words) => words.render(),
             None => html! { (name) },
         };
@@ -167,7 +167,7 @@ mod tests {
         }
         assert!(text.contains("<span>2,000</span>"), "{text}");
         let many = Columns::new("x", parts(&[1; 100])).render().into_string();
-        assert!(many.matches("--at:").count() <= LABELS_MOST, "{many}");
+        assert!(many.matches("--at:").count() <= MAX_LABELS, "{many}");
         assert!(
             Columns::new("x", parts(&[0])).render().into_string().contains("0.0000"),
             "nothing is divided by 0"

@@ -33,20 +33,20 @@ pub fn has_words(name: &str) -> bool {
 /// Text of the table, with values for its placeholders in braces. [`Render`] writes an element that scripts can
 /// translate.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Words {
+pub struct Text {
     name: String,
     values: BTreeMap<&'static str, String>,
 }
 
 /// Returns the text of a name, without values.
-pub fn words(name: impl Into<String>) -> Words {
-    Words { name: name.into(), values: BTreeMap::new() }
+pub fn localized(name: impl Into<String>) -> Text {
+    Text { name: name.into(), values: BTreeMap::new() }
 }
 
-impl Words {
+impl Text {
     /// Sets the value of a placeholder.
     #[must_use]
-    pub fn with(mut self, key: &'static str, value: impl Display) -> Words {
+    pub fn with(mut self, key: &'static str, value: impl Display) -> Text {
         self.values.insert(key, value.to_string());
         self
     }
@@ -70,7 +70,7 @@ impl Words {
     }
 }
 
-impl Render for Words {
+impl Render for Text {
     fn render(&self) -> Markup {
         html! { span data-text=(self.name) data-values=[self.values()] { (self.english()) } }
     }
@@ -102,14 +102,14 @@ mod tests {
 
     #[test]
     fn texts_can_stand_in_a_script_and_in_xml() {
-        for text in [SCRIPT, super::super::pieces::LANGUAGE] {
+        for text in [SCRIPT, super::super::components::LANGUAGE] {
             assert!(!text.contains(['<', '&']));
         }
     }
 
     #[test]
     fn values_are_put_in_and_kept_for_other_languages() {
-        let words = words("move-of").with("count", 3).with("all", "<9>");
+        let words = localized("move-of").with("count", 3).with("all", "<9>");
         assert_eq!(words.english(), "Move 3 of <9>");
         let markup = words.render().into_string();
         assert!(markup.contains("data-text=\"move-of\""), "{markup}");

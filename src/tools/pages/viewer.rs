@@ -1,8 +1,8 @@
 //! Board that shows games move by move.
 
+use super::components;
 use super::page::Page;
-use super::pieces;
-use super::texts::{english, words};
+use super::texts::{english, localized};
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::handicap::star_points;
 use maud::{Markup, PreEscaped, html};
@@ -32,7 +32,7 @@ const STYLE: &str = "\
 ";
 
 /// Returns two letters from the top left, as in SGF, or `--` for a pass.
-fn place(size: BoardSize, mv: Move) -> String {
+fn sgf_point(size: BoardSize, mv: Move) -> String {
     let Some(point) = mv.point() else { return "--".to_owned() };
     let letter = |number: usize| char::from(b'a' + number as u8);
     [letter(point.column()), letter(size.rows() - 1 - point.row())].iter().collect()
@@ -40,13 +40,17 @@ fn place(size: BoardSize, mv: Move) -> String {
 
 fn game_data(game: &ViewedGame) -> Value {
     let size = game.size;
-    let at = |point: Point| place(size, Move::Play(point));
+    let at = |point: Point| sgf_point(size, Move::Play(point));
     let of = |color: Color| -> String {
         game.start.iter().filter(|stone| stone.1 == color).map(|stone| at(stone.0)).collect()
     };
     let letter = |color: Color| if color == Color::Black { "B" } else { "W" };
     let moves = game.moves.iter().map(|(color, mv, lifted)| {
-        json!([letter(*color), place(size, *mv), lifted.iter().map(|&point| at(point)).collect::<String>()])
+        json!([
+            letter(*color),
+            sgf_point(size, *mv),
+            lifted.iter().map(|&point| at(point)).collect::<String>()
+        ])
     });
     json!({
         "name": game.name,
@@ -58,7 +62,7 @@ fn game_data(game: &ViewedGame) -> Value {
     })
 }
 
-/// Escapes JSON for a `script` element: without `<`, no text can end the element.
+/// Escapes JSON for a `allow_script` element: without `<`, no text can end the element.
 pub fn embedded(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
@@ -70,11 +74,12 @@ impl Page {
             return;
         }
         let data = Value::from(games.iter().map(game_data).collect::<Vec<Value>>()).to_string();
-        let script = [pieces::BOARD, pieces::TEXTS, pieces::LANGUAGE, pieces::PACKED, SCRIPT].concat();
-        self.languages();
-        self.style(pieces::STYLE);
+        let script =
+            [components::BOARD, components::TEXTS, components::LANGUAGE, components::PACKED, SCRIPT].concat();
+        self.enable_languages();
+        self.style(components::STYLE);
         self.style(STYLE);
-        self.script(&script);
+        self.allow_script(&script);
         self.add(markup());
         self.add(html! { script type="application/json" id="viewer-data" { (PreEscaped(embedded(&data))) } });
         self.add(html! { script { (PreEscaped(script)) } });
@@ -103,7 +108,7 @@ fn markup() -> Markup {
             }
             input #slider type="range" min="0" value="0" step="1" aria-label=(english("position")) data-label="position";
           }
-          label { span.hidden { (words("game")) } select #viewer-game {} }
+          label { span.hidden { (localized("game")) } select #viewer-game {} }
         }
     }
 }

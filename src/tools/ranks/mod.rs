@@ -16,18 +16,18 @@
 //!
 //! It uses `cluster` and `engine` for the definition of a link.
 
-mod give;
+mod in_order;
+mod lending;
+mod message;
 #[cfg(feature = "mpi")]
 #[expect(unsafe_code, reason = "MPI is a library in C")]
 mod mpi_link;
 mod pieces;
-mod spread;
-mod talk;
 mod work;
 mod world;
 
-pub use give::{Heard, give};
-pub use pieces::Pieces;
-pub use spread::{OnLoss, Pace, Part, in_order};
-pub use work::{Told, work};
-pub use world::{ALONE, World, is_one_of_many, work_alone};
+pub use in_order::{OnLoss, PieceLength, RankPart, in_order};
+pub use lending::{RankEvent, lend_pieces};
+pub use pieces::PieceQueue;
+pub use work::{WorkerMessage, serve_pieces};
+pub use world::{DISABLE_RANKS, World, disable_ranks_in, is_rank};

@@ -26,7 +26,7 @@ struct Receiving {
     from: usize,
     request: ffi::MPI_Request,
     packet: Vec<u8>,
-    is_there: bool,
+    is_complete: bool,
 }
 
 /// Link of one rank to all others. A process has one link.
@@ -58,9 +58,9 @@ const TAG: c_int = 0;
 const SHORTEST_WAIT: Duration = Duration::from_micros(20);
 const LONGEST_WAIT: Duration = Duration::from_millis(5);
 /// Number of polls without a packet after which the wait doubles.
-const LOOKS: u32 = 16;
+const POLLS_PER_DOUBLING: u32 = 16;
 /// Maximum time for outgoing packets when the link is closed.
-const LEAVING: Duration = Duration::from_millis(500);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl MpiLink {
     /// Opens the link of this process. MPI must be initialised.
@@ -88,20 +88,20 @@ impl MpiLink {
         while index < self.receiving.len() {
             let (before, rest) = self.receiving.split_at_mut(index);
             let next = &mut rest[0];
-            if !next.is_there {
-                let mut is_there = 0;
+            if !next.is_complete {
+                let mut is_complete = 0;
                 // SAFETY: the request is one that `poll` has begun and that has not been completed.
                 let code =
-                    unsafe { ffi::MPI_Test(&mut next.request, &mut is_there, ffi::RSMPI_STATUS_IGNORE) };
+                    unsafe { ffi::MPI_Test(&mut next.request, &mut is_complete, ffi::RSMPI_STATUS_IGNORE) };
                 if code != 0 {
                     // The packet never completes, because its sender is lost. MPI may still write to the buffer, so it
                     // is leaked.
                     std::mem::forget(self.receiving.remove(index).packet);
                     continue;
                 }
-                next.is_there = is_there != 0;
+                next.is_complete = is_complete != 0;
             }
-            if next.is_there && before.iter().all(|earlier| earlier.from != next.from) {
+            if next.is_complete && before.iter().all(|earlier| earlier.from != next.from) {
                 let Receiving { from, packet, .. } = self.receiving.remove(index);
                 return Some((from, packet));
             }
@@ -111,7 +111,7 @@ impl MpiLink {
     }
 
     /// Removes packets that have been sent.
-    fn tidy(&mut self) {
+    fn remove_sent(&mut self) {
         self.sending.retain_mut(|sending| {
             let mut has_left = 0;
             // SAFETY: the request is one that `send` has begun and that has not been completed, or else it would not be
@@ -153,7 +153,7 @@ impl Link for MpiLink {
             self.own.push_back(packet);
             return Ok(());
         }
-        self.tidy();
+        self.remove_sent();
         let too_long = |_| ClusterError::Network(format!("a packet of {} bytes", packet.len()));
         let count = c_int::try_from(packet.len()).map_err(too_long)?;
         let receiver = c_int::try_from(to).map_err(|_| ClusterError::Lost(to))?;
@@ -186,7 +186,7 @@ impl Link for MpiLink {
             return Ok(Some((self.rank, packet)));
         }
         if !self.sending.is_empty() {
-            self.tidy();
+            self.remove_sent();
         }
         if let Some(packet) = self.received() {
             return Ok(Some(packet));
@@ -231,12 +231,12 @@ impl Link for MpiLink {
         };
         check(code, "receiving a packet")?;
         let from = usize::try_from(status.MPI_SOURCE).unwrap_or(usize::MAX);
-        self.receiving.push(Receiving { from, request, packet, is_there: false });
+        self.receiving.push(Receiving { from, request, packet, is_complete: false });
         Ok(self.received())
     }
 
     fn wait(&mut self, idle: u32, most: Duration) {
-        let wait = SHORTEST_WAIT * (1 << (idle / LOOKS).min(8));
+        let wait = SHORTEST_WAIT * (1 << (idle / POLLS_PER_DOUBLING).min(8));
         thread::park_timeout(wait.min(LONGEST_WAIT).min(most));
     }
 }
@@ -244,10 +244,10 @@ impl Link for MpiLink {
 impl Drop for MpiLink {
     fn drop(&mut self) {
         let start = Instant::now();
-        self.tidy();
-        while !self.sending.is_empty() && start.elapsed() < LEAVING {
+        self.remove_sent();
+        while !self.sending.is_empty() && start.elapsed() < CLOSE_TIMEOUT {
             thread::park_timeout(SHORTEST_WAIT);
-            self.tidy();
+            self.remove_sent();
         }
         // MPI may still write to the former and read from the latter, so they are leaked.
         std::mem::take(&mut self.receiving).into_iter().for_each(|it| std::mem::forget(it.packet));

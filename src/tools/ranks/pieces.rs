@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Numbers of pieces for the workers of this process and for other ranks.
 #[derive(Debug, Default)]
-pub struct Pieces {
+pub struct PieceQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -22,17 +22,17 @@ struct State {
     is_stopped: bool,
 }
 
-impl Pieces {
+impl PieceQueue {
     /// Creates a queue of these pieces, in this order.
-    pub fn new(numbers: impl IntoIterator<Item = u32>) -> Pieces {
+    pub fn new(numbers: impl IntoIterator<Item = u32>) -> PieceQueue {
         let state = State { waiting: numbers.into_iter().collect(), ..State::default() };
-        Pieces { state: Mutex::new(state), changed: Condvar::new() }
+        PieceQueue { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Creates an empty queue, to which pieces are added until it is closed or stopped.
-    pub fn to_come() -> Pieces {
+    pub fn open() -> PieceQueue {
         let state = State { is_open: true, ..State::default() };
-        Pieces { state: Mutex::new(state), changed: Condvar::new() }
+        PieceQueue { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -75,7 +75,7 @@ impl Pieces {
     }
 
     /// Takes the contents of a piece. They are empty if the number determines the piece.
-    pub(super) fn contents(&self, piece: u32) -> Vec<u8> {
+    pub(super) fn take_contents(&self, piece: u32) -> Vec<u8> {
         self.lock().contents.remove(&piece).unwrap_or_default()
     }
 
@@ -97,7 +97,7 @@ impl Pieces {
     }
 
     /// Marks a lent piece as done. Returns false if the piece is not lent to this rank any more.
-    pub(super) fn done(&self, piece: u32, rank: usize) -> bool {
+    pub(super) fn mark_done(&self, piece: u32, rank: usize) -> bool {
         let mut state = self.lock();
         if state.lent.get(&piece) != Some(&rank) {
             return false;

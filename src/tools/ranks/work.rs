@@ -1,7 +1,7 @@
 //! Work of the ranks other than 0, which do pieces for rank 0.
 
-use super::pieces::Pieces;
-use super::talk::Talk;
+use super::message::Message;
+use super::pieces::PieceQueue;
 use kosumi_cluster::{ClusterError, Link};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ pub(super) const ALIVE_EVERY: Duration = Duration::from_secs(2);
 const WAIT: Duration = Duration::from_millis(10);
 /// Initial number of idle polls, which makes the link wait long from the beginning. Pieces take milliseconds at least,
 /// and polling every few microseconds after each piece would cost 2 % of a short game.
-pub(super) const PATIENT: u32 = 1000;
+pub(super) const INITIAL_IDLE: u32 = 1000;
 
 /// Message from the workers of a rank to rank 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Told {
+pub enum WorkerMessage {
     /// Result of a piece.
     Done(u32, Vec<u8>),
     /// Notification about work in progress.
@@ -31,21 +31,21 @@ pub enum Told {
 /// # Errors
 ///
 /// Returns an error if rank 0 or the network is lost, or if rank 0 runs another version.
-pub fn work<L: Link + ?Sized>(
+pub fn serve_pieces<L: Link + ?Sized>(
     link: &mut L,
     at_a_time: usize,
-    pieces: &Pieces,
-    told: &Receiver<Told>,
+    pieces: &PieceQueue,
+    told: &Receiver<WorkerMessage>,
 ) -> Result<(), ClusterError> {
-    work_with(link, at_a_time, pieces, told, ALIVE_EVERY)
+    serve_pieces_with_interval(link, at_a_time, pieces, told, ALIVE_EVERY)
 }
 
-/// Works like [`work`] with the given interval of alive messages.
-pub(super) fn work_with<L: Link + ?Sized>(
+/// Works like [`serve_pieces`] with the given interval of alive messages.
+pub(super) fn serve_pieces_with_interval<L: Link + ?Sized>(
     link: &mut L,
     at_a_time: usize,
-    pieces: &Pieces,
-    told: &Receiver<Told>,
+    pieces: &PieceQueue,
+    told: &Receiver<WorkerMessage>,
     alive_every: Duration,
 ) -> Result<(), ClusterError> {
     let result = pass_on(link, at_a_time, pieces, told, alive_every);
@@ -60,7 +60,7 @@ pub(super) fn work_with<L: Link + ?Sized>(
 /// Returns whether the end message of rank 0 has arrived.
 fn has_ended<L: Link + ?Sized>(link: &mut L) -> bool {
     while let Ok(Some((from, packet))) = link.poll() {
-        if from == 0 && Talk::from_packet(&packet) == Some(Talk::End) {
+        if from == 0 && Message::from_packet(&packet) == Some(Message::End) {
             return true;
         }
     }
@@ -70,31 +70,31 @@ fn has_ended<L: Link + ?Sized>(link: &mut L) -> bool {
 fn pass_on<L: Link + ?Sized>(
     link: &mut L,
     at_a_time: usize,
-    pieces: &Pieces,
-    told: &Receiver<Told>,
+    pieces: &PieceQueue,
+    told: &Receiver<WorkerMessage>,
     alive_every: Duration,
 ) -> Result<(), ClusterError> {
-    link.send(0, Talk::Ready(u32::try_from(at_a_time).unwrap_or(u32::MAX)).to_packet())?;
+    link.send(0, Message::Ready(u32::try_from(at_a_time).unwrap_or(u32::MAX)).to_packet())?;
     let mut said = Instant::now();
     let mut idle = 0;
     loop {
         let mut is_any = false;
         while let Some((from, packet)) = link.poll()? {
             is_any = true;
-            match Talk::from_packet(&packet).filter(|_| from == 0) {
-                Some(Talk::Piece(piece, contents)) => pieces.add_with(piece, contents),
-                Some(Talk::End) => return Ok(()),
+            match Message::from_packet(&packet).filter(|_| from == 0) {
+                Some(Message::Piece(piece, contents)) => pieces.add_with(piece, contents),
+                Some(Message::End) => return Ok(()),
                 _ => return Err(kosumi_cluster::Malformed.into()),
             }
         }
         loop {
             let talk = match told.try_recv() {
-                Ok(Told::Done(piece, found)) => Talk::Done(piece, found),
-                Ok(Told::Note(note)) => Talk::Note(note),
-                Ok(Told::Failed(why)) => Talk::Failed(why),
+                Ok(WorkerMessage::Done(piece, found)) => Message::Done(piece, found),
+                Ok(WorkerMessage::Note(note)) => Message::Note(note),
+                Ok(WorkerMessage::Failed(why)) => Message::Failed(why),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
-                    link.send(0, Talk::Failed("its workers have ended".to_owned()).to_packet())?;
+                    link.send(0, Message::Failed("its workers have ended".to_owned()).to_packet())?;
                     return Ok(());
                 }
             };
@@ -103,11 +103,11 @@ fn pass_on<L: Link + ?Sized>(
         }
         if said.elapsed() >= alive_every {
             said = Instant::now();
-            link.send(0, Talk::Alive.to_packet())?;
+            link.send(0, Message::Alive.to_packet())?;
         }
         idle = if is_any { 0 } else { idle + 1 };
         if idle > 0 {
-            link.wait(PATIENT.saturating_add(idle), WAIT);
+            link.wait(INITIAL_IDLE.saturating_add(idle), WAIT);
         }
     }
 }
@@ -120,17 +120,17 @@ mod tests {
 
     /// A rank that becomes ready after rank 0 has exited reports no error if rank 0 had ended the work.
     #[test]
-    fn rank_0_may_go_after_its_last_word() {
+    fn rank_0_may_exit_after_its_end_message() {
         for says_so in [true, false] {
             let mut links = thread_links(2);
             let (mut late, mut first) = (links.remove(1), links.remove(0));
             if says_so {
-                first.send(1, Talk::End.to_packet()).expect("a rank");
+                first.send(1, Message::End.to_packet()).expect("a rank");
             }
             drop(first);
             let (_teller, told) = mpsc::channel();
-            let pieces = Pieces::to_come();
-            assert_eq!(work(&mut late, 1, &pieces, &told).is_ok(), says_so);
+            let pieces = PieceQueue::open();
+            assert_eq!(serve_pieces(&mut late, 1, &pieces, &told).is_ok(), says_so);
             assert_eq!(pieces.next(), None);
         }
     }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::process::Command;
 
 /// Environment variable and its value that makes every process work alone.
-pub const ALONE: (&str, &str) = ("KOSUMI_RANKS", "off");
+pub const DISABLE_RANKS: (&str, &str) = ("KOSUMI_RANKS", "off");
 
 /// Environment variables with the number of processes: Open MPI's `mpirun`; MPICH and Intel MPI; Slurm's `srun`. The
 /// second variable must be set, too: it tells that the processes can find each other.
@@ -15,13 +15,13 @@ const SIZES: [(&str, &str); 3] =
     [("OMPI_COMM_WORLD_SIZE", ""), ("PMI_SIZE", ""), ("SLURM_NTASKS", "PMIX_RANK")];
 
 /// Returns whether an MPI launcher has started this process together with others.
-pub fn is_one_of_many() -> bool {
+pub fn is_rank() -> bool {
     is_one_of_many_in(&|name| env::var(name).ok())
 }
 
 fn is_one_of_many_in(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     let is_many = |name| variable(name).and_then(|size| size.parse().ok()).is_some_and(|size: u32| size > 1);
-    variable(ALONE.0).as_deref() != Some(ALONE.1)
+    variable(DISABLE_RANKS.0).as_deref() != Some(DISABLE_RANKS.1)
         && SIZES
             .iter()
             .any(|&(size, beside)| is_many(size) && (beside.is_empty() || variable(beside).is_some()))
@@ -29,9 +29,9 @@ fn is_one_of_many_in(variable: &dyn Fn(&str) -> Option<String>) -> bool {
 
 /// Makes a child process work alone if this process is a rank. Otherwise it would inherit the environment that
 /// identifies the rank.
-pub fn work_alone(command: &mut Command) {
-    if is_one_of_many() {
-        command.env(ALONE.0, ALONE.1);
+pub fn disable_ranks_in(command: &mut Command) {
+    if is_rank() {
+        command.env(DISABLE_RANKS.0, DISABLE_RANKS.1);
     }
 }
 
@@ -58,7 +58,7 @@ impl World {
     #[cfg(feature = "mpi")]
     pub fn join() -> anyhow::Result<Option<(World, RankLink)>> {
         use mpi::environment::Threading;
-        if !is_one_of_many() {
+        if !is_rank() {
             return Ok(None);
         }
         // One thread at a time calls MPI, but not always the same one.
@@ -79,8 +79,8 @@ impl World {
     /// Returns `None` if this process was started alone, and an error otherwise: this program was built without MPI.
     #[cfg(not(feature = "mpi"))]
     pub fn join() -> anyhow::Result<Option<(World, RankLink)>> {
-        if is_one_of_many() {
-            let (name, off) = ALONE;
+        if is_rank() {
+            let (name, off) = DISABLE_RANKS;
             bail!(
                 "started as one of several processes, but built without MPI: cargo build --release --features mpi; \
                  with {name}={off} every process works by itself"
@@ -134,6 +134,6 @@ mod tests {
         assert!(!in_environment(&[]));
         assert!(!in_environment(&[("OMPI_COMM_WORLD_SIZE", "1")]));
         assert!(!in_environment(&[("SLURM_NTASKS", "8")]));
-        assert!(!in_environment(&[("OMPI_COMM_WORLD_SIZE", "4"), ALONE]));
+        assert!(!in_environment(&[("OMPI_COMM_WORLD_SIZE", "4"), DISABLE_RANKS]));
     }
 }

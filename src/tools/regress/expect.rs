@@ -94,7 +94,7 @@ pub enum PatternError {
 
 /// Response to compare with an expectation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reply<'a> {
+pub enum Response<'a> {
     /// Response `=` with this body.
     Success(&'a str),
     /// Response `?` with this message.
@@ -152,10 +152,10 @@ impl Expectation {
     }
 
     /// Whether the response is right.
-    pub fn accepts(&self, reply: Reply<'_>) -> bool {
+    pub fn accepts(&self, reply: Response<'_>) -> bool {
         match (reply, self.matching) {
-            (Reply::Failure(_), Matching::Full) => false,
-            (Reply::Failure(text), Matching::Awk) | (Reply::Success(text), _) => {
+            (Response::Failure(_), Matching::Full) => false,
+            (Response::Failure(text), Matching::Awk) | (Response::Success(text), _) => {
                 self.matches(text) != self.is_negated
             }
         }
@@ -196,7 +196,7 @@ mod tests {
     /// Returns the accepted answers of a list.
     fn accepted(text: &str, matching: Matching, offered: &str) -> String {
         let expectation = read(text, matching);
-        let right = offered.split(' ').filter(|answer| expectation.accepts(Reply::Success(answer)));
+        let right = offered.split(' ').filter(|answer| expectation.accepts(Response::Success(answer)));
         right.collect::<Vec<_>>().join(" ")
     }
 
@@ -232,13 +232,16 @@ mod tests {
     #[test]
     fn refusals_and_lines() {
         let (full, awk) = (read("[!B1]", Matching::Full), read("[!B1]", Matching::Awk));
-        assert!(!full.accepts(Reply::Failure("illegal move")) && awk.accepts(Reply::Failure("illegal move")));
+        assert!(
+            !full.accepts(Response::Failure("illegal move"))
+                && awk.accepts(Response::Failure("illegal move"))
+        );
         let awk = read("[illegal move]", Matching::Awk);
-        assert!(awk.accepts(Reply::Failure("illegal move")));
+        assert!(awk.accepts(Response::Failure("illegal move")));
         let (full, awk) = (read("[A1.B2]", Matching::Full), read("[A1]", Matching::Awk));
-        assert!(full.accepts(Reply::Success("\n A1\nB2 \n")), "a dot is also a line break");
-        assert!(read("[A1$\n^B2]", Matching::Full).accepts(Reply::Success("A1\nB2")));
-        assert!(awk.accepts(Reply::Success("A1\nB2")), "the first line only");
+        assert!(full.accepts(Response::Success("\n A1\nB2 \n")), "a dot is also a line break");
+        assert!(read("[A1$\n^B2]", Matching::Full).accepts(Response::Success("A1\nB2")));
+        assert!(awk.accepts(Response::Success("A1\nB2")), "the first line only");
     }
 
     #[test]

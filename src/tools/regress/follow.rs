@@ -29,20 +29,20 @@ impl Position {
 /// Kosumi's own board, which plays the moves that the engine receives or makes.
 ///
 /// It is the table of commands with an engine that never searches, so it follows exactly what Kosumi would.
-pub(super) struct Follower {
+pub(super) struct BoardFollower {
     commands: Commands,
     /// Whether the board equals the engine's.
     is_known: bool,
 }
 
-impl Follower {
-    pub(super) fn new(folder: &Path) -> Follower {
+impl BoardFollower {
+    pub(super) fn new(folder: &Path) -> BoardFollower {
         let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
-        Follower { commands: Commands::new(Engine::new(settings)).in_folder(folder), is_known: true }
+        BoardFollower { commands: Commands::new(Engine::new(settings)).in_folder(folder), is_known: true }
     }
 
     /// Follows a command with the engine's response. A refused command changes nothing.
-    pub(super) fn note(&mut self, command: &str, reply: &Answer) {
+    pub(super) fn follow(&mut self, command: &str, reply: &Answer) {
         let Answer::Success(body) = reply else { return };
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
         let own = match (name, effect(name)) {
@@ -71,7 +71,7 @@ impl Follower {
     }
 
     /// Marks the engine's board as unknown.
-    pub(super) fn lose(&mut self) {
+    pub(super) fn set_unknown(&mut self) {
         self.is_known = false;
     }
 
@@ -94,13 +94,13 @@ mod tests {
     /// Follows commands with their responses (`?` for a refusal) and draws the final board.
     fn follow(lines: &[(&str, &str)]) -> Option<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sgf-tests/suites/basics");
-        let mut follower = Follower::new(&folder);
+        let mut follower = BoardFollower::new(&folder);
         for &(command, reply) in lines {
             let reply = match reply {
                 "?" => Answer::Failure("no".into()),
                 body => Answer::Success(body.into()),
             };
-            follower.note(command, &reply);
+            follower.follow(command, &reply);
         }
         follower.position().map(|position| {
             position.board.join("/") + &position.last.map(|last| format!(" {last}")).unwrap_or_default()

@@ -53,7 +53,7 @@ fn status(test: &TestResult, fail_on_pass: bool, ignore_unsupported: bool) -> Te
             format!("expected {}, got {}", test.expectation(), one_line(&test.answer))
         }
     };
-    let kind = test.outcome.word();
+    let kind = test.outcome.label();
     // In most schemas, `skipped` has a message only.
     match status {
         TestCaseStatus::Skipped { .. } => status.set_message(format!("{kind}: {message}")),

@@ -53,7 +53,7 @@ pub enum ListError {
 ///
 /// Returns an error if a file does not exist or a list is invalid.
 pub fn expand(names: &[String]) -> Result<Vec<PathBuf>, ListError> {
-    let mut found = Found::default();
+    let mut found = ListReader::default();
     for name in names {
         found.entry(name, None, "")?;
     }
@@ -61,7 +61,7 @@ pub fn expand(names: &[String]) -> Result<Vec<PathBuf>, ListError> {
 }
 
 #[derive(Default)]
-struct Found {
+struct ListReader {
     suites: Vec<PathBuf>,
     known: HashSet<PathBuf>,
     /// Lists that are being read, outermost first.
@@ -70,7 +70,7 @@ struct Found {
     entries: usize,
 }
 
-impl Found {
+impl ListReader {
     fn entry(&mut self, name: &str, folder: Option<&Path>, place: &str) -> Result<(), ListError> {
         self.entries += 1;
         if self.entries > SUITES_MAX {

@@ -35,15 +35,15 @@ mod tests;
 
 pub use crate::players::{Answer, Children, Engines, Player, Threads, Trouble};
 pub use compare::{Change, Comparison};
-pub use expect::{Expectation, Mark, Matcher, Matching, PatternError, Reply};
+pub use expect::{Expectation, Mark, Matcher, Matching, PatternError, Response};
 pub use follow::Position;
 pub use junit::junit;
 pub use list::{ListError, expand};
 pub use page::page;
 pub use report::Report;
 pub use result::{
-    EngineInfo, FORMAT, FormatError, OtherError, Outcome, RunResult, SuiteResult, Tally, TestResult,
+    EngineInfo, FORMAT, FormatError, OtherError, Outcome, OutcomeCounts, RunResult, SuiteResult, TestResult,
 };
-pub use run::{Options, ask_name, play};
-pub use suite::{ReadError, Step, Suite, SuiteError, SuiteErrorKind};
+pub use run::{Options, play, query_identity};
+pub use suite::{Suite, SuiteCommand, SuiteError, SuiteErrorKind, SuiteReadError};
 pub use summary::summary;

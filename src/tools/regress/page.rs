@@ -3,9 +3,9 @@
 use super::compare::Comparison;
 use super::expect::{Expectation, Matching};
 use super::report::Report;
-use super::result::{Outcome, RunResult, SuiteResult, Tally, TestResult};
+use super::result::{Outcome, OutcomeCounts, RunResult, SuiteResult, TestResult};
 use super::summary::{columns, difference, duration, headline, kinds, one_line, verdict};
-use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, words};
+use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, localized};
 use kosumi_go::board::{Board, Color, Point};
 use maud::{Markup, Render, html};
 
@@ -23,20 +23,20 @@ const MARKS_MOST: usize = 40;
 pub fn page(report: &Report) -> Page {
     let run = &report.run;
     let engine = format!("{} {}", run.engine.name, run.engine.version);
-    let mut page = Page::named(words("regression-of").with("engine", engine.trim()));
+    let mut page = Page::named(localized("regression-of").with("engine", engine.trim()));
     page.style(STYLE);
     headline(run).lines().for_each(|line| page.paragraph(line));
     page.add(totals(run));
     if let Some((path, comparison)) = &report.comparison {
-        page.heading_words(&words("compared-with").with("file", path.display()));
+        page.heading_words(&localized("compared-with").with("file", path.display()));
         page.paragraph(&verdict(comparison));
         page.add(changes(comparison));
     }
-    page.add(html! { p { (words("diagrams-are")) } });
+    page.add(html! { p { (localized("diagrams-are")) } });
     for (index, suite) in run.suites.iter().enumerate() {
         section(&mut page, index, suite, run.matching);
     }
-    page.speak();
+    page.add_language_script();
     page
 }
 
@@ -53,7 +53,7 @@ fn totals(run: &RunResult) -> Table {
     head.extend(headings.iter().map(String::as_str));
     head.push("# time");
     let mut table = Table::new(&head);
-    let cells = |name: TableCell, tally: &Tally, seconds: f64| {
+    let cells = |name: TableCell, tally: &OutcomeCounts, seconds: f64| {
         let mut cells = vec![name];
         cells.extend(columns.iter().map(|(_, number)| TableCell::number(number(tally))));
         cells.push(TableCell::number(duration(seconds)));
@@ -120,7 +120,7 @@ fn section(page: &mut Page, index: usize, suite: &SuiteResult, matching: Matchin
             Outcome::ExpectedFail => cards(&tests, matching),
             _ => list(&tests).render(),
         };
-        page.add(html! { details { summary { (words(what).with("count", tests.len())) } (inside) } });
+        page.add(html! { details { summary { (localized(what).with("count", tests.len())) } (inside) } });
     }
 }
 
@@ -149,12 +149,12 @@ fn card(test: &TestResult, matching: Matching) -> Markup {
     html! {
         @match board {
             Some(board) => (diagram(test, &board, matching)),
-            None => p.faint { (words("not-followed")) },
+            None => p.faint { (localized("not-followed")) },
         }
-        h3 { (test.name()) " " span class=(tone) { (test.outcome.word()) } }
+        h3 { (test.name()) " " span class=(tone) { (test.outcome.label()) } }
         p { code { (test.command) } }
-        p { (words("expected")) " " code { (test.expectation()) } ", " (words("answer")) " " code { (one_line(&test.answer)) } }
-        p.faint { (words("line-number")) " " (test.line) ", " (format_args!("{:.2}", test.seconds)) " s" }
+        p { (localized("expected")) " " code { (test.expectation()) } ", " (localized("answer")) " " code { (one_line(&test.answer)) } }
+        p.faint { (localized("line-number")) " " (test.line) ", " (format_args!("{:.2}", test.seconds)) " s" }
     }
 }
 

@@ -16,7 +16,7 @@
 //! workers, because the split depends on the suite only.
 
 use super::command::{Effect, effect};
-use super::suite::Step;
+use super::suite::SuiteCommand;
 use std::ops::Range;
 
 /// Maximum number of parts of a suite. Each costs the start of an engine (GNU Go: 10 ms) and the replay of its records.
@@ -25,11 +25,11 @@ const PARTS_MOST: usize = 16;
 const TESTS_LEAST: usize = 8;
 
 /// Returns the parts of a suite in order: ranges of steps that together cover all steps.
-pub(super) fn split(steps: &[Step]) -> Vec<Range<usize>> {
-    let tests = |steps: &[Step]| steps.iter().filter(|step| step.is_test).count();
+pub(super) fn split(steps: &[SuiteCommand]) -> Vec<Range<usize>> {
+    let tests = |steps: &[SuiteCommand]| steps.iter().filter(|step| step.is_test).count();
     let enough = tests(steps).div_ceil(PARTS_MOST).max(TESTS_LEAST);
     let known = steps.iter().take_while(|step| effect(step.name()) != Effect::Unknown).count();
-    let is_fresh = |step: &Step| effect(step.name()) == Effect::Fresh;
+    let is_fresh = |step: &SuiteCommand| effect(step.name()) == Effect::Fresh;
     let mut parts = Vec::new();
     let mut start = 0;
     for index in 1..known.min(steps.len().saturating_sub(1)) {
@@ -49,7 +49,7 @@ pub(super) fn split(steps: &[Step]) -> Vec<Range<usize>> {
 /// Returns the steps that produce the state before step `end` in a new engine.
 ///
 /// After unknown commands the state may differ, but this is the best approximation.
-pub(super) fn replay(steps: &[Step], end: usize) -> impl Iterator<Item = (usize, &Step)> {
+pub(super) fn replay(steps: &[SuiteCommand], end: usize) -> impl Iterator<Item = (usize, &SuiteCommand)> {
     let latest = steps[..end].iter().rposition(|step| effect(step.name()) == Effect::Fresh);
     steps[..end].iter().enumerate().filter(move |(index, step)| match effect(step.name()) {
         Effect::Nothing => false,
@@ -64,7 +64,7 @@ mod tests {
     use crate::regress::{Matching, Suite};
     use std::path::Path;
 
-    fn steps(text: &str) -> Vec<Step> {
+    fn steps(text: &str) -> Vec<SuiteCommand> {
         Suite::parse(Path::new("x"), text, Matching::Full).unwrap().steps
     }
 
@@ -74,7 +74,7 @@ mod tests {
         format!("boardsize 9\nclear_board\nplay b D4\n{tests}undo\n")
     }
 
-    fn starts(steps: &[Step]) -> Vec<usize> {
+    fn starts(steps: &[SuiteCommand]) -> Vec<usize> {
         split(steps).iter().map(|part| part.start).collect()
     }
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn replayed_is_what_outlives_the_position() {
+    fn replay_omits_queries_and_old_positions() {
         let steps = steps(
             "komi 5\nloadsgf a.sgf\nplay b A1\n1 reg_genmove b\nkata-set-rules aga\n2 play b B2\nfoo\n\
              boardsize 9\nclear_board\nplay b C3\n3 level 4\n4 attack C3\nundo\n5 reg_genmove w\n",

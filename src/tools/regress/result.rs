@@ -41,7 +41,7 @@ impl Outcome {
     }
 
     /// Name of the outcome, as in GNU Go and gogui-regress if they have one.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Outcome::Pass => "pass",
             Outcome::Fail => "FAIL",
@@ -192,8 +192,8 @@ impl RunResult {
     }
 
     /// Returns the sums over all suites.
-    pub fn tally(&self) -> Tally {
-        let mut total = Tally::default();
+    pub fn tally(&self) -> OutcomeCounts {
+        let mut total = OutcomeCounts::default();
         self.suites.iter().for_each(|suite| total += suite.tally());
         total
     }
@@ -201,7 +201,7 @@ impl RunResult {
 
 /// Number of tests by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct OutcomeCounts {
     /// All tests.
     pub tests: usize,
     /// Passes as expected.
@@ -224,9 +224,12 @@ pub struct Tally {
 
 impl SuiteResult {
     /// Returns the number of tests by outcome.
-    pub fn tally(&self) -> Tally {
-        let mut tally =
-            Tally { tests: self.tests.len(), other_errors: self.other_errors.len(), ..Tally::default() };
+    pub fn tally(&self) -> OutcomeCounts {
+        let mut tally = OutcomeCounts {
+            tests: self.tests.len(),
+            other_errors: self.other_errors.len(),
+            ..OutcomeCounts::default()
+        };
         for test in &self.tests {
             *match test.outcome {
                 Outcome::Pass => &mut tally.pass,
@@ -242,7 +245,7 @@ impl SuiteResult {
     }
 }
 
-impl Tally {
+impl OutcomeCounts {
     /// Number of tests whose answers count.
     pub fn answered(&self) -> usize {
         self.pass + self.fail + self.expected_fail + self.unexpected_pass
@@ -254,8 +257,8 @@ impl Tally {
     }
 }
 
-impl AddAssign for Tally {
-    fn add_assign(&mut self, other: Tally) {
+impl AddAssign for OutcomeCounts {
+    fn add_assign(&mut self, other: OutcomeCounts) {
         self.tests += other.tests;
         self.pass += other.pass;
         self.fail += other.fail;
@@ -335,7 +338,7 @@ mod tests {
     #[test]
     fn every_test_is_counted_once() {
         let tally = run().tally();
-        let expected = Tally {
+        let expected = OutcomeCounts {
             tests: 9,
             pass: 1,
             fail: 1,

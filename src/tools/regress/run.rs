@@ -1,13 +1,13 @@
 //! Runs suites: workers take parts of suites, and each part gets an engine of its own.
 
 use super::command::{Effect, effect, moves_stones};
-use super::expect::{Mark, Reply};
-use super::follow::Follower;
+use super::expect::{Mark, Response};
+use super::follow::BoardFollower;
 use super::parts::{replay, split};
 use super::result::{EngineInfo, OtherError, Outcome, SuiteResult, TestResult};
-use super::suite::{Step, Suite};
+use super::suite::{Suite, SuiteCommand};
 use crate::players::{Answer, Engines, Player, Trouble};
-use crate::ranks::{self, Pace, in_order};
+use crate::ranks::{self, PieceLength, in_order};
 use anyhow::Context;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub fn play(
     suites: &[Suite],
     engines: &dyn Engines,
     options: Options,
-    ranks: ranks::Part,
+    ranks: ranks::RankPart,
     on_test: &(dyn Fn(&Suite, &TestResult) + Sync),
 ) -> anyhow::Result<Vec<SuiteResult>> {
     let mut parts: Vec<(usize, Range<usize>)> = Vec::new();
@@ -71,7 +71,7 @@ pub fn play(
     };
     let work = |&number: &usize| {
         let played = parts.get(number).map(|(index, range)| {
-            let part = Part::new(&suites[*index], engines, options.timeout, &on_own_test);
+            let part = PartRunner::new(&suites[*index], engines, options.timeout, &on_own_test);
             part.play(range.clone())
         });
         (is_other, played)
@@ -86,7 +86,7 @@ pub fn play(
         done.insert((*index, range.start), played);
         Ok(ControlFlow::Continue(()))
     };
-    in_order(ranks, options.jobs, Pace::Long, read, work, collect)?;
+    in_order(ranks, options.jobs, PieceLength::Long, read, work, collect)?;
     if is_other {
         return Ok(Vec::new());
     }
@@ -112,7 +112,7 @@ pub fn play(
 /// # Errors
 ///
 /// Returns an error if the engine cannot be started or does not respond.
-pub fn ask_name(
+pub fn query_identity(
     engines: &dyn Engines,
     command: String,
     suites: &[Suite],
@@ -153,16 +153,16 @@ fn short_names(suites: &[Suite]) -> Vec<String> {
 
 /// Aspects of the engine's position that are as the suite intends. A refused command may make them wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct InOrder {
+struct PositionState {
     size: bool,
     stones: bool,
 }
 
-const IN_ORDER: InOrder = InOrder { size: true, stones: true };
+const VALID_POSITION: PositionState = PositionState { size: true, stones: true };
 
 /// Part of a suite that is being run.
-struct Part<'a> {
-    steps: &'a [Step],
+struct PartRunner<'a> {
+    steps: &'a [SuiteCommand],
     folder: &'a Path,
     suite: &'a Suite,
     engines: &'a dyn Engines,
@@ -171,24 +171,24 @@ struct Part<'a> {
     /// Running engine. `None` after a crash until a new one is needed.
     player: Option<Box<dyn Player>>,
     /// Reason why there is no engine.
-    trouble: Trouble,
+    start_error: Trouble,
     /// Steps that crashed an engine. They are not replayed.
     fatal: Vec<usize>,
     /// Number of consecutive failed attempts to bring an engine into the right state.
     failed_starts: usize,
-    follower: Follower,
-    in_order: InOrder,
+    follower: BoardFollower,
+    in_order: PositionState,
     played: SuiteResult,
 }
 
-impl<'a> Part<'a> {
+impl<'a> PartRunner<'a> {
     fn new(
         suite: &'a Suite,
         engines: &'a dyn Engines,
         timeout: Duration,
         on_test: &'a (dyn Fn(&Suite, &TestResult) + Sync),
-    ) -> Part<'a> {
-        Part {
+    ) -> PartRunner<'a> {
+        PartRunner {
             steps: &suite.steps,
             folder: suite.folder(),
             suite,
@@ -196,11 +196,11 @@ impl<'a> Part<'a> {
             timeout,
             on_test,
             player: None,
-            trouble: Trouble::Crashed("not started".into()),
+            start_error: Trouble::Crashed("not started".into()),
             fatal: Vec::new(),
             failed_starts: 0,
-            follower: Follower::new(suite.folder()),
-            in_order: IN_ORDER,
+            follower: BoardFollower::new(suite.folder()),
+            in_order: VALID_POSITION,
             played: SuiteResult::default(),
         }
     }
@@ -227,7 +227,7 @@ impl<'a> Part<'a> {
                     self.failed_starts = 0;
                 }
                 Err(trouble) => {
-                    self.trouble = trouble;
+                    self.start_error = trouble;
                     self.failed_starts += 1;
                 }
             }
@@ -238,14 +238,14 @@ impl<'a> Part<'a> {
     /// own board.
     fn try_restart(&mut self, index: usize) -> Result<Box<dyn Player>, Trouble> {
         let mut player = self.engines.start(self.folder).map_err(Trouble::Crashed)?;
-        self.follower = Follower::new(self.folder);
-        self.in_order = IN_ORDER;
+        self.follower = BoardFollower::new(self.folder);
+        self.in_order = VALID_POSITION;
         for (at, step) in replay(self.steps, index) {
             if self.fatal.contains(&at) {
-                self.spoil(step);
+                self.invalidate_position(step);
                 continue;
             }
-            if self.is_pointless(step) {
+            if self.needs_invalid_position(step) {
                 continue;
             }
             match player.send(&step.command, self.timeout) {
@@ -262,7 +262,7 @@ impl<'a> Part<'a> {
     fn step(&mut self, index: usize) {
         let step = &self.steps[index];
         self.restart(index);
-        if self.is_pointless(step) {
+        if self.needs_invalid_position(step) {
             if step.is_test {
                 self.record(step, Outcome::SetUp, "the position could not be set up", 0.0);
             }
@@ -271,7 +271,7 @@ impl<'a> Part<'a> {
         let start = Instant::now();
         let answer = match &mut self.player {
             Some(player) => player.send(&step.command, self.timeout),
-            None => Err(Trouble::Crashed(format!("given up: {}", self.trouble))),
+            None => Err(Trouble::Crashed(format!("given up: {}", self.start_error))),
         };
         let seconds = start.elapsed().as_secs_f64();
         match answer {
@@ -295,8 +295,8 @@ impl<'a> Part<'a> {
                 } else {
                     self.other_error(step, &trouble.to_string(), false);
                 }
-                self.spoil(step);
-                self.trouble = trouble;
+                self.invalidate_position(step);
+                self.start_error = trouble;
             }
         }
     }
@@ -304,8 +304,8 @@ impl<'a> Part<'a> {
     /// Whether the step depends on a position that is wrong. A query would give no information, and every further
     /// refused move would count as an error of its own. Commands that set up the next position or hold for all
     /// positions are sent in any case.
-    fn is_pointless(&self, step: &Step) -> bool {
-        self.in_order != IN_ORDER
+    fn needs_invalid_position(&self, step: &SuiteCommand) -> bool {
+        self.in_order != VALID_POSITION
             && match effect(step.name()) {
                 Effect::Position => true,
                 Effect::Nothing | Effect::Unknown => step.is_test,
@@ -314,23 +314,23 @@ impl<'a> Part<'a> {
     }
 
     /// Updates the state of the position after a response. A test may be refused on purpose.
-    fn note(&mut self, step: &Step, answer: &Answer) {
-        self.follower.note(&step.command, answer);
+    fn note(&mut self, step: &SuiteCommand, answer: &Answer) {
+        self.follower.follow(&step.command, answer);
         match (step.name(), answer) {
             ("loadsgf" | "boardsize" | "rectangular_boardsize", Answer::Success(_)) => {
-                self.in_order = IN_ORDER;
+                self.in_order = VALID_POSITION;
             }
             ("clear_board", Answer::Success(_)) => self.in_order.stones = true,
-            (_, Answer::Failure(_)) if !step.is_test => self.spoil(step),
+            (_, Answer::Failure(_)) if !step.is_test => self.invalidate_position(step),
             _ => {}
         }
     }
 
     /// Marks the position as wrong after a command that should have changed it failed.
-    fn spoil(&mut self, step: &Step) {
+    fn invalidate_position(&mut self, step: &SuiteCommand) {
         if moves_stones(step.name()) {
             self.in_order.stones = false;
-            self.follower.lose();
+            self.follower.set_unknown();
             // After a failed record or `boardsize`, an empty board only corrects the stones.
             if effect(step.name()) == Effect::Fresh && step.name() != "clear_board" {
                 self.in_order.size = false;
@@ -338,7 +338,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn record(&mut self, step: &Step, outcome: Outcome, answer: &str, seconds: f64) {
+    fn record(&mut self, step: &SuiteCommand, outcome: Outcome, answer: &str, seconds: f64) {
         let position = match outcome {
             Outcome::Pass | Outcome::Ignored | Outcome::Unsupported => None,
             _ => self.follower.position(),
@@ -358,7 +358,7 @@ impl<'a> Part<'a> {
         self.played.tests.push(result);
     }
 
-    fn other_error(&mut self, step: &Step, message: &str, is_refusal: bool) {
+    fn other_error(&mut self, step: &SuiteCommand, message: &str, is_refusal: bool) {
         let (line, command, message) = (step.line, step.command.clone(), shortened(message));
         self.played.other_errors.push(OtherError { line, command, message, is_refusal });
     }
@@ -373,18 +373,18 @@ fn shortened(answer: &str) -> String {
 }
 
 /// Returns the outcome of a test with this response.
-fn judge(step: &Step, answer: &Answer) -> Outcome {
+fn judge(step: &SuiteCommand, answer: &Answer) -> Outcome {
     let reply = match answer {
-        Answer::Success(body) => Reply::Success(body),
-        Answer::Failure(message) => Reply::Failure(message),
+        Answer::Success(body) => Response::Success(body),
+        Answer::Failure(message) => Response::Failure(message),
     };
     let (mark, is_right) = match &step.expectation {
         Some(expectation) => (expectation.mark, expectation.accepts(reply)),
-        None => (Mark::None, matches!(reply, Reply::Success(_))),
+        None => (Mark::None, matches!(reply, Response::Success(_))),
     };
     // This is the protocol's message for an unknown command. Such a response is neither wrong nor right, unless the
     // test expects it.
-    if let Reply::Failure(message) = reply
+    if let Response::Failure(message) = reply
         && message.to_ascii_lowercase().contains("unknown command")
     {
         let asked_for =

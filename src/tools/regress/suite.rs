@@ -30,7 +30,7 @@ pub struct Suite {
     /// Path of the file.
     pub path: PathBuf,
     /// Commands in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SuiteCommand>,
     /// Warnings about lines that other tools would treat differently, with the line number.
     pub warnings: Vec<(usize, String)>,
     /// Way in which answers are compared.
@@ -39,7 +39,7 @@ pub struct Suite {
 
 /// Command with its expected answer.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct SuiteCommand {
     /// Line in the file, from 1.
     pub line: usize,
     /// Number of the test; `None` for setup, and for a test without a number.
@@ -52,7 +52,7 @@ pub struct Step {
     pub is_test: bool,
 }
 
-impl Step {
+impl SuiteCommand {
     /// Name of the command.
     pub fn name(&self) -> &str {
         self.command.split_ascii_whitespace().next().unwrap_or_default()
@@ -102,7 +102,7 @@ pub struct SuiteError {
 
 /// Reason why a file is no suite. Displayed as `file:line: message`.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum SuiteReadError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
@@ -136,10 +136,11 @@ impl Suite {
     ///
     /// # Errors
     ///
-    /// Returns a [`ReadError`] if the file cannot be read or is not in the format.
-    pub fn read(path: &Path, matching: Matching) -> Result<Suite, ReadError> {
-        let text = read_text(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
-        Suite::parse(path, &text, matching).map_err(|error| ReadError::Suite { path: path.to_owned(), error })
+    /// Returns a [`SuiteReadError`] if the file cannot be read or is not in the format.
+    pub fn read(path: &Path, matching: Matching) -> Result<Suite, SuiteReadError> {
+        let text = read_text(path).map_err(|error| SuiteReadError::Io { path: path.to_owned(), error })?;
+        Suite::parse(path, &text, matching)
+            .map_err(|error| SuiteReadError::Suite { path: path.to_owned(), error })
     }
 
     /// Parses a suite. The path determines the folder of its files.
@@ -148,7 +149,7 @@ impl Suite {
     ///
     /// Returns a [`SuiteError`] for the first line that is not in the format.
     pub fn parse(path: &Path, text: &str, matching: Matching) -> Result<Suite, SuiteError> {
-        let mut reader = Reader { matching, ..Reader::default() };
+        let mut reader = SuiteParser { matching, ..SuiteParser::default() };
         for (index, line) in text.lines().enumerate() {
             reader.line(index + 1, line).map_err(|kind| SuiteError { line: index + 1, kind })?;
         }
@@ -170,9 +171,9 @@ impl Suite {
 }
 
 #[derive(Default)]
-struct Reader {
+struct SuiteParser {
     matching: Matching,
-    steps: Vec<Step>,
+    steps: Vec<SuiteCommand>,
     warnings: Vec<(usize, String)>,
     /// Line in which each number was used.
     lines: HashMap<u32, usize>,
@@ -180,7 +181,7 @@ struct Reader {
     answer: Option<usize>,
 }
 
-impl Reader {
+impl SuiteParser {
     fn line(&mut self, line: usize, text: &str) -> Result<(), SuiteErrorKind> {
         if text.len() > MAX_LINE_BYTES {
             return Err(SuiteErrorKind::LongLine);
@@ -239,7 +240,7 @@ impl Reader {
             return Err(SuiteErrorKind::RepeatedNumber { number, first });
         }
         let (command, is_test) = (command.to_owned(), number.is_some());
-        self.steps.push(Step { line, number, command, expectation: None, is_test });
+        self.steps.push(SuiteCommand { line, number, command, expectation: None, is_test });
         Ok(())
     }
 }
@@ -359,7 +360,7 @@ mod tests {
                         prop_assert!(suite.steps.iter().all(|step| !step.name().is_empty()));
                         for step in &suite.steps {
                             if let Some(expected) = &step.expectation {
-                                let right = expected.accepts(crate::regress::Reply::Success("a"));
+                                let right = expected.accepts(crate::regress::Response::Success("a"));
                                 prop_assert_eq!(right, expected.matches("a") != expected.is_negated());
                             }
                         }

@@ -3,11 +3,11 @@
 use super::compare::{Change, Comparison};
 use super::expect::Matching;
 use super::report::Report;
-use super::result::{Outcome, RunResult, SuiteResult, Tally, TestResult};
+use super::result::{Outcome, OutcomeCounts, RunResult, SuiteResult, TestResult};
 use std::fmt::Write;
 
 /// Column with its heading and its value. The columns after the first `ALWAYS` are shown only if they have values.
-type Column = (&'static str, fn(&Tally) -> usize);
+type Column = (&'static str, fn(&OutcomeCounts) -> usize);
 const COLUMNS: [Column; 9] = [
     ("tests", |tally| tally.tests),
     ("pass", |tally| tally.pass),
@@ -22,7 +22,7 @@ const COLUMNS: [Column; 9] = [
 const ALWAYS: usize = 5;
 
 /// Returns the columns of a run that are shown.
-pub(super) fn columns(total: &Tally) -> Vec<Column> {
+pub(super) fn columns(total: &OutcomeCounts) -> Vec<Column> {
     let shown = COLUMNS.iter().enumerate().filter(|(index, column)| *index < ALWAYS || column.1(total) > 0);
     shown.map(|(_, column)| *column).collect()
 }
@@ -80,7 +80,7 @@ fn listing(text: &mut String, suite: &SuiteResult, verbose: bool) {
 /// Returns a test and its outcome in one line.
 fn about(test: &TestResult) -> String {
     let name = test.number.map(|number| format!("{number} ")).unwrap_or_default();
-    let mut text = format!("{}: {name}{}", test.outcome.word(), test.command);
+    let mut text = format!("{}: {name}{}", test.outcome.label(), test.command);
     match test.outcome {
         Outcome::Pass | Outcome::UnexpectedPass | Outcome::Ignored => {
             let _ = write!(text, ": {}", one_line(&test.answer));
@@ -109,7 +109,7 @@ pub(super) fn one_line(answer: &str) -> String {
 fn table(text: &mut String, run: &RunResult) {
     let total = run.tally();
     let columns = columns(&total);
-    let cells = |name: &str, tally: &Tally, seconds: f64| {
+    let cells = |name: &str, tally: &OutcomeCounts, seconds: f64| {
         let mut cells = vec![name.to_owned()];
         cells.extend(columns.iter().map(|(_, number)| number(tally).to_string()));
         cells.push(duration(seconds));
@@ -214,9 +214,9 @@ fn compared(text: &mut String, comparison: &Comparison) {
 pub(super) fn difference(change: &Change) -> String {
     let side = |side: &Option<(Outcome, String)>| match side {
         Some((outcome, answer)) if outcome.is_answered() => {
-            format!("{} ({})", one_line(answer), outcome.word())
+            format!("{} ({})", one_line(answer), outcome.label())
         }
-        Some((outcome, _)) => outcome.word().to_owned(),
+        Some((outcome, _)) => outcome.label().to_owned(),
         None => "nothing".to_owned(),
     };
     match (&change.old, &change.new) {

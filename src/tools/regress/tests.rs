@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::commands::Commands;
-use crate::ranks::Part as Together;
+use crate::ranks::RankPart as Together;
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::Board;
 use kosumi_gtp::{Command, Failure, Handler, Response, Session};
@@ -18,7 +18,7 @@ const OPTIONS: Options = Options { timeout: PATIENCE, jobs: 2, whole: false };
 
 /// Engine whose responses contain its whole state. `reg_genmove` responds with it, or does what its argument says.
 #[derive(Debug)]
-struct Fake {
+struct StateEchoEngine {
     size: u32,
     komi: f32,
     rules: String,
@@ -27,10 +27,10 @@ struct Fake {
     crashes: Arc<AtomicUsize>,
 }
 
-impl Fake {
-    fn new(crashes: &Arc<AtomicUsize>) -> Fake {
+impl StateEchoEngine {
+    fn new(crashes: &Arc<AtomicUsize>) -> StateEchoEngine {
         let crashes = Arc::clone(crashes);
-        Fake { size: 19, komi: 6.5, rules: "any".into(), position: Vec::new(), crashes }
+        StateEchoEngine { size: 19, komi: 6.5, rules: "any".into(), position: Vec::new(), crashes }
     }
 
     fn crash(&self) -> ! {
@@ -40,7 +40,7 @@ impl Fake {
     }
 }
 
-impl Handler for Fake {
+impl Handler for StateEchoEngine {
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure> {
         let mut arguments = command.arguments();
         match command.name.as_str() {
@@ -96,7 +96,7 @@ fn suite(text: &str, matching: Matching) -> Suite {
 fn fakes() -> (impl Engines, Arc<AtomicUsize>) {
     let crashes = Arc::new(AtomicUsize::new(0));
     let theirs = Arc::clone(&crashes);
-    (Threads { make: move |_: &Path| Fake::new(&theirs) }, crashes)
+    (Threads { make: move |_: &Path| StateEchoEngine::new(&theirs) }, crashes)
 }
 
 fn play_one(suite: &Suite, engines: &dyn Engines, options: Options) -> SuiteResult {
@@ -107,7 +107,7 @@ fn play_one(suite: &Suite, engines: &dyn Engines, options: Options) -> SuiteResu
 
 /// Returns the number and outcome of every test.
 fn outcomes(result: &SuiteResult) -> String {
-    let words = result.tests.iter().map(|test| format!("{} {}", test.name(), test.outcome.word()));
+    let words = result.tests.iter().map(|test| format!("{} {}", test.name(), test.outcome.label()));
     words.collect::<Vec<_>>().join(", ")
 }
 

@@ -4,7 +4,7 @@ use super::estimate::Estimate;
 use super::judge::{Class, Judgement, Thresholds};
 use super::main_line::{Change, MainLine};
 use super::scatter::Scatter;
-use crate::pages::{Words, words};
+use crate::pages::{Text, localized};
 use crate::words::grouped;
 use kosumi_go::board::{ByColor, Color, Move};
 use kosumi_go::rules::Rules;
@@ -124,7 +124,7 @@ impl Facts {
         if self.has_names() {
             format!("{} – {}", self.name(Color::Black), self.name(Color::White))
         } else {
-            words("game-review").english()
+            localized("game-review").english()
         }
     }
 }
@@ -181,9 +181,9 @@ pub(super) fn win_rate(estimate: Estimate) -> String {
 }
 
 /// What the names of moves mean and how sure they are, for people.
-pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> Words {
+pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> Text {
     let least = |class: Class| 100.0 * thresholds.least(class);
-    words("about-classes")
+    localized("about-classes")
         .with("inaccuracy", least(Class::Inaccuracy))
         .with("mistake", least(Class::Mistake))
         .with("blunder", least(Class::Blunder))

@@ -9,7 +9,7 @@ use super::main_line::Change;
 use super::page_data::{Data, data};
 use super::reviewed::Reviewed;
 use super::summary::{PlayerSummary, accuracy};
-use crate::pages::{Page, Words, embedded, english, pieces, words};
+use crate::pages::{Page, Text, components, embedded, english, localized};
 use crate::words::{color_letter, color_name, grouped};
 use kosumi_go::board::Color;
 use kosumi_go::rules::Rules;
@@ -36,29 +36,29 @@ fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
     let facts = &reviewed.facts;
     let mut page = match facts.has_names() {
         true => Page::new(&facts.title()),
-        false => Page::named(words("game-review")),
+        false => Page::named(localized("game-review")),
     };
-    page.languages();
-    let script = format!("\n{}{SCRIPT}", pieces::SCRIPTS.concat());
-    page.script(&script);
+    page.enable_languages();
+    let script = format!("\n{}{SCRIPT}", components::SCRIPTS.concat());
+    page.allow_script(&script);
     if live.is_some() {
         page.allow("connect-src 'self'; img-src data:");
         page.head(html! { link rel="icon" href="data:,"; });
     }
-    page.style(pieces::STYLE);
+    page.style(components::STYLE);
     page.style(STYLE);
     page.add(html! {
         p.details {
             (details(facts)) " " span.dot { "·" } " "
-            button.link #save type="button" title=(english("save-review-hint")) data-hint="save-review-hint" { (words("save-review")) }
+            button.link #save type="button" title=(english("save-review-hint")) data-hint="save-review-hint" { (localized("save-review")) }
             @if live.is_some() {
-                " " button.link #open type="button" title=(english("load-hint")) data-hint="load-hint" { (words("load")) }
+                " " button.link #open type="button" title=(english("load-hint")) data-hint="load-hint" { (localized("load")) }
                 input #file type="file" accept=".sgf,application/x-go-sgf" hidden;
             }
         }
     });
     for warning in &facts.warnings {
-        page.add(html! { p.note { (words("note").with("text", warning)) } });
+        page.add(html! { p.note { (localized("note").with("text", warning)) } });
     }
     page.add(html! {
         p.note #notice role="status" hidden {}
@@ -71,11 +71,11 @@ fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
         }
         div.report {
             section aria-labelledby="worst-heading" {
-                div.heading { h2 #worst-heading { (words("worst-moves")) } (filter()) }
+                div.heading { h2 #worst-heading { (localized("worst-moves")) } (filter()) }
                 (worst(reviewed))
             }
             section aria-labelledby="players-heading" {
-                h2 #players-heading { (words("players")) }
+                h2 #players-heading { (localized("players")) }
                 div.players { @for color in Color::BOTH { (player_card(reviewed, color)) } }
                 (stages(reviewed))
                 (accuracy_curve())
@@ -90,7 +90,7 @@ fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
     (page.to_string(), page.policy())
 }
 
-/// The data as JSON that can stand in a `script` element.
+/// The data as JSON that can stand in a `allow_script` element.
 fn embedded_data(data: &Data) -> String {
     embedded(&serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned()))
 }
@@ -99,11 +99,11 @@ fn embedded_data(data: &Data) -> String {
 fn details(facts: &Facts) -> Markup {
     let mut items: Vec<Markup> = facts.result.iter().map(|result| html! { b { (result) } }).collect();
     items.extend(facts.details.iter().map(|(_, text)| html! { (text) }));
-    let known = |is_known: bool| html! { @if !is_known { " " (words("not-given")) } };
+    let known = |is_known: bool| html! { @if !is_known { " " (localized("not-given")) } };
     items.push(html! { (rules_title(facts.rules)) (known(facts.are_rules_known)) });
-    items.push(html! { (words("komi-is").with("komi", facts.komi)) (known(facts.is_komi_known)) });
+    items.push(html! { (localized("komi-is").with("komi", facts.komi)) (known(facts.is_komi_known)) });
     if facts.handicap > 0 {
-        items.push(words("facts-handicap").with("count", facts.handicap).render());
+        items.push(localized("facts-handicap").with("count", facts.handicap).render());
     }
     html! {
         @for (index, item) in items.iter().enumerate() {
@@ -114,10 +114,10 @@ fn details(facts: &Facts) -> Markup {
 }
 
 /// The title of rules that have a name, otherwise their description.
-fn rules_title(rules: Rules) -> Words {
+fn rules_title(rules: Rules) -> Text {
     match rules.as_preset() {
-        Some(preset) => words(format!("title-{}", preset.names[0])),
-        None => words("title-other").with("rules", rules),
+        Some(preset) => localized(format!("title-{}", preset.names[0])),
+        None => localized("title-other").with("rules", rules),
     }
 }
 
@@ -151,7 +151,7 @@ fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
                 (toggle("ownership", false, "ownership", Some("O")))
                 (toggle("numbers", false, "numbers", Some("N")))
                 label {
-                    span.hidden { (words("labels")) }
+                    span.hidden { (localized("labels")) }
                     select #labels title=(english("labels-hint")) data-hint="labels-hint" {
                         @for label in ["letter", "rate", "points", "visits"] {
                             @let name = format!("label-{label}");
@@ -161,7 +161,7 @@ fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
                 }
                 @if is_live {
                     (toggle("answers", false, "answers", None))
-                    button #pass type="button" { (words("pass")) }
+                    button #pass type="button" { (localized("pass")) }
                 }
             }
             div.branches #branches role="group" aria-label=(english("variations")) data-label="variations" hidden {}
@@ -202,7 +202,7 @@ fn toggle(id: &str, is_on: bool, text: &str, key: Option<&str>) -> Markup {
     let hint = format!("{text}-hint");
     html! {
         button id={ "toggle-" (id) } type="button" aria-pressed=(is_on) title=(english(&hint)) data-hint=(hint) data-key=[key] {
-            (words(text))
+            (localized(text))
         }
     }
 }
@@ -211,7 +211,7 @@ fn toggle(id: &str, is_on: bool, text: &str, key: Option<&str>) -> Markup {
 fn seat_name(facts: &Facts, color: Color) -> Markup {
     match &facts.players[color] {
         Some(name) => html! { span.name { (name) } },
-        None => html! { span.name { (words(color_name(color))) } },
+        None => html! { span.name { (localized(color_name(color))) } },
     }
 }
 
@@ -236,9 +236,9 @@ fn side(facts: &Facts) -> Markup {
                 table #candidates {
                     thead {
                         tr {
-                            th scope="col" { span.hidden { (words("show-line")) } }
-                            th scope="col" { (words("move")) }
-                            @for heading in ["black-wins", "lead", "visits"] { th.number scope="col" { (words(heading)) } }
+                            th scope="col" { span.hidden { (localized("show-line")) } }
+                            th scope="col" { (localized("move")) }
+                            @for heading in ["black-wins", "lead", "visits"] { th.number scope="col" { (localized(heading)) } }
                         }
                     }
                     tbody {}
@@ -250,11 +250,11 @@ fn side(facts: &Facts) -> Markup {
             }
             article.card.curves {
                 figure {
-                    figcaption { (words("black-win-rate")) }
+                    figcaption { (localized("black-win-rate")) }
                     svg #chart-rate role="img" aria-label=(english("black-rate-curve")) data-label="black-rate-curve" {}
                 }
                 figure {
-                    figcaption { (words("lead-points")) }
+                    figcaption { (localized("lead-points")) }
                     svg #chart-score role="img" aria-label=(english("lead-curve")) data-label="lead-curve" {}
                 }
             }
@@ -263,15 +263,15 @@ fn side(facts: &Facts) -> Markup {
 }
 
 /// What the colours of best moves say: the classes, and what is lost against the first choice.
-fn legend(thresholds: &Thresholds) -> [(&'static str, Words); 5] {
+fn legend(thresholds: &Thresholds) -> [(&'static str, Text); 5] {
     let percent = |share: f32| format!("{} %", (1000.0 * share).round() / 10.0);
     let (inaccuracy, mistake) = (thresholds.least(Class::Inaccuracy), thresholds.least(Class::Mistake));
     [
-        ("best", words("legend-best")),
-        ("near", words("legend-near").with("loss", percent(inaccuracy / 2.0))),
-        ("fair", words("legend-less").with("loss", percent(inaccuracy))),
-        ("poor", words("legend-less").with("loss", percent(mistake))),
-        ("bad", words("legend-bad")),
+        ("best", localized("legend-best")),
+        ("near", localized("legend-near").with("loss", percent(inaccuracy / 2.0))),
+        ("fair", localized("legend-less").with("loss", percent(inaccuracy))),
+        ("poor", localized("legend-less").with("loss", percent(mistake))),
+        ("bad", localized("legend-bad")),
     ]
 }
 
@@ -301,7 +301,7 @@ fn stages(reviewed: &Reviewed) -> Markup {
         let of = Color::BOTH.map(of);
         if of.iter().any(|judged| !judged.is_empty()) {
             let until = reviewed.line.move_count().min(last);
-            rows.push((html! { (words(name)) " (" (from) "–" (until) ")" }, of));
+            rows.push((html! { (localized(name)) " (" (from) "–" (until) ")" }, of));
         }
         from = last.saturating_add(1);
     }
@@ -315,10 +315,10 @@ fn stages(reviewed: &Reviewed) -> Markup {
                 table.stages {
                     thead {
                         tr {
-                            th scope="col" { (words("stage-moves")) }
+                            th scope="col" { (localized("stage-moves")) }
                             @for color in Color::BOTH {
-                                th.number scope="col" { span class={ "pip " (color_name(color)) } {} " " (words("accuracy")) }
-                                th.number scope="col" { (words("points")) }
+                                th.number scope="col" { span class={ "pip " (color_name(color)) } {} " " (localized("accuracy")) }
+                                th.number scope="col" { (localized("points")) }
                                 th.number scope="col" { "?! ? ??" }
                             }
                         }
@@ -347,7 +347,7 @@ fn filter() -> Markup {
     html! {
         div.filter role="group" aria-label=(english("whose-moves")) data-label="whose-moves" {
             @for (player, text) in [("", "both"), ("B", "black"), ("W", "white")] {
-                button type="button" data-player=(player) aria-pressed=(player.is_empty()) { (words(text)) }
+                button type="button" data-player=(player) aria-pressed=(player.is_empty()) { (localized(text)) }
             }
         }
     }
@@ -359,7 +359,7 @@ fn player_card(reviewed: &Reviewed, color: Color) -> Markup {
     html! {
         article.player.card {
             h3 { span class={ "pip " (color_name(color)) } {} (seat_name(&reviewed.facts, color)) }
-            @if summary.moves == 0 { p.faint { (words("not-judged")) } } @else { (player(summary)) }
+            @if summary.moves == 0 { p.faint { (localized("not-judged")) } } @else { (player(summary)) }
         }
     }
 }
@@ -383,19 +383,19 @@ fn player(summary: &PlayerSummary) -> Markup {
             "mean-loss",
             html! {
                 (format_args!("{:.1}", 100.0 * summary.mean_loss)) " % "
-                small { (words("by-chance").with("loss", format!("{:.1}", 100.0 * summary.noise))) }
+                small { (localized("by-chance").with("loss", format!("{:.1}", 100.0 * summary.noise))) }
             },
         ),
         (None, "in-points", html! { (format_args!("{:.1}", summary.mean_score_loss)) }),
     ];
     html! {
-        p.accuracy { b { (percent(summary.accuracy)) small { " %" } } " " (words("accuracy")) }
+        p.accuracy { b { (percent(summary.accuracy)) small { " %" } } " " (localized("accuracy")) }
         div.classes aria-hidden="true" {
             @for (class, count) in classes { i class=(class.name()) style={ "flex-grow:" (count) } {} }
         }
         dl {
             @for (class, name, value) in rows {
-                div { dt { @if let Some(class) = class { (sign(class)) } (words(name)) } dd { (value) } }
+                div { dt { @if let Some(class) = class { (sign(class)) } (localized(name)) } dd { (value) } }
             }
         }
     }
@@ -412,11 +412,11 @@ fn worst(reviewed: &Reviewed) -> Markup {
     let left = worst.len().saturating_sub(WORST_MOVES);
     html! {
         @if worst.is_empty() {
-            p.faint { (words("no-worst")) }
+            p.faint { (localized("no-worst")) }
         } @else {
             ol.worst { @for &index in worst.iter().take(WORST_MOVES) { (worst_move(reviewed, index)) } }
         }
-        @if left > 0 { p.faint { (words("more-worst").with("count", left)) } }
+        @if left > 0 { p.faint { (localized("more-worst").with("count", left)) } }
     }
 }
 
@@ -446,9 +446,9 @@ fn accuracy_curve() -> Markup {
     html! {
         figure.card.accuracy-curve #accuracy {
             figcaption {
-                (words("accuracy-curve")) " "
-                span.key { i.line-black {} (words("black")) } " "
-                span.key { i.line-white {} (words("white")) }
+                (localized("accuracy-curve")) " "
+                span.key { i.line-black {} (localized("black")) } " "
+                span.key { i.line-white {} (localized("white")) }
             }
             svg #chart-accuracy role="img" aria-label=(english("accuracy-curve-label")) data-label="accuracy-curve-label" {}
         }
@@ -468,12 +468,12 @@ const KEYS: [(&[&str], &str); 8] = [
 ];
 
 /// What was spent on each position.
-fn spent(facts: &Facts) -> Words {
+fn spent(facts: &Facts) -> Text {
     let count = facts.playouts.map(|count| grouped(count.into()));
     match (count, facts.seconds) {
-        (Some(count), Some(seconds)) => words("spent-both").with("count", count).with("seconds", seconds),
-        (Some(count), None) => words("spent-simulations").with("count", count),
-        (None, seconds) => words("spent-time").with("seconds", seconds.unwrap_or_default()),
+        (Some(count), Some(seconds)) => localized("spent-both").with("count", count).with("seconds", seconds),
+        (Some(count), None) => localized("spent-simulations").with("count", count),
+        (None, seconds) => localized("spent-time").with("seconds", seconds.unwrap_or_default()),
     }
 }
 
@@ -482,18 +482,18 @@ fn about(reviewed: &Reviewed) -> Markup {
     let facts = &reviewed.facts;
     html! {
         section.about {
-            h2 { (words("about-title")) }
-            p { (words("about-rates")) " " (explanation(&facts.thresholds, &reviewed.review.scatter)) }
-            p { (spent(facts)) " " (words("about-search")) }
+            h2 { (localized("about-title")) }
+            p { (localized("about-rates")) " " (explanation(&facts.thresholds, &reviewed.review.scatter)) }
+            p { (spent(facts)) " " (localized("about-search")) }
             p {
-                (words("keys")) ": "
+                (localized("keys")) ": "
                 @for (names, text) in KEYS {
                     @for name in names { kbd { (name) } " " }
-                    (words(text)) "; "
+                    (localized(text)) "; "
                 }
-                (words("keys-swipe"))
+                (localized("keys-swipe"))
             }
-            p.faint { (words("made-by").with("version", env!("CARGO_PKG_VERSION"))) }
+            p.faint { (localized("made-by").with("version", env!("CARGO_PKG_VERSION"))) }
         }
     }
 }

@@ -7,8 +7,8 @@
 //! * A shard holds exactly the games of its segment. It is written before the next segment begins, and again if its
 //!   segment has grown.
 
-use super::record::{Damaged, PlayedGame};
-use crate::files::{LineLog, complete_lines, differences, write_at_once};
+use super::record::{InvalidRecord, PlayedGame};
+use crate::files::{LineLog, complete_lines, differences, write_atomically};
 use crate::shards::{ShardFiles, encode};
 use crate::training::{Example, Shard};
 use anyhow::{Context, bail};
@@ -39,21 +39,21 @@ struct Header {
     version: u32,
     settings: Map<String, Value>,
     /// Games of earlier segments.
-    finished: Finished,
+    finished: FinishedGames,
 }
 
 const VERSION: u32 = 1;
 
 /// Numbers of finished games. Games end nearly in the order of their numbers, so this is small.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Finished {
+pub struct FinishedGames {
     /// All games below this number are finished.
     below: u32,
     /// Further finished games.
     also: BTreeSet<u32>,
 }
 
-impl Finished {
+impl FinishedGames {
     /// Returns whether a game is finished.
     pub fn has(&self, number: u32) -> bool {
         number < self.below || self.also.contains(&number)
@@ -78,7 +78,7 @@ impl Finished {
 
 /// Output of a self-play run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Storage {
+pub struct LogStorage {
     /// Folder; created if missing.
     pub folder: PathBuf,
     /// Prefix of the names of shards.
@@ -96,7 +96,7 @@ pub struct Storage {
 /// Segment in progress.
 #[derive(Debug)]
 pub struct LogSegment {
-    storage: Storage,
+    storage: LogStorage,
     number: u32,
     log: LineLog,
     games: Vec<PlayedGame>,
@@ -104,7 +104,7 @@ pub struct LogSegment {
     pending: usize,
     /// Number of positions of all games of this run, including those in its first segment before it started.
     positions: usize,
-    finished: Finished,
+    finished: FinishedGames,
     shards: ShardFiles,
     /// Whether the shard contains all games of the log.
     is_written: bool,
@@ -116,7 +116,7 @@ impl LogSegment {
     /// # Errors
     ///
     /// Returns an error if the log cannot be used, or has games with other settings.
-    pub fn open(storage: Storage) -> anyhow::Result<LogSegment> {
+    pub fn open(storage: LogStorage) -> anyhow::Result<LogSegment> {
         let shards = ShardFiles::new(&storage.folder, storage.prefix)?;
         let mut number = 0;
         while log_path(&storage.folder, number + 1).exists() {
@@ -128,13 +128,13 @@ impl LogSegment {
         Ok(segment)
     }
 
-    fn read(storage: Storage, number: u32, mut shards: ShardFiles) -> anyhow::Result<LogSegment> {
+    fn read(storage: LogStorage, number: u32, mut shards: ShardFiles) -> anyhow::Result<LogSegment> {
         let path = log_path(&storage.folder, number);
         let (mut log, bytes) = LineLog::open(&path, "run of kosumi selfplay")?;
         let damaged = || format!("{} is damaged", path.display());
         let (lines, complete) = complete_lines::<Entry>(&bytes).with_context(damaged)?;
         let mut lines = lines.into_iter();
-        let mut finished = Finished::default();
+        let mut finished = FinishedGames::default();
         let is_new = match lines.next() {
             Some(Entry::Selfplay(header)) if header.version == VERSION => {
                 let different = differences(&header.settings, &storage.settings);
@@ -160,8 +160,8 @@ impl LogSegment {
                 _ => bail!("{}: a game twice, or a second beginning", path.display()),
             }
         }
-        log.go_on_behind(&bytes[..complete]).with_context(damaged)?;
-        shards.go_on_at(number);
+        log.resume_after(&bytes[..complete]).with_context(damaged)?;
+        shards.set_next(number);
         let pending = games.iter().map(PlayedGame::positions).sum();
         let is_written = games.is_empty();
         let mut segment = LogSegment {
@@ -187,7 +187,7 @@ impl LogSegment {
     }
 
     /// Returns the finished games of all segments.
-    pub fn finished(&self) -> &Finished {
+    pub fn finished(&self) -> &FinishedGames {
         &self.finished
     }
 
@@ -243,17 +243,17 @@ impl LogSegment {
             return Ok(());
         }
         let work = |features: &mut Features, game: &PlayedGame| examples(game, features);
-        let found: Result<Vec<_>, Damaged> =
+        let found: Result<Vec<_>, InvalidRecord> =
             self.games.par_iter().map_init(Features::default, work).collect();
         let mut shard = Shard::new();
         found?.into_iter().flatten().for_each(|example| shard.push(example));
         let mut rng = Rng::for_worker(self.storage.seed, self.number as usize);
-        self.shards.go_on_at(self.number);
+        self.shards.set_next(self.number);
         self.shards.write(&mut shard, &mut rng)?;
         if self.storage.sgf {
-            let records: Result<String, Damaged> = self.games.iter().map(record).collect();
+            let records: Result<String, InvalidRecord> = self.games.iter().map(record).collect();
             let path = log_path(&self.storage.folder, self.number).with_extension("sgf");
-            write_at_once(&path, &records?).with_context(|| format!("cannot write {}", path.display()))?;
+            write_atomically(&path, &records?).with_context(|| format!("cannot write {}", path.display()))?;
         }
         self.is_written = true;
         Ok(())
@@ -264,12 +264,12 @@ fn log_path(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("games-{number:05}.jsonl"))
 }
 
-fn examples(game: &PlayedGame, features: &mut Features) -> Result<Vec<Example>, Damaged> {
+fn examples(game: &PlayedGame, features: &mut Features) -> Result<Vec<Example>, InvalidRecord> {
     game.examples(&mut |game: &Game| encode(features, game))
 }
 
 /// Returns the game as SGF.
-fn record(game: &PlayedGame) -> Result<String, Damaged> {
+fn record(game: &PlayedGame) -> Result<String, InvalidRecord> {
     let result = game.ending.as_ref().map_or("Void".to_owned(), |ending| format_score(ending.score));
     let comment = format!("game {}, an opening of {} moves", game.number, game.opening);
     let meta = Meta { result: Some(result), comment: Some(comment), ..Meta::default() };

@@ -22,10 +22,10 @@ mod settings;
 mod tests;
 mod workers;
 
-pub use log_segment::{Finished, LogSegment, Storage};
+pub use log_segment::{FinishedGames, LogSegment, LogStorage};
 pub use noise::NoiseSettings;
 pub use over_ranks::{lend, serve};
 pub use play::{NoNetwork, Player};
-pub use record::{Damaged, Ending, OffPolicyTurn, PlayedGame, PositionTargets, Turn};
-pub use settings::{COOLEST, Settings};
+pub use record::{Ending, InvalidRecord, OffPolicyTurn, PlayedGame, PositionTargets, Turn};
+pub use settings::{MIN_TEMPERATURE, Settings};
 pub use workers::start;

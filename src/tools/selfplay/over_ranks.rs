@@ -3,7 +3,7 @@
 use super::record::PlayedGame;
 use super::settings::Settings;
 use super::workers::start;
-use crate::ranks::{Heard, Pieces, Told, give, work};
+use crate::ranks::{PieceQueue, RankEvent, WorkerMessage, lend_pieces, serve_pieces};
 use anyhow::{Context, anyhow};
 use kosumi_engine::RankLink;
 use kosumi_net::Network;
@@ -19,29 +19,29 @@ use std::thread::{self, JoinHandle};
 /// Returns an error if the thread cannot be started.
 pub fn lend(
     mut link: RankLink,
-    numbers: Arc<Pieces>,
+    numbers: Arc<PieceQueue>,
     sender: Sender<anyhow::Result<PlayedGame>>,
     on_loss: impl Fn(usize, usize) + Send + 'static,
 ) -> anyhow::Result<JoinHandle<()>> {
     let on_heard = move |heard| match heard {
-        Heard::Done(number, game) => {
+        RankEvent::Done(number, game) => {
             let game =
                 serde_json::from_slice(&game).with_context(|| format!("game {number} of another rank"));
             let is_sound = game.is_ok();
             sender.send(game).is_ok() && is_sound
         }
-        Heard::Note(_) => true,
-        Heard::Failed(rank, why) => {
+        RankEvent::Note(_) => true,
+        RankEvent::Failed(rank, why) => {
             // If the receiver is gone, no more games are wanted.
             let _ = sender.send(Err(anyhow!("rank {rank}: {why}")));
             false
         }
-        Heard::Lost(rank, games) => {
+        RankEvent::Lost(rank, games) => {
             on_loss(rank, games);
             true
         }
     };
-    let giving = move || give(&mut link, &numbers, on_heard);
+    let giving = move || lend_pieces(&mut link, &numbers, on_heard);
     Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)
 }
 
@@ -56,7 +56,7 @@ pub fn serve(
     threads: usize,
     mut link: RankLink,
 ) -> anyhow::Result<()> {
-    let numbers = Arc::new(Pieces::to_come());
+    let numbers = Arc::new(PieceQueue::open());
     let (sender, games) = mpsc::channel();
     start(settings, network, &numbers, threads, &sender)?;
     drop(sender);
@@ -65,15 +65,15 @@ pub fn serve(
         for game in games {
             let packed = game.and_then(|game| Ok((game.number, serde_json::to_vec(&game)?)));
             let tale = match packed {
-                Ok((number, game)) => Told::Done(number, game),
-                Err(error) => Told::Failed(format!("{error:#}")),
+                Ok((number, game)) => WorkerMessage::Done(number, game),
+                Err(error) => WorkerMessage::Failed(format!("{error:#}")),
             };
             if teller.send(tale).is_err() {
                 return;
             }
         }
     });
-    Ok(work(&mut link, threads, &numbers, &told)?)
+    Ok(serve_pieces(&mut link, threads, &numbers, &told)?)
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ mod tests {
             drop(links.pop());
             let (other, first) = (links.remove(1), links.remove(0));
             assert_eq!(first.ranks(), 3);
-            let numbers = Arc::new(Pieces::new(0..12));
+            let numbers = Arc::new(PieceQueue::new(0..12));
             let (sender, games) = mpsc::channel();
             start(&settings, None, &numbers, threads, &sender).expect("threads");
             let lost = Arc::new(Mutex::new(Vec::new()));

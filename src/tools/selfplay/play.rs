@@ -2,8 +2,8 @@
 
 use super::noise;
 use super::record::{Ending, OffPolicyTurn, PlayedGame, PositionTargets, Turn};
-use super::settings::{COOLEST, LONGEST, Settings};
-use crate::training::{Strays, move_index, move_of, owner_rows};
+use super::settings::{MAX_MOVES_PER_POINT, MIN_TEMPERATURE, Settings};
+use crate::training::{OffPolicyGenerator, move_index, move_of, owner_rows};
 use kosumi_engine::{Engine, EngineSettings, SearchRequest};
 use kosumi_go::board::{BoardSize, Move, Symmetry};
 use kosumi_go::game::Game;
@@ -15,15 +15,15 @@ use std::sync::Arc;
 /// Memory of an engine, in MiB. Games have few visits, and several are played at the same time.
 const MEMORY_MEBIBYTES: usize = 32;
 /// Divisor of the visits in turns that do not become training positions.
-const FAST: u32 = 8;
+const FAST_DIVISOR: u32 = 8;
 /// Minimum visits of a search.
-const FEWEST_VISITS: u32 = 2;
+const MIN_VISITS: u32 = 2;
 
 /// Number of consecutive decided turns after which a game gets fewer visits.
 const DECIDED_TURNS: u32 = 3;
 /// Divisors of the visits and of the share of training positions in decided games.
-const DECIDED_VISITS: u32 = 4;
-const DECIDED_SHARE: u32 = 10;
+const DECIDED_VISITS_DIVISOR: u32 = 4;
+const DECIDED_SHARE_DIVISOR: u32 = 10;
 
 /// Error: neither a network nor a search chooses moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub struct Player {
     settings: Settings,
     engine: Engine,
     has_network: bool,
-    off_policy: Strays,
+    off_policy: OffPolicyGenerator,
 }
 
 /// Assessment of a position: moves with their shares, Black's expected result in `[-1, 1]`, and Black's lead in points.
@@ -64,7 +64,7 @@ impl Player {
             ..EngineSettings::default()
         };
         let engine = Engine::with_network(engine, network);
-        Ok(Player { settings, engine, has_network, off_policy: Strays::default() })
+        Ok(Player { settings, engine, has_network, off_policy: OffPolicyGenerator::default() })
     }
 
     /// Plays the game with the given number.
@@ -103,13 +103,13 @@ impl Player {
             turns.extend(opening.iter().map(|&mv| Turn { mv, targets: None }));
         }
         let mut decided = 0;
-        while !self.engine.game().is_over() && turns.len() < LONGEST * size.area() {
+        while !self.engine.game().is_over() && turns.len() < MAX_MOVES_PER_POINT * size.area() {
             let is_decided = decided >= DECIDED_TURNS;
-            let is_for_training =
-                rng.chance(self.settings.training_share) && (!is_decided || rng.below(DECIDED_SHARE) == 0);
+            let is_for_training = rng.chance(self.settings.training_share)
+                && (!is_decided || rng.below(DECIDED_SHARE_DIVISOR) == 0);
             let mut visits = self.visits(is_for_training);
             if is_decided {
-                visits /= DECIDED_VISITS;
+                visits /= DECIDED_VISITS_DIVISOR;
             }
             let assessment = self.assess(visits, is_for_training, &mut rng)?;
             let is_clear = self.resigns_softly() && assessment.value.abs() >= self.settings.soft_resign;
@@ -181,7 +181,9 @@ impl Player {
     fn off_policy_turn(&mut self, ply: u16, rng: &mut Rng) -> Result<Option<OffPolicyTurn>, NotFinite> {
         let game = self.engine.game().clone();
         let size = game.size();
-        let Some((position, moves)) = self.off_policy.stray(&game, rng) else { return Ok(None) };
+        let Some((position, moves)) = self.off_policy.off_policy_position(&game, rng) else {
+            return Ok(None);
+        };
         self.engine.set_game(position);
         let assessment = self.assess(self.visits(true), true, rng);
         self.engine.set_game(game);
@@ -229,15 +231,15 @@ impl Player {
 
     /// Returns the number of visits of a search, for training or for play only.
     fn visits(&self, is_for_training: bool) -> u32 {
-        if is_for_training { self.settings.visits } else { self.settings.visits / FAST }
+        if is_for_training { self.settings.visits } else { self.settings.visits / FAST_DIVISOR }
     }
 
     /// Assesses a position, for training or for play only.
     fn assess(&mut self, visits: u32, is_for_training: bool, rng: &mut Rng) -> Result<Assessment, NotFinite> {
-        if self.has_network && (visits < FEWEST_VISITS || self.settings.visits == 0) {
+        if self.has_network && (visits < MIN_VISITS || self.settings.visits == 0) {
             return self.without_search(rng);
         }
-        Ok(self.search(visits.max(FEWEST_VISITS), is_for_training, rng))
+        Ok(self.search(visits.max(MIN_VISITS), is_for_training, rng))
     }
 
     /// Returns the network's own policy and value, or without a network the result of a short search.
@@ -248,7 +250,7 @@ impl Player {
         // Optimism 0: the policy that the network expects to be played.
         match self.engine.predict(self.engine.game().to_move(), symmetry, 0.0) {
             Some(prediction) => Ok(Assessment::predicted(size, &prediction?)),
-            None => Ok(self.search(self.settings.visits.max(FEWEST_VISITS), false, rng)),
+            None => Ok(self.search(self.settings.visits.max(MIN_VISITS), false, rng)),
         }
     }
 
@@ -265,7 +267,7 @@ impl Player {
 
     fn temperature(&self, size: BoardSize, ply: usize) -> f32 {
         let halvings = ply as f32 / size.columns().max(size.rows()) as f32;
-        (self.settings.temperature * (-halvings).exp2()).max(COOLEST)
+        (self.settings.temperature * (-halvings).exp2()).max(MIN_TEMPERATURE)
     }
 
     /// Returns the score and the owners, or `None` if the game is not over.

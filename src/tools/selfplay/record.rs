@@ -8,7 +8,7 @@ use kosumi_net::Input;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of stored moves of a policy. Shards store the same number.
-const MOST_MOVES: usize = 16;
+const MAX_POLICY_MOVES: usize = 16;
 
 /// Game in a compact form for logs. Moves are numbers: points row by row from the top, then the pass.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ impl PositionTargets {
         let mut policy: Vec<_> = policy.iter().map(|&(mv, s)| (move_index(size, mv), share(s))).collect();
         policy.retain(|&(_, share)| share > 0);
         policy.sort_by_key(|&(mv, share)| (std::cmp::Reverse(share), mv));
-        policy.truncate(MOST_MOVES);
+        policy.truncate(MAX_POLICY_MOVES);
         // Four digits exceed the precision of the value.
         PositionTargets { policy, value: (value * 1e4).round() / 1e4 }
     }
@@ -98,7 +98,7 @@ pub struct Ending {
 /// Error: the record contradicts itself or the rules.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("game {number} of the log makes no sense: {what}")]
-pub struct Damaged {
+pub struct InvalidRecord {
     number: u32,
     what: &'static str,
 }
@@ -116,7 +116,7 @@ impl PlayedGame {
     }
 
     /// Returns the initial position: empty, or with the handicap stones.
-    fn start(&self) -> Result<Game, Damaged> {
+    fn start(&self) -> Result<Game, InvalidRecord> {
         let size = BoardSize::new(self.size.0.into(), self.size.1.into());
         let size = size.ok_or_else(|| self.damaged("no such board"))?;
         let rules = Rules::preset(&self.rules).ok_or_else(|| self.damaged("unknown rules"))?.rules;
@@ -130,11 +130,11 @@ impl PlayedGame {
         game.with_handicap(&points).map_err(|_| self.damaged("no such handicap"))
     }
 
-    fn damaged(&self, what: &'static str) -> Damaged {
-        Damaged { number: self.number, what }
+    fn damaged(&self, what: &'static str) -> InvalidRecord {
+        InvalidRecord { number: self.number, what }
     }
 
-    fn play(&self, game: &mut Game, index: u16) -> Result<(), Damaged> {
+    fn play(&self, game: &mut Game, index: u16) -> Result<(), InvalidRecord> {
         let mv = move_of(game.size(), index).ok_or_else(|| self.damaged("no such move"))?;
         let color = game.to_move();
         game.play(color, mv).map_err(|_| self.damaged("an illegal move"))
@@ -145,7 +145,7 @@ impl PlayedGame {
     /// # Errors
     ///
     /// Returns an error if the record is invalid.
-    pub fn game(&self) -> Result<Game, Damaged> {
+    pub fn game(&self) -> Result<Game, InvalidRecord> {
         let mut game = self.start()?;
         self.turns.iter().try_for_each(|turn| self.play(&mut game, turn.mv))?;
         Ok(game)
@@ -158,7 +158,7 @@ impl PlayedGame {
     /// # Errors
     ///
     /// Returns an error if the record is invalid.
-    pub fn examples(&self, encode: &mut impl FnMut(&Game) -> Input) -> Result<Vec<Example>, Damaged> {
+    pub fn examples(&self, encode: &mut impl FnMut(&Game) -> Input) -> Result<Vec<Example>, InvalidRecord> {
         let mut game = self.start()?;
         let owners = self.owners(game.size())?;
         let mut off_policy = self.off_policy.iter().peekable();
@@ -193,7 +193,7 @@ impl PlayedGame {
     }
 
     /// Returns the ending with the owners as numbers, +1 for Black.
-    fn owners(&self, size: BoardSize) -> Result<Option<(&Ending, Vec<i8>)>, Damaged> {
+    fn owners(&self, size: BoardSize) -> Result<Option<(&Ending, Vec<i8>)>, InvalidRecord> {
         let Some(ending) = &self.ending else { return Ok(None) };
         let owner = |letter: char| match letter {
             '#' => Some(1),

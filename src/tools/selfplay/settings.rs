@@ -38,7 +38,7 @@ pub struct Settings {
     pub soft_resign: f32,
     /// Temperature of moves at the beginning of a game, above 0. Probabilities are proportional to visits^(1 /
     /// temperature). The temperature halves after each number of moves equal to the longer side of the board, down to
-    /// [`COOLEST`].
+    /// [`MIN_TEMPERATURE`].
     pub temperature: f32,
     /// Standard deviation of komi around the fair komi after the opening, in points.
     pub komi_spread: f32,
@@ -50,15 +50,15 @@ pub struct Settings {
 }
 
 /// Lowest temperature.
-pub const COOLEST: f32 = 0.2;
-/// Number of games in a thousand whose komi has [`FAR`] times the standard deviation. Networks must know games that are
+pub const MIN_TEMPERATURE: f32 = 0.2;
+/// Number of games in a thousand whose komi has [`FAR_KOMI_FACTOR`] times the standard deviation. Networks must know games that are
 /// long decided.
-const FAR_GAMES: u32 = 100;
-const FAR: f32 = 6.0;
+const FAR_KOMI_SHARE: u32 = 100;
+const FAR_KOMI_FACTOR: f32 = 6.0;
 /// Maximum number of handicap stones.
-const MOST_STONES: usize = 9;
+const MAX_HANDICAP: usize = 9;
 /// Number of moves per point of the board after which a game is abandoned without a result.
-pub(super) const LONGEST: usize = 3;
+pub(super) const MAX_MOVES_PER_POINT: usize = 3;
 
 impl Default for Settings {
     fn default() -> Settings {
@@ -109,7 +109,7 @@ impl Settings {
             return Vec::new();
         }
         let most =
-            (2..=MOST_STONES).rev().find(|&stones| fixed_handicap(size, stones).is_some()).unwrap_or(0);
+            (2..=MAX_HANDICAP).rev().find(|&stones| fixed_handicap(size, stones).is_some()).unwrap_or(0);
         if most == 0 {
             return Vec::new();
         }
@@ -126,7 +126,7 @@ impl Settings {
     pub(super) fn komi(&self, fair: f32, area: usize, rng: &mut Rng) -> f32 {
         // The sum of twelve uniform numbers is nearly normally distributed.
         let normal = (0..12).map(|_| rng.unit()).sum::<f64>() as f32 - 6.0;
-        let spread = self.komi_spread * if rng.chance(FAR_GAMES) { FAR } else { 1.0 };
+        let spread = self.komi_spread * if rng.chance(FAR_KOMI_SHARE) { FAR_KOMI_FACTOR } else { 1.0 };
         let most = area as f32;
         let komi = (fair + spread * normal).clamp(-most, most);
         (2.0 * komi).round() / 2.0

@@ -83,7 +83,7 @@ fn games_end_by_the_rules_and_are_counted_by_them() {
 }
 
 #[test]
-fn positions_are_told_from_the_movers_view() {
+fn targets_are_from_the_perspective_of_the_side_to_move() {
     let settings = settings(20, &[(5, 4)]);
     let mut known = [0; 2];
     for game in games(&settings, None, 8) {
@@ -179,7 +179,7 @@ fn a_search_leaves_positions_of_its_tree() {
 }
 
 #[test]
-fn noise_leads_elsewhere_and_games_that_are_decided_cost_less() {
+fn noise_changes_games_and_decided_games_get_fewer_visits() {
     let plain = NoiseSettings { weight: 0.0, forced: 0.0, ..NoiseSettings::default() };
     let base = Settings { off_policy: 0, noise: plain, soft_resign: 1.0, ..settings(24, &[(5, 5)]) };
     let base_games = games(&base, Some(network()), 4);
@@ -251,7 +251,7 @@ fn handicap_games_begin_with_stones_and_whites_move() {
 }
 
 #[test]
-fn somebody_must_say_what_to_play() {
+fn a_player_needs_a_network_or_a_search() {
     assert_eq!(Player::new(settings(0, &[(5, 5)]), None).err(), Some(NoNetwork));
 }
 

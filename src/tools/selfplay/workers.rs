@@ -3,7 +3,7 @@
 use super::play::Player;
 use super::record::PlayedGame;
 use super::settings::Settings;
-use crate::ranks::Pieces;
+use crate::ranks::PieceQueue;
 use anyhow::Context;
 use kosumi_net::Network;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use std::thread;
 pub fn start(
     settings: &Settings,
     network: Option<&Arc<Network>>,
-    numbers: &Arc<Pieces>,
+    numbers: &Arc<PieceQueue>,
     threads: usize,
     sender: &Sender<anyhow::Result<PlayedGame>>,
 ) -> anyhow::Result<()> {

@@ -12,7 +12,7 @@
 //! leaves none of those.
 
 use crate::collections::read_game;
-use crate::files::write_with;
+use crate::files::write_atomically_with;
 use anyhow::Context;
 use kosumi_engine::{Engine, Remarks, Revision};
 use kosumi_go::board::{Color, Key, Move};
@@ -263,7 +263,7 @@ impl Job {
 /// Writes a whole file with a modification time later than `latest`, and sets `latest` to it.
 fn write_later(path: &Path, text: &str, latest: &mut SystemTime) -> io::Result<()> {
     let mut saved = *latest;
-    write_with(path, |output| {
+    write_atomically_with(path, |output| {
         output.write_all(text.as_bytes())?;
         output.flush()?;
         let file = output.get_ref();

@@ -2,8 +2,8 @@
 
 use super::encode::encode;
 use super::shard_files::ShardFiles;
-use crate::collections::{Found, Records};
-use crate::ranks::{Pace, Part, in_order};
+use crate::collections::{Records, StreamRecord};
+use crate::ranks::{PieceLength, RankPart, in_order};
 use crate::training::{self, Example, Refusal, Sampling, Shard, Split};
 use crate::words::as_text;
 use clap::ValueEnum;
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 /// Games to take, by their dates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Wanted {
+pub enum SplitChoice {
     /// Games before the first validation year
     Training,
     /// Games of the first validation year and later
@@ -28,21 +28,21 @@ pub enum Wanted {
     All,
 }
 
-impl Wanted {
+impl SplitChoice {
     /// Returns the prefix of the names of shards.
     pub fn prefix(self) -> &'static str {
         match self {
-            Wanted::Training => "training",
-            Wanted::Validation => "validation",
-            Wanted::All => "all",
+            SplitChoice::Training => "training",
+            SplitChoice::Validation => "validation",
+            SplitChoice::All => "all",
         }
     }
 
     fn takes(self, split: Split) -> bool {
         match self {
-            Wanted::Training => split == Split::Training,
-            Wanted::Validation => split == Split::Validation,
-            Wanted::All => true,
+            SplitChoice::Training => split == Split::Training,
+            SplitChoice::Validation => split == Split::Validation,
+            SplitChoice::All => true,
         }
     }
 }
@@ -52,7 +52,7 @@ const CHUNK: usize = 256;
 
 /// Counts of games and positions.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Counts {
+pub struct ConversionCounts {
     /// Number of games read.
     pub read: u64,
     /// Number of invalid records.
@@ -73,7 +73,7 @@ pub struct Counts {
 
 /// Outcome of one game record.
 #[derive(Serialize, Deserialize)]
-enum Fate {
+enum RecordOutcome {
     Unreadable,
     OtherSplit,
     Refused(Refusal),
@@ -91,11 +91,11 @@ struct Numbered {
 
 /// Conversion of game records to shards.
 #[derive(Clone, Debug)]
-pub struct FromRecords {
+pub struct RecordConversion {
     /// Files with one or more game records; `-` is the standard input.
     pub files: Vec<PathBuf>,
     /// Games to take.
-    pub wanted: Wanted,
+    pub wanted: SplitChoice,
     /// First year of the games for validation.
     pub held_back: u16,
     /// Choice and encoding of the positions of a game.
@@ -110,7 +110,7 @@ pub struct FromRecords {
     pub shard: usize,
 }
 
-impl FromRecords {
+impl RecordConversion {
     /// Writes the shards with the given number of threads, and with other ranks if there are any. `open` opens the
     /// output, and `progress` is called after each chunk. Returns `None` on other ranks, which write nothing.
     ///
@@ -120,21 +120,21 @@ impl FromRecords {
     pub fn write(
         &self,
         threads: usize,
-        part: Part,
+        part: RankPart,
         open: impl FnOnce() -> anyhow::Result<ShardFiles>,
-        progress: &mut dyn FnMut(&Counts, &ShardFiles),
-    ) -> anyhow::Result<Option<(Counts, ShardFiles)>> {
+        progress: &mut dyn FnMut(&ConversionCounts, &ShardFiles),
+    ) -> anyhow::Result<Option<(ConversionCounts, ShardFiles)>> {
         let mut out = if part.is_other() { None } else { Some(open()?) };
-        let mut counts = Counts::default();
+        let mut counts = ConversionCounts::default();
         let mut shard = Shard::new();
         let mut rng = Rng::new(self.sampling.seed);
         let mut trouble = None;
         let read = |send: &mut dyn FnMut(Vec<Numbered>) -> bool| trouble = self.read(send).err();
-        let work = |chunk: &Vec<Numbered>| -> Vec<Fate> {
+        let work = |chunk: &Vec<Numbered>| -> Vec<RecordOutcome> {
             let mut features = Features::default();
             chunk.iter().map(|it| self.fate(&it.bytes, it.number as u32, &mut features)).collect()
         };
-        let collect = |_: &Vec<Numbered>, fates: Vec<Fate>| {
+        let collect = |_: &Vec<Numbered>, fates: Vec<RecordOutcome>| {
             let Some(out) = &mut out else { return Ok(ControlFlow::Break(())) };
             for fate in fates {
                 for example in counts.take(fate) {
@@ -149,7 +149,7 @@ impl FromRecords {
             let is_enough = self.positions.is_some_and(|most| counts.positions >= most);
             Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        in_order(part, threads, Pace::Short, read, work, collect)?;
+        in_order(part, threads, PieceLength::Short, read, work, collect)?;
         if let Some(error) = trouble {
             return Err(error);
         }
@@ -181,19 +181,21 @@ impl FromRecords {
     }
 
     /// Processes one record.
-    fn fate(&self, bytes: &[u8], number: u32, features: &mut Features) -> Fate {
-        let Ok(record) = Record::parse(bytes) else { return Fate::Unreadable };
+    fn fate(&self, bytes: &[u8], number: u32, features: &mut Features) -> RecordOutcome {
+        let Ok(record) = Record::parse(bytes) else { return RecordOutcome::Unreadable };
         if !self.wanted.takes(Split::of(&record, self.held_back)) {
-            return Fate::OtherSplit;
+            return RecordOutcome::OtherSplit;
         }
         let mut encode = |game: &Game| encode(features, game);
         match training::examples(&record, number, &self.sampling, &mut encode) {
-            Err(refusal) => Fate::Refused(refusal),
+            Err(refusal) => RecordOutcome::Refused(refusal),
             Ok(examples) => match training::result(&record) {
-                Some((winner, score)) => {
-                    Fate::Used(winner.map_or(2, |winner: Color| winner as usize), score.is_some(), examples)
-                }
-                None => Fate::Refused(Refusal::NoResult),
+                Some((winner, score)) => RecordOutcome::Used(
+                    winner.map_or(2, |winner: Color| winner as usize),
+                    score.is_some(),
+                    examples,
+                ),
+                None => RecordOutcome::Refused(Refusal::NoResult),
             },
         }
     }
@@ -207,22 +209,22 @@ fn whole_records(path: &std::path::Path) -> impl Iterator<Item = anyhow::Result<
         Err(error) => (None, Some(Err(error))),
     };
     let whole = |found| match found {
-        Ok(Found::Record(bytes, missing)) if missing.is_none() => Some(Ok(bytes)),
+        Ok(StreamRecord::Record(bytes, missing)) if missing.is_none() => Some(Ok(bytes)),
         Ok(_) => None,
         Err(error) => Some(Err(error)),
     };
     error.into_iter().chain(records.into_iter().flatten().filter_map(whole))
 }
 
-impl Counts {
+impl ConversionCounts {
     /// Counts a game and returns its positions.
-    fn take(&mut self, fate: Fate) -> Vec<Example> {
+    fn take(&mut self, fate: RecordOutcome) -> Vec<Example> {
         self.read += 1;
         match fate {
-            Fate::Unreadable => self.unreadable += 1,
-            Fate::OtherSplit => self.other_split += 1,
-            Fate::Refused(refusal) => *self.refused.entry(refusal).or_default() += 1,
-            Fate::Used(result, is_counted, examples) => {
+            RecordOutcome::Unreadable => self.unreadable += 1,
+            RecordOutcome::OtherSplit => self.other_split += 1,
+            RecordOutcome::Refused(refusal) => *self.refused.entry(refusal).or_default() += 1,
+            RecordOutcome::Used(result, is_counted, examples) => {
                 self.used += 1;
                 if let Some(count) = self.results.get_mut(result) {
                     *count += 1;
@@ -253,9 +255,9 @@ mod tests {
         let games =
             [game(2010, "B+R"), game(2020, "W+R"), game(2011, "Void"), game(2012, "W+3.5"), "(;".into()];
         fs::write(&file, games.concat()).unwrap();
-        let work = FromRecords {
+        let work = RecordConversion {
             files: vec![file],
-            wanted: Wanted::Training,
+            wanted: SplitChoice::Training,
             held_back: 2016,
             sampling: Sampling {
                 per_game: 4,
@@ -270,11 +272,13 @@ mod tests {
             positions: None,
             shard: 5,
         };
-        let write = |work: &FromRecords, name: &str| {
+        let write = |work: &RecordConversion, name: &str| {
             let open = || ShardFiles::new(&scratch.path().join(name), "training");
             let mut calls = 0;
-            let (counts, out) =
-                work.write(2, Part::Alone, open, &mut |_, _| calls += 1).unwrap().expect("not another rank");
+            let (counts, out) = work
+                .write(2, RankPart::Alone, open, &mut |_, _| calls += 1)
+                .unwrap()
+                .expect("not another rank");
             assert!(calls > 0);
             (counts, out.count(), out.first().is_some())
         };
@@ -286,10 +290,10 @@ mod tests {
         let serving = std::thread::spawn(move || {
             let none = || -> anyhow::Result<ShardFiles> { panic!("rank 0 writes") };
             // This rank may become ready after rank 0 has ended.
-            let _ = theirs.write(1, Part::Other(Box::new(other)), none, &mut |_, _| ());
+            let _ = theirs.write(1, RankPart::Other(Box::new(other)), none, &mut |_, _| ());
         });
         let open = || ShardFiles::new(&scratch.path().join("two"), "training");
-        let part = Part::First(Box::new(first), Box::new(|_, _| ()));
+        let part = RankPart::First(Box::new(first), Box::new(|_, _| ()));
         let found = work.write(1, part, open, &mut |_, _| ()).unwrap().expect("the first rank");
         serving.join().unwrap();
         assert_eq!((&found.0, found.1.count()), (&counts, shards));
@@ -301,10 +305,10 @@ mod tests {
         assert_eq!(counts.refused, BTreeMap::from([(Refusal::NoResult, 1)]));
         assert_eq!((counts.results, counts.positions), ([1, 1, 0], 8));
         assert_eq!((shards, is_there), (2, true));
-        let (counts, ..) = write(&FromRecords { skip: 1, games: Some(1), ..work.clone() }, "one");
+        let (counts, ..) = write(&RecordConversion { skip: 1, games: Some(1), ..work.clone() }, "one");
         assert_eq!((counts.read, counts.other_split), (1, 1));
-        let missing = FromRecords { files: vec!["/no/such/file".into()], ..work };
+        let missing = RecordConversion { files: vec!["/no/such/file".into()], ..work };
         let open = || ShardFiles::new(&scratch.path().join("none"), "training");
-        assert!(missing.write(1, Part::Alone, open, &mut |_, _| ()).is_err());
+        assert!(missing.write(1, RankPart::Alone, open, &mut |_, _| ()).is_err());
     }
 }

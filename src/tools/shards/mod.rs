@@ -8,5 +8,5 @@ mod from_records;
 mod shard_files;
 
 pub use encode::encode;
-pub use from_records::{Counts, FromRecords, Wanted};
+pub use from_records::{ConversionCounts, RecordConversion, SplitChoice};
 pub use shard_files::ShardFiles;

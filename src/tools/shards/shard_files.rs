@@ -1,6 +1,6 @@
 //! Numbered shards in a folder.
 
-use crate::files::write_with;
+use crate::files::write_atomically_with;
 use crate::training::Shard;
 use anyhow::Context;
 use kosumi_go::rng::Rng;
@@ -49,7 +49,7 @@ impl ShardFiles {
     }
 
     /// Sets the number of the next shard. An existing shard of this number will be overwritten.
-    pub fn go_on_at(&mut self, number: u32) {
+    pub fn set_next(&mut self, number: u32) {
         self.next = number;
     }
 
@@ -62,7 +62,7 @@ impl ShardFiles {
         let path = self.path(self.next);
         let wrong = || format!("cannot write {}", path.display());
         shard.shuffle(rng);
-        write_with(&path, |file| shard.write(file).map(|_| ())).with_context(wrong)?;
+        write_atomically_with(&path, |file| shard.write(file).map(|_| ())).with_context(wrong)?;
         self.bytes += fs::metadata(&path).with_context(wrong)?.len();
         self.next += 1;
         self.count += 1;

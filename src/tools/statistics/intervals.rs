@@ -16,7 +16,7 @@ pub struct Tally {
 
 /// Numbers of pairs of games in which one side got 0, ½, 1, 1½ and 2 points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Pairs(pub [u32; 5]);
+pub struct PairTally(pub [u32; 5]);
 
 /// Value with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -63,7 +63,7 @@ impl Tally {
     }
 }
 
-impl Pairs {
+impl PairTally {
     /// Counts a pair with this number of half points, 0 to 4, for this side.
     pub fn add(&mut self, half_points: usize) {
         self.0[half_points.min(4)] += 1;
@@ -201,7 +201,7 @@ mod tests {
             assert!(close(rate.value, value) && close(rate.low, low) && close(rate.high, high), "{rate:?}");
         }
         assert_eq!(Tally::default().rate(), None);
-        assert_eq!(Pairs::default().rate(), None);
+        assert_eq!(PairTally::default().rate(), None);
     }
 
     /// Returns half the width of the interval, in Elo.
@@ -235,11 +235,11 @@ mod tests {
             ([44, 241, 590, 413, 71], 28.96, 8.30),
             ([59, 1365, 2872, 1515, 89], 6.18, 3.40),
         ] {
-            let rate = Pairs(counts).rate().unwrap();
+            let rate = PairTally(counts).rate().unwrap();
             assert!((rate.elo().value - elo).abs() < 0.006, "{rate:?}");
             assert!((margin(rate) - error).abs() < 0.03, "{counts:?}: {} {error}", margin(rate));
         }
-        let superiority = Pairs([235, 1384, 2521, 1341, 239]).superiority();
+        let superiority = PairTally([235, 1384, 2521, 1341, 239]).superiority();
         assert!((superiority - 0.3033).abs() < 5e-5, "{superiority}");
     }
 
@@ -247,14 +247,14 @@ mod tests {
     fn pairs_of_lopsided_openings_tell_more_than_their_games() {
         // Black nearly always wins: games are evenly split, and all pairs are alike.
         let games = Tally { wins: 100, losses: 100, draws: 0 }.rate().unwrap();
-        let pairs = Pairs([2, 0, 96, 0, 2]).rate().unwrap();
+        let pairs = PairTally([2, 0, 96, 0, 2]).rate().unwrap();
         assert_eq!(games.value, pairs.value);
         assert!(margin(pairs) < margin(games) / 3.0, "{pairs:?} {games:?}");
         // Independent games: pairs have the same information as games.
-        let pairs = Pairs([25, 0, 50, 0, 25]).rate().unwrap();
+        let pairs = PairTally([25, 0, 50, 0, 25]).rate().unwrap();
         assert!((margin(pairs) / margin(games) - 1.0).abs() < 0.01, "{pairs:?} {games:?}");
         // A few equal pairs prove nothing.
-        let pairs = Pairs([0, 0, 2, 0, 0]).rate().unwrap();
+        let pairs = PairTally([0, 0, 2, 0, 0]).rate().unwrap();
         assert!(pairs.low < 0.35 && pairs.high > 0.65, "{pairs:?}");
     }
 
@@ -262,7 +262,7 @@ mod tests {
     fn superiority_at_the_ends() {
         assert_eq!(Tally { wins: 0, losses: 0, draws: 9 }.superiority(), 0.5);
         assert!(Tally { wins: 10, losses: 0, draws: 0 }.superiority() > 0.999);
-        assert!(Pairs([5, 0, 0, 0, 0]).superiority() < 0.02);
+        assert!(PairTally([5, 0, 0, 0, 0]).superiority() < 0.02);
         assert!((normal(1.959_964) - 0.975).abs() < 1e-7);
     }
 

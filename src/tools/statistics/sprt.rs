@@ -35,11 +35,11 @@ pub enum Verdict {
 
 /// Count of a result that has not occurred, in units. With 0, a hypothesis would be impossible as soon as it needs such
 /// a result. The value is that of the Stockfish testing framework.
-const UNSEEN: f64 = 1e-3;
+const UNSEEN_COUNT: f64 = 1e-3;
 
 /// Minimum number of units for a verdict, because the variance of fewer units is unreliable. The value is a guess.
 /// Tests of small differences, for which the approximations of the test are made, need hundreds of units.
-const FEWEST_UNITS: u32 = 8;
+const MIN_UNITS: u32 = 8;
 
 impl Sprt {
     /// Parses `elo0,elo1` or `elo0,elo1,alpha,beta`. Both error rates are 0.05 by default.
@@ -81,7 +81,7 @@ impl Sprt {
             return 0.0;
         }
         let step = 1.0 / (counts.len() - 1) as f64;
-        let units = counts.iter().map(|&count| if count == 0 { UNSEEN } else { f64::from(count) });
+        let units = counts.iter().map(|&count| if count == 0 { UNSEEN_COUNT } else { f64::from(count) });
         let results: Vec<(f64, f64)> =
             units.enumerate().map(|(index, units)| (index as f64 * step, units)).collect();
         let [s0, s1] = [self.elo0, self.elo1].map(expected);
@@ -93,7 +93,7 @@ impl Sprt {
 
     /// Returns the verdict for these results, or `None` if the test is not finished.
     pub fn verdict(self, counts: &[u32]) -> Option<Verdict> {
-        if counts.iter().sum::<u32>() < FEWEST_UNITS {
+        if counts.iter().sum::<u32>() < MIN_UNITS {
             return None;
         }
         let (low, high) = self.bounds();

@@ -6,12 +6,12 @@
 
 mod example;
 mod npz;
+mod off_policy;
 mod sample;
 mod shard;
-mod stray;
 
 pub use example::{Example, PackedInput, Targets};
+pub use off_policy::OffPolicyGenerator;
 pub use sample::{Refusal, Sampling, Split, examples, result};
 pub(crate) use sample::{move_index, move_of, owner_rows};
 pub use shard::{SHARD_VERSION, Shard};
-pub use stray::Strays;

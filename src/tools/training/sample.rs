@@ -1,7 +1,7 @@
 //! Choice of positions from game records.
 
 use super::example::{Example, PackedInput, Targets};
-use super::stray::Strays;
+use super::off_policy::OffPolicyGenerator;
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_go::rng::Rng;
@@ -13,7 +13,7 @@ use kosumi_net::{Input, input};
 use std::cmp::Ordering;
 
 /// Minimum number of moves of a usable game.
-const FEWEST_MOVES: usize = 10;
+const MIN_MOVES: usize = 10;
 
 /// Use of a game record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +64,7 @@ pub struct Sampling {
     /// Komi changes by a point between area and territory scoring, which preserves the winner in nearly all games. A
     /// score counted under one of them is not used under the other.
     pub shown: Vec<Rules>,
-    /// Number of positions in a thousand that are followed by an off-policy position (see [`Strays`]), which has
+    /// Number of positions in a thousand that are followed by an off-policy position (see [`OffPolicyGenerator`]), which has
     /// neither a move nor a result as a target.
     pub strays: u32,
     /// Seed of all random choices, together with the number of the game.
@@ -92,7 +92,7 @@ pub fn examples(
         .ok_or(Refusal::Unplayable)?
         .game;
     let moves = played.records();
-    if moves.len() < FEWEST_MOVES.min(played.size().area() / 2) {
+    if moves.len() < MIN_MOVES.min(played.size().area() / 2) {
         return Err(Refusal::TooShort);
     }
 
@@ -106,7 +106,7 @@ pub fn examples(
     let owners = final_owners(&played);
     let moves_shown = sampling.opening.map_or(moves.len(), |most| moves.len().min(most));
     let chosen = choose(&mut rng, moves_shown, sampling.per_game);
-    let mut strays = Strays::default();
+    let mut strays = OffPolicyGenerator::default();
 
     let mut game = Game::from_board(*played.start(), played.start_to_move(), shown_under, komi);
     game.set_handicap(played.handicap());
@@ -129,7 +129,7 @@ pub fn examples(
             let ply = ply.min(u16::MAX as usize) as u16;
             examples.push(Example { input, targets, ply, game: number });
             if rng.chance(sampling.strays)
-                && let Some((stray, _)) = strays.stray(&game, &mut rng)
+                && let Some((stray, _)) = strays.off_policy_position(&game, &mut rng)
             {
                 let input = PackedInput::pack(&encode(&stray));
                 examples.push(Example { input, targets: Targets::UNKNOWN, ply, game: number });
@@ -249,7 +249,7 @@ mod tests {
         "(;SZ[3]KM[0.5]RU[Tromp-Taylor]RE[B+0.5]DT[2015-12-31];B[ba];W[cb];B[bb];W[];B[bc];W[];B[])";
 
     #[test]
-    fn answers_are_the_movers() {
+    fn targets_are_those_of_the_side_to_move() {
         let mut all = examples(&record(COUNTED), 7, &sampling(100), &mut encode).unwrap();
         all.sort_by_key(|example| example.ply);
         assert_eq!(all.len(), 7);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn strays_follow_their_positions_and_promise_nothing() {
+    fn off_policy_positions_follow_their_positions_without_targets() {
         let all =
             examples(&record(COUNTED), 7, &Sampling { strays: 1000, ..sampling(100) }, &mut encode).unwrap();
         // The last positions may have no legal point left.
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_use_is_refused() {
+    fn unusable_records_are_refused() {
         let cases = [
             ("(;SZ[3];B[aa];W[bb];B[cc];W[ab];B[ba])", Refusal::NoResult),
             ("(;SZ[3]RE[Void];B[aa];W[bb];B[cc];W[ab];B[ba])", Refusal::NoResult),

@@ -1,6 +1,6 @@
 //! Statistics as titled tables.
 
-use super::census::{Census, Listed};
+use super::census::{ListedCycle, RepetitionCounts};
 use super::counts::{Counts, MISSING};
 use super::totals::Stats;
 use crate::words::{counted, grouped};
@@ -12,7 +12,7 @@ const BIN: u64 = 20;
 
 /// Table with a title and remarks.
 #[derive(Clone, Debug, Default)]
-pub struct Block {
+pub struct StatsTable {
     /// Title above the table.
     pub title: String,
     /// Names of the columns. A name that begins with `#` marks a column of numbers. Columns may have empty names.
@@ -25,9 +25,9 @@ pub struct Block {
     pub remarks: Vec<String>,
 }
 
-impl Block {
-    fn new(title: impl Into<String>, columns: &[&'static str]) -> Block {
-        Block { title: title.into(), columns: columns.to_vec(), ..Block::default() }
+impl StatsTable {
+    fn new(title: impl Into<String>, columns: &[&'static str]) -> StatsTable {
+        StatsTable { title: title.into(), columns: columns.to_vec(), ..StatsTable::default() }
     }
 
     /// Adds a remark about rows that were left out. `all` is the total number of rows.
@@ -40,7 +40,7 @@ impl Block {
 }
 
 /// Builds all tables, with at most `top` rows per table and `list` entries per list.
-pub fn blocks(stats: &Stats, top: usize, list: usize) -> Vec<Block> {
+pub fn blocks(stats: &Stats, top: usize, list: usize) -> Vec<StatsTable> {
     let mut blocks = vec![overview(stats)];
     for (title, counts) in [
         ("Board", &stats.sizes),
@@ -68,8 +68,8 @@ pub fn blocks(stats: &Stats, top: usize, list: usize) -> Vec<Block> {
     blocks
 }
 
-fn overview(stats: &Stats) -> Block {
-    let mut block = Block::new("Overview", &["", "#", ""]);
+fn overview(stats: &Stats) -> StatsTable {
+    let mut block = StatsTable::new("Overview", &["", "#", ""]);
     let mut row = |name: &str, number: u64, note: String| {
         block.rows.push(vec![name.to_owned(), grouped(number), note]);
     };
@@ -113,8 +113,8 @@ pub(super) fn median(stats: &Stats) -> u64 {
 }
 
 /// Builds a table of counts. It is empty if the value is missing in all games.
-fn counts_block(title: &str, counts: &Counts, rows: Vec<(&str, u64)>, top: usize) -> Block {
-    let mut block = Block::new(title, &["", "#", "#"]);
+fn counts_block(title: &str, counts: &Counts, rows: Vec<(&str, u64)>, top: usize) -> StatsTable {
+    let mut block = StatsTable::new(title, &["", "#", "#"]);
     let total = counts.total();
     if counts.get(MISSING) < total {
         block.rows = rows
@@ -131,8 +131,8 @@ fn counts_block(title: &str, counts: &Counts, rows: Vec<(&str, u64)>, top: usize
     block
 }
 
-fn players(stats: &Stats, top: usize) -> Block {
-    let mut block = Block::new("Players", &["", "# games", "# with Black", "# won", "# lost"]);
+fn players(stats: &Stats, top: usize) -> StatsTable {
+    let mut block = StatsTable::new("Players", &["", "# games", "# with Black", "# won", "# lost"]);
     for (name, player) in stats.players.by_games().into_iter().take(top) {
         let numbers = [player.games, player.black, player.won, player.lost];
         block.rows.push([name.to_owned()].into_iter().chain(numbers.map(grouped)).collect());
@@ -145,8 +145,8 @@ fn players(stats: &Stats, top: usize) -> Block {
     block
 }
 
-fn lengths(stats: &Stats) -> Block {
-    let mut block = Block::new("Moves in a game", &["", "#"]);
+fn lengths(stats: &Stats) -> StatsTable {
+    let mut block = StatsTable::new("Moves in a game", &["", "#"]);
     let mut bins = BTreeMap::<u64, u64>::new();
     for (&length, &games) in &stats.lengths {
         *bins.entry(length / BIN).or_default() += games;
@@ -159,10 +159,10 @@ fn lengths(stats: &Stats) -> Block {
     block
 }
 
-fn census(census: &Census) -> Block {
+fn census(census: &RepetitionCounts) -> StatsTable {
     let title = format!("Repetition in {}", counted(census.games, "game"));
     let columns = ["cycle", "# cycles", "# moves", "# games", "# by PSK", "# by SSK", "# by NSSK"];
-    let mut block = Block::new(title, &columns);
+    let mut block = StatsTable::new(title, &columns);
     for (cycle, kind) in Cycle::ALL.into_iter().filter_map(|cycle| Some((cycle, census.cycles.get(&cycle)?)))
     {
         let forbidden = [kind.positional, kind.situational, kind.natural_situational];
@@ -195,8 +195,8 @@ fn census(census: &Census) -> Block {
     block
 }
 
-fn illegal(stats: &Stats) -> Block {
-    let mut block = Block::new("Illegal moves", &["", "# moves", "# games", ""]);
+fn illegal(stats: &Stats) -> StatsTable {
+    let mut block = StatsTable::new("Illegal moves", &["", "# moves", "# games", ""]);
     for (reason, illegal) in &stats.illegal {
         let note = if illegal.ends_replay { "ends the game's replay" } else { "" };
         block.rows.push(vec![
@@ -209,9 +209,9 @@ fn illegal(stats: &Stats) -> Block {
     block
 }
 
-fn lists(stats: &Stats, list: usize) -> [Block; 3] {
+fn lists(stats: &Stats, list: usize) -> [StatsTable; 3] {
     let block = |title: &str, total: u64, rows: Vec<Vec<String>>| {
-        let mut block = Block { rows, ..Block::new(title, &["where", "what"]) };
+        let mut block = StatsTable { rows, ..StatsTable::new(title, &["where", "what"]) };
         block.more(if list == 0 { 0 } else { total });
         block
     };
@@ -239,7 +239,7 @@ fn lists(stats: &Stats, list: usize) -> [Block; 3] {
     ]
 }
 
-fn describe(listed: &Listed) -> String {
+fn describe(listed: &ListedCycle) -> String {
     let mut rules = vec!["PSK"];
     rules.extend(listed.forbidden.situational.then_some("SSK"));
     rules.extend(listed.forbidden.natural_situational.then_some("NSSK"));

@@ -1,7 +1,7 @@
 //! Census of repetitions: number and kind of position cycles in games, and the rules that forbid them.
 
-use super::place::{MAX_LIST, MovePlace};
-use crate::collections::examine::{Examined, Played};
+use super::location::{MAX_LIST, MoveLocation};
+use crate::collections::examine::{ExaminedGame, LocatedMove};
 use crate::collections::reading::{Batch, Entry};
 use crate::words::color_letter;
 use kosumi_go::board::Color;
@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 
 /// Counts of repetitions.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Census {
+pub(super) struct RepetitionCounts {
     /// Number of games with a repetition.
     pub(super) games: u64,
     /// Moves that each rule forbids, without immediate recaptures of a ko.
     pub(super) forbidden: ByRule,
     /// Counts per kind of cycle.
-    pub(super) cycles: BTreeMap<Cycle, Kind>,
+    pub(super) cycles: BTreeMap<Cycle, CycleCounts>,
     /// Number of cycles per length in moves, without immediate recaptures of a ko.
     pub(super) lengths: BTreeMap<u64, u64>,
     /// Number of cycles that contain passes.
@@ -30,21 +30,21 @@ pub(super) struct Census {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ByRule {
-    pub(super) positional: Count,
-    pub(super) situational: Count,
-    pub(super) natural_situational: Count,
+    pub(super) positional: ForbiddenCount,
+    pub(super) situational: ForbiddenCount,
+    pub(super) natural_situational: ForbiddenCount,
 }
 
 /// Number of moves that a rule forbids, and of games with such moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Count {
+pub(super) struct ForbiddenCount {
     pub(super) moves: u64,
     pub(super) games: u64,
 }
 
 /// Counts of one kind of cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Kind {
+pub(super) struct CycleCounts {
     pub(super) cycles: u64,
     /// Number of moves that repeated a position.
     pub(super) moves: u64,
@@ -57,10 +57,10 @@ pub(super) struct Kind {
 
 /// Cycle of a game, for the list of repetitions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Listed {
+pub(super) struct ListedCycle {
     /// Position of the first move that repeated a position.
     #[serde(flatten)]
-    pub(super) place: MovePlace,
+    pub(super) place: MoveLocation,
     /// Move, such as `W Q16`.
     pub(super) mv: String,
     pub(super) cycle: Cycle,
@@ -78,8 +78,14 @@ pub(super) struct Listed {
     pub(super) moves: usize,
 }
 
-impl Census {
-    pub(super) fn add(&mut self, batch: &Batch, entry: &Entry, examined: &Examined, list: &mut Vec<Listed>) {
+impl RepetitionCounts {
+    pub(super) fn add(
+        &mut self,
+        batch: &Batch,
+        entry: &Entry,
+        examined: &ExaminedGame,
+        list: &mut Vec<ListedCycle>,
+    ) {
         let found = &examined.repetitions;
         if found.is_empty() {
             return;
@@ -102,8 +108,8 @@ impl Census {
             self.longest_run = self.longest_run.max(round.len() as u64);
             self.add_cycle(repetition);
             if list.len() < MAX_LIST {
-                list.push(Listed::of(
-                    MovePlace::of(batch, entry, played.number, played.offset),
+                list.push(ListedCycle::of(
+                    MoveLocation::of(batch, entry, played.number, played.offset),
                     *played,
                     repetition,
                     round.len(),
@@ -125,7 +131,7 @@ impl Census {
         self.not_alternating += u64::from(!repetition.is_alternating);
     }
 
-    pub(super) fn merge(&mut self, other: &Census) {
+    pub(super) fn merge(&mut self, other: &RepetitionCounts) {
         self.games += other.games;
         self.forbidden.positional.merge(other.forbidden.positional);
         self.forbidden.situational.merge(other.forbidden.situational);
@@ -148,24 +154,24 @@ impl Census {
     }
 }
 
-impl Count {
+impl ForbiddenCount {
     /// Adds the repetitions of a game that a rule forbids.
-    fn add(&mut self, found: &[(Played, Repetition)], forbids: impl Fn(Forbidden) -> bool) {
+    fn add(&mut self, found: &[(LocatedMove, Repetition)], forbids: impl Fn(Forbidden) -> bool) {
         let beyond_ko = found.iter().filter(|(_, repetition)| repetition.cycle != Cycle::SimpleKo);
         let moves = beyond_ko.filter(|(_, repetition)| forbids(repetition.forbidden)).count() as u64;
-        self.merge(Count { moves, games: u64::from(moves > 0) });
+        self.merge(ForbiddenCount { moves, games: u64::from(moves > 0) });
     }
 
-    fn merge(&mut self, other: Count) {
+    fn merge(&mut self, other: ForbiddenCount) {
         self.moves += other.moves;
         self.games += other.games;
     }
 }
 
-impl Listed {
-    fn of(place: MovePlace, played: Played, repetition: &Repetition, moves: usize) -> Listed {
+impl ListedCycle {
+    fn of(place: MoveLocation, played: LocatedMove, repetition: &Repetition, moves: usize) -> ListedCycle {
         let letter = color_letter(played.color);
-        Listed {
+        ListedCycle {
             place,
             mv: format!("{letter} {}", played.mv),
             cycle: repetition.cycle,

@@ -2,8 +2,8 @@
 
 use super::totals::Stats;
 use crate::collections::duplicates::Duplicates;
-use crate::collections::examine::{self, Examined};
-use crate::collections::pipeline::Work;
+use crate::collections::examine::{self, ExaminedGame};
+use crate::collections::pipeline::BatchResult;
 use crate::collections::reading::{Batch, Problem};
 use kosumi_go::board::Key;
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,12 @@ pub struct Identity {
 }
 
 /// Computes the statistics of a batch.
-pub fn work(batch: &Batch) -> Work<(Stats, Vec<Identity>)> {
+pub fn work(batch: &Batch) -> BatchResult<(Stats, Vec<Identity>)> {
     let mut stats = Stats::default();
     let mut identities = Vec::new();
     let mut problems = Vec::new();
     for (index, entry) in batch.entries.iter().enumerate() {
-        match Examined::of(batch.bytes(entry), &[]) {
+        match ExaminedGame::of(batch.bytes(entry), &[]) {
             Ok(examined) => {
                 stats.add(batch, entry, &examined);
                 let plain = examined.key.plain();
@@ -32,7 +32,7 @@ pub fn work(batch: &Batch) -> Work<(Stats, Vec<Identity>)> {
             Err(error) => problems.push(examine::problem(batch, entry, &error)),
         }
     }
-    Work { result: (stats, identities), problems }
+    BatchResult { result: (stats, identities), problems }
 }
 
 /// Collector of the results of batches.

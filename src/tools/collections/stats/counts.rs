@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_without_end_take_no_memory_without_end() {
+    fn memory_for_names_is_bounded() {
         let mut counts = Counts::default();
         for number in 0..MAX_NAMES + 500 {
             counts.add(&number.to_string());

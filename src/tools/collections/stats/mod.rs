@@ -8,12 +8,12 @@ mod blocks;
 mod census;
 mod collector;
 mod counts;
-mod place;
+mod location;
 mod plots;
 mod render;
 mod totals;
 
-pub use blocks::{Block, blocks};
+pub use blocks::{StatsTable, blocks};
 pub use collector::{Collector, Identity, work};
 pub use render::{page, text};
 pub use totals::Stats;

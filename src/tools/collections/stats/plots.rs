@@ -3,30 +3,34 @@
 use super::blocks::median;
 use super::counts::{Counts, MISSING, Player};
 use super::totals::Stats;
-use crate::pages::{Columns, Shares, Words, english, words};
+use crate::pages::{Columns, Shares, Text, english, localized};
 use crate::words::grouped;
 use kosumi_go::sgf::facts::Rank;
 use maud::{Markup, Render, html};
 use std::collections::BTreeMap;
 
 /// Approximate maximum number of columns of the histogram of game lengths.
-const LENGTHS_MOST: u64 = 30;
+const MAX_LENGTH_COLUMNS: u64 = 30;
 /// Maximum number of years with a column each. More years are grouped by decades.
-const YEARS_MOST: usize = 60;
+const MAX_YEAR_COLUMNS: usize = 60;
 /// Number of players with bars.
 const PLAYERS: usize = 8;
 
 /// Headline numbers and plots.
 pub(super) fn plots(stats: &Stats) -> Markup {
     let plots: Vec<Markup> = [
-        card(words("moves-in-game"), lengths(stats), Some(words("median").with("count", median(stats)))),
-        card(words("years"), years(stats), without_value(&stats.years)),
+        card(
+            localized("moves-in-game"),
+            lengths(stats),
+            Some(localized("median").with("count", median(stats))),
+        ),
+        card(localized("years"), years(stats), without_value(&stats.years)),
         shares("winner", &stats.winners),
         shares("won-by", &stats.endings),
         shares("board-sizes", &stats.sizes),
-        card(words("ranks"), ranks(stats), without_value(&stats.ranks)),
+        card(localized("ranks"), ranks(stats), without_value(&stats.ranks)),
         shares("komi", &stats.komi),
-        card(words("most-games"), players(stats), None),
+        card(localized("most-games"), players(stats), None),
     ]
     .into_iter()
     .flatten()
@@ -50,10 +54,10 @@ fn tiles(stats: &Stats) -> Markup {
     if stats.duplicates.searched {
         tiles.push(("count-duplicates", grouped(stats.duplicates.same + stats.duplicates.turned)));
     }
-    html! { dl.tiles { @for (name, number) in &tiles { div { dd { (number) } dt { (words(*name)) } } } } }
+    html! { dl.tiles { @for (name, number) in &tiles { div { dd { (number) } dt { (localized(*name)) } } } } }
 }
 
-fn card(title: Words, plot: Option<Markup>, note: Option<Words>) -> Option<Markup> {
+fn card(title: Text, plot: Option<Markup>, note: Option<Text>) -> Option<Markup> {
     let plot = plot?;
     Some(html! {
         section.card { h2 { (title) } (plot) @if let Some(note) = note { p.faint { (note) } } }
@@ -61,9 +65,9 @@ fn card(title: Words, plot: Option<Markup>, note: Option<Words>) -> Option<Marku
 }
 
 /// Returns a note about the number of games without the value, if there are any.
-fn without_value(counts: &Counts) -> Option<Words> {
+fn without_value(counts: &Counts) -> Option<Text> {
     let missing = counts.get(MISSING);
-    (missing > 0).then(|| words("without-value").with("count", grouped(missing)))
+    (missing > 0).then(|| localized("without-value").with("count", grouped(missing)))
 }
 
 fn shares(title: &'static str, counts: &Counts) -> Option<Markup> {
@@ -71,12 +75,12 @@ fn shares(title: &'static str, counts: &Counts) -> Option<Markup> {
     let shares = Shares::new(english(title), known.map(|(name, count)| (name.to_owned(), count)));
     let shares = shares.in_words("part-");
     // A single part is no useful plot; the tables show it.
-    card(words(title), (shares.len() > 1).then(|| shares.render()), without_value(counts))
+    card(localized(title), (shares.len() > 1).then(|| shares.render()), without_value(counts))
 }
 
 /// Returns a round bin width that keeps the number of bins small.
 fn bin_width(most: u64) -> u64 {
-    [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| most / width < LENGTHS_MOST).unwrap_or(200)
+    [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| most / width < MAX_LENGTH_COLUMNS).unwrap_or(200)
 }
 
 /// Plots the number of games by length, without gaps. The longest games share one column.
@@ -110,7 +114,7 @@ fn years(stats: &Stats) -> Option<Markup> {
     let by_year: BTreeMap<usize, u64> =
         stats.years.iter().filter_map(|(year, count)| Some((year.parse().ok()?, count))).collect();
     let (first, last) = (*by_year.keys().next()?, *by_year.keys().next_back()?);
-    let width = if last - first < YEARS_MOST { 1 } else { 10 };
+    let width = if last - first < MAX_YEAR_COLUMNS { 1 } else { 10 };
     let columns = (first / width..=last / width).map(|bin| {
         let from = bin * width;
         let count = by_year.range(from..from + width).map(|(_, count)| count).sum();
@@ -146,7 +150,7 @@ fn players(stats: &Stats) -> Option<Markup> {
                 span.number { (grouped(player.games)) }
             }
         }
-        p.faint { i.won {} " " (words("won")) " " i.other {} " " (words("otherwise")) " " i.lost {} " " (words("lost-games")) }
+        p.faint { i.won {} " " (localized("won")) " " i.other {} " " (localized("otherwise")) " " i.lost {} " " (localized("lost-games")) }
     })
 }
 

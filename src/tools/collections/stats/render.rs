@@ -1,9 +1,9 @@
 //! Rendering of tables as text for a terminal and as a page.
 
-use super::blocks::Block;
+use super::blocks::StatsTable;
 use super::plots::plots;
 use super::totals::Stats;
-use crate::pages::{Page, Table, TableCell, words};
+use crate::pages::{Page, Table, TableCell, localized};
 use maud::html;
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ const BAR: f64 = 40.0;
 /// # Errors
 ///
 /// Returns an error if writing fails.
-pub fn text(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
+pub fn text(out: &mut dyn Write, blocks: &[StatsTable]) -> io::Result<()> {
     for (index, block) in blocks.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -71,12 +71,12 @@ td { white-space: normal; }
 ";
 
 /// Builds a page with headline numbers, plots and all tables.
-pub fn page(stats: &Stats, blocks: &[Block]) -> Page {
-    let mut page = Page::named(words("game-records"));
+pub fn page(stats: &Stats, blocks: &[StatsTable]) -> Page {
+    let mut page = Page::named(localized("game-records"));
     page.plot_style();
     page.style(STYLE);
     page.add(plots(stats));
-    page.heading_words(&words("all-tables"));
+    page.heading_words(&localized("all-tables"));
     let mut cards = Vec::new();
     for block in blocks {
         let mut table = Table::new(&block.columns);
@@ -96,7 +96,7 @@ pub fn page(stats: &Stats, blocks: &[Block]) -> Page {
         });
     }
     page.add(html! { div.blocks { @for card in &cards { (card) } } });
-    page.speak();
+    page.add_language_script();
     page
 }
 
@@ -104,8 +104,8 @@ pub fn page(stats: &Stats, blocks: &[Block]) -> Page {
 mod tests {
     use super::*;
 
-    fn block() -> Block {
-        Block {
+    fn block() -> StatsTable {
+        StatsTable {
             title: "Title".into(),
             columns: vec!["name", "# number"],
             rows: vec![vec!["<a>".into(), "1,000".into()], vec!["longer".into(), "1".into()]],

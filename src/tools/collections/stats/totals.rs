@@ -1,12 +1,12 @@
 //! Totals of all counts.
 
-use super::census::{Census, Listed};
+use super::census::{ListedCycle, RepetitionCounts};
 use super::counts::{self, Counts, Player, Players};
-use super::place::{MAX_LIST, MovePlace};
+use super::location::{MAX_LIST, MoveLocation};
 use crate::collections::duplicates::Original;
-use crate::collections::examine::{Examined, MoveCounts};
-use crate::collections::pipeline::Seen;
-use crate::collections::reading::{Batch, Entry, Place, Problem};
+use crate::collections::examine::{ExaminedGame, MoveCounts};
+use crate::collections::pipeline::InputCounts;
+use crate::collections::reading::{Batch, Entry, Problem, RecordLocation};
 use kosumi_go::board::Color;
 use kosumi_go::game::IllegalMove;
 use kosumi_go::sgf::SgfErrorKind;
@@ -42,7 +42,7 @@ pub struct Stats {
     pub(super) players: Players,
     /// Illegal moves by reason.
     pub(super) illegal: BTreeMap<String, Illegal>,
-    pub(super) repetitions: Census,
+    pub(super) repetitions: RepetitionCounts,
     pub(super) duplicates: DuplicateCounts,
     pub(super) lists: Lists,
 }
@@ -94,7 +94,7 @@ pub(super) struct DuplicateCounts {
 pub(super) struct Lists {
     pub(super) unreadable: Vec<BadRecord>,
     pub(super) illegal: Vec<IllegalEntry>,
-    pub(super) repetitions: Vec<Listed>,
+    pub(super) repetitions: Vec<ListedCycle>,
     pub(super) duplicates: Vec<DuplicateEntry>,
 }
 
@@ -109,7 +109,7 @@ pub(super) struct BadRecord {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct IllegalEntry {
     #[serde(flatten)]
-    pub(super) place: MovePlace,
+    pub(super) place: MoveLocation,
     /// Description of the illegal move.
     pub(super) reason: String,
 }
@@ -130,7 +130,7 @@ impl Stats {
         self.games
     }
 
-    pub(super) fn add(&mut self, batch: &Batch, entry: &Entry, examined: &Examined) {
+    pub(super) fn add(&mut self, batch: &Batch, entry: &Entry, examined: &ExaminedGame) {
         self.games += 1;
         self.tally += examined.tally;
         self.add_facts(examined);
@@ -149,7 +149,7 @@ impl Stats {
         self.repetitions.add(batch, entry, examined, &mut self.lists.repetitions);
     }
 
-    fn add_facts(&mut self, examined: &Examined) {
+    fn add_facts(&mut self, examined: &ExaminedGame) {
         let record = &examined.record;
         self.sizes.add(&record.size.to_string());
         self.komi.add_fact(record.komi.map(|komi| komi.to_string()).as_deref());
@@ -193,7 +193,7 @@ impl Stats {
         }
     }
 
-    fn add_illegal(&mut self, batch: &Batch, entry: &Entry, examined: &Examined) {
+    fn add_illegal(&mut self, batch: &Batch, entry: &Entry, examined: &ExaminedGame) {
         let mut reasons: Vec<(String, bool, String, usize, usize)> = Vec::new();
         for (played, reason) in &examined.objections {
             let name = match reason {
@@ -224,7 +224,7 @@ impl Stats {
             let is_first = !reasons.iter().take(index).any(|(earlier, ..)| earlier == name);
             illegal.games += u64::from(is_first);
             if self.lists.illegal.len() < MAX_LIST {
-                let place = MovePlace::of(batch, entry, *number, *offset);
+                let place = MoveLocation::of(batch, entry, *number, *offset);
                 self.lists.illegal.push(IllegalEntry { place, reason: what.clone() });
             }
         }
@@ -283,7 +283,7 @@ impl Stats {
         }
     }
 
-    pub(super) fn add_duplicate(&mut self, place: &Place, original: &Original) {
+    pub(super) fn add_duplicate(&mut self, place: &RecordLocation, original: &Original) {
         if original.is_same {
             self.duplicates.same += 1;
         } else {
@@ -302,7 +302,7 @@ impl Stats {
     }
 
     /// Sets the counts over the input.
-    pub fn add_seen(&mut self, seen: &Seen) {
+    pub fn add_seen(&mut self, seen: &InputCounts) {
         self.files = seen.files;
         self.bytes = seen.bytes;
         self.records = seen.records;

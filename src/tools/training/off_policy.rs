@@ -16,14 +16,14 @@ const ATTEMPTS: usize = 8;
 /// Generator of off-policy positions. It plays moves drawn from all legal moves, which are mostly absurd, and moves of
 /// a playout policy, which answer the previous move and are mostly just bad.
 #[derive(Clone, Debug, Default)]
-pub struct Strays {
+pub struct OffPolicyGenerator {
     playout: HeuristicPolicy,
 }
 
-impl Strays {
+impl OffPolicyGenerator {
     /// Returns the game with one or two additional moves, and these moves. Returns `None` if the only legal move is a
     /// pass.
-    pub fn stray(&mut self, game: &Game, rng: &mut Rng) -> Option<(Game, Vec<Move>)> {
+    pub fn off_policy_position(&mut self, game: &Game, rng: &mut Rng) -> Option<(Game, Vec<Move>)> {
         let mut stray = game.clone();
         let mut moves = Vec::new();
         for _ in 0..=rng.below(MOST_MOVES) {

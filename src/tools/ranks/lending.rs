@@ -1,20 +1,20 @@
 //! Distribution of pieces by rank 0, which lends pieces to other ranks and takes their results.
 
-use super::pieces::Pieces;
-use super::talk::Talk;
-use super::work::{ALIVE_EVERY, PATIENT};
+use super::message::Message;
+use super::pieces::PieceQueue;
+use super::work::{ALIVE_EVERY, INITIAL_IDLE};
 use kosumi_cluster::Link;
 use std::time::{Duration, Instant};
 
 /// A rank is lost if it has sent nothing for this multiple of the interval of alive messages. The thread that sends
 /// these messages has no other work, so only a stopped machine is that slow.
-const PATIENCE: u32 = 10;
+const SILENT_INTERVALS: u32 = 10;
 /// Maximum wait for packets, and for pieces that are returned.
 const WAIT: Duration = Duration::from_millis(10);
 
 /// Event that rank 0 receives from the other ranks.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Heard {
+pub enum RankEvent {
     /// Result of a piece. It is reported once per piece.
     Done(u32, Vec<u8>),
     /// Notification about work in progress.
@@ -26,7 +26,7 @@ pub enum Heard {
 }
 
 /// State of another rank, as known to rank 0.
-struct Other {
+struct RankState {
     /// Number of pieces that the rank works on at a time; 0 before it is ready.
     at_a_time: usize,
     heard: Instant,
@@ -36,22 +36,26 @@ struct Other {
 /// Lends pieces to all other ranks until no piece is lent and none is waiting, or until all are stopped. Ranks that are
 /// lost before they were ready are ignored. If `on` returns false, no more pieces are lent, and the function does not
 /// wait for those that are lent.
-pub fn give<L: Link + ?Sized>(link: &mut L, pieces: &Pieces, mut on: impl FnMut(Heard) -> bool) {
-    give_contents(link, pieces, &|_| Vec::new(), ALIVE_EVERY, &mut on);
+pub fn lend_pieces<L: Link + ?Sized>(
+    link: &mut L,
+    pieces: &PieceQueue,
+    mut on: impl FnMut(RankEvent) -> bool,
+) {
+    lend_pieces_with_contents(link, pieces, &|_| Vec::new(), ALIVE_EVERY, &mut on);
 }
 
-/// Works like [`give`] for pieces with contents, which `contents` returns, and with the given interval of alive
+/// Works like [`lend_pieces`] for pieces with contents, which `contents` returns, and with the given interval of alive
 /// messages.
-pub(super) fn give_contents<L: Link + ?Sized>(
+pub(super) fn lend_pieces_with_contents<L: Link + ?Sized>(
     link: &mut L,
-    pieces: &Pieces,
+    pieces: &PieceQueue,
     contents: &dyn Fn(u32) -> Vec<u8>,
     alive_every: Duration,
-    on: &mut dyn FnMut(Heard) -> bool,
+    on: &mut dyn FnMut(RankEvent) -> bool,
 ) {
-    let patience = alive_every.saturating_mul(PATIENCE);
-    let other = || Other { at_a_time: 0, heard: Instant::now(), is_lost: false };
-    let mut others: Vec<Other> = (0..link.ranks()).map(|_| other()).collect();
+    let patience = alive_every.saturating_mul(SILENT_INTERVALS);
+    let other = || RankState { at_a_time: 0, heard: Instant::now(), is_lost: false };
+    let mut others: Vec<RankState> = (0..link.ranks()).map(|_| other()).collect();
     let mut idle = 0;
     let mut goes_on = true;
     while goes_on && !pieces.is_settled() {
@@ -62,26 +66,28 @@ pub(super) fn give_contents<L: Link + ?Sized>(
                 Ok(None) => break,
                 Err(_) => {
                     // No more packets can arrive.
-                    (1..others.len()).for_each(|rank| goes_on &= lose(rank, &mut others, pieces, on));
+                    (1..others.len()).for_each(|rank| goes_on &= mark_lost(rank, &mut others, pieces, on));
                     break;
                 }
             };
             is_any = true;
             let Some(other) = others.get_mut(from).filter(|other| !other.is_lost) else { continue };
             other.heard = Instant::now();
-            goes_on &= match Talk::from_packet(&packet) {
-                Some(Talk::Ready(at_a_time)) => {
+            goes_on &= match Message::from_packet(&packet) {
+                Some(Message::Ready(at_a_time)) => {
                     other.at_a_time = at_a_time as usize;
                     true
                 }
-                Some(Talk::Alive) => true,
-                Some(Talk::Done(piece, found)) => !pieces.done(piece, from) || on(Heard::Done(piece, found)),
-                Some(Talk::Note(note)) => on(Heard::Note(note)),
-                Some(Talk::Failed(why)) => {
-                    on(Heard::Failed(from, why)) && lose(from, &mut others, pieces, on)
+                Some(Message::Alive) => true,
+                Some(Message::Done(piece, found)) => {
+                    !pieces.mark_done(piece, from) || on(RankEvent::Done(piece, found))
+                }
+                Some(Message::Note(note)) => on(RankEvent::Note(note)),
+                Some(Message::Failed(why)) => {
+                    on(RankEvent::Failed(from, why)) && mark_lost(from, &mut others, pieces, on)
                 }
                 // The rank runs another version.
-                _ => lose(from, &mut others, pieces, on),
+                _ => mark_lost(from, &mut others, pieces, on),
             };
         }
         for rank in 1..others.len() {
@@ -91,17 +97,17 @@ pub(super) fn give_contents<L: Link + ?Sized>(
             }
             let is_silent = other.at_a_time > 0 && other.heard.elapsed() > patience;
             if is_silent || lend(link, rank, other.at_a_time, pieces, contents).is_none() {
-                goes_on &= lose(rank, &mut others, pieces, on);
+                goes_on &= mark_lost(rank, &mut others, pieces, on);
             }
         }
         idle = if is_any { 0 } else { idle + 1 };
         if idle > 0 {
-            link.wait(PATIENT.saturating_add(idle), WAIT);
+            link.wait(INITIAL_IDLE.saturating_add(idle), WAIT);
         }
     }
     for rank in 1..others.len() {
         // A lost rank needs no message.
-        let _ = link.send(rank, Talk::End.to_packet());
+        let _ = link.send(rank, Message::End.to_packet());
     }
 }
 
@@ -110,29 +116,34 @@ fn lend<L: Link + ?Sized>(
     link: &mut L,
     rank: usize,
     at_a_time: usize,
-    pieces: &Pieces,
+    pieces: &PieceQueue,
     contents: &dyn Fn(u32) -> Vec<u8>,
 ) -> Option<()> {
     while pieces.lent_to(rank) < at_a_time {
         let Some(piece) = pieces.lend(rank) else { break };
-        link.send(rank, Talk::Piece(piece, contents(piece)).to_packet()).ok()?;
+        link.send(rank, Message::Piece(piece, contents(piece)).to_packet()).ok()?;
     }
     Some(())
 }
 
-fn lose(rank: usize, others: &mut [Other], pieces: &Pieces, on: &mut dyn FnMut(Heard) -> bool) -> bool {
+fn mark_lost(
+    rank: usize,
+    others: &mut [RankState],
+    pieces: &PieceQueue,
+    on: &mut dyn FnMut(RankEvent) -> bool,
+) -> bool {
     if others[rank].is_lost {
         return true;
     }
     others[rank].is_lost = true;
-    on(Heard::Lost(rank, pieces.take_back(rank)))
+    on(RankEvent::Lost(rank, pieces.take_back(rank)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ranks::Told;
-    use crate::ranks::work::work_with;
+    use crate::ranks::WorkerMessage;
+    use crate::ranks::work::serve_pieces_with_interval;
     use kosumi_cluster::{ThreadLink, thread_links};
     use std::collections::BTreeMap;
     use std::sync::{Arc, Mutex, mpsc};
@@ -149,7 +160,7 @@ mod tests {
 
     /// Runs a rank with two workers. With `gone_after` it fails, or becomes silent, after a number of pieces.
     fn rank(mut link: ThreadLink, gone_after: Option<(u32, bool)>) {
-        let pieces = Arc::new(Pieces::to_come());
+        let pieces = Arc::new(PieceQueue::open());
         let (sender, told) = mpsc::channel();
         let done = Arc::new(Mutex::new(0));
         for _ in 0..2 {
@@ -163,7 +174,7 @@ mod tests {
                         return;
                     }
                     drop(done);
-                    sender.send(Told::Done(piece, square(piece))).expect("a listener");
+                    sender.send(WorkerMessage::Done(piece, square(piece))).expect("a listener");
                 }
             });
         }
@@ -175,10 +186,12 @@ mod tests {
                 let mut taken = 0;
                 thread::scope(|scope| {
                     let mut link = Counting { link, taken: &mut taken, most };
-                    scope.spawn(move || drop(work_with(&mut link, 2, &pieces, &silence, Duration::MAX)));
+                    scope.spawn(move || {
+                        drop(serve_pieces_with_interval(&mut link, 2, &pieces, &silence, Duration::MAX))
+                    });
                 });
             }
-            _ => drop(work_with(&mut link, 2, &pieces, &told, PULSE)),
+            _ => drop(serve_pieces_with_interval(&mut link, 2, &pieces, &told, PULSE)),
         }
     }
 
@@ -213,10 +226,10 @@ mod tests {
     }
 
     /// Computes the squares of 0 to 99 with `local` workers on rank 0 and these other ranks.
-    fn run(others: &[Option<(u32, bool)>], local: usize) -> (BTreeMap<u32, u32>, Vec<Heard>) {
+    fn run(others: &[Option<(u32, bool)>], local: usize) -> (BTreeMap<u32, u32>, Vec<RankEvent>) {
         let mut links = thread_links(others.len() + 1).into_iter();
         let mut first = links.next().expect("a rank");
-        let pieces = Arc::new(Pieces::new(0..100));
+        let pieces = Arc::new(PieceQueue::new(0..100));
         let (mut found, mut rest) = (BTreeMap::new(), Vec::new());
         let mut take = |piece: u32, bytes: &[u8]| {
             let number = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
@@ -236,9 +249,9 @@ mod tests {
                 });
             }
             drop(sender);
-            give_contents(&mut first, &pieces, &|_| Vec::new(), PULSE, &mut |heard| {
+            lend_pieces_with_contents(&mut first, &pieces, &|_| Vec::new(), PULSE, &mut |heard| {
                 match heard {
-                    Heard::Done(piece, bytes) => take(piece, &bytes),
+                    RankEvent::Done(piece, bytes) => take(piece, &bytes),
                     other => rest.push(other),
                 }
                 true
@@ -261,22 +274,22 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lost_rank_had_is_done_by_others() {
+    fn pieces_of_a_lost_rank_are_reassigned() {
         // One rank becomes silent, another one reports a failure. Both have pieces then.
         let (found, heard) = run(&[Some((5, true)), None], 1);
         assert_eq!(found, squares());
-        assert!(matches!(heard[..], [Heard::Lost(1, 1..)]), "{heard:?}");
+        assert!(matches!(heard[..], [RankEvent::Lost(1, 1..)]), "{heard:?}");
         let (found, heard) = run(&[Some((7, false))], 1);
         assert_eq!(found, squares());
-        assert!(matches!(&heard[..], [Heard::Failed(1, _), Heard::Lost(1, 1..)]), "{heard:?}");
+        assert!(matches!(&heard[..], [RankEvent::Failed(1, _), RankEvent::Lost(1, 1..)]), "{heard:?}");
     }
 
     #[test]
-    fn who_is_stopped_gets_no_more() {
-        let pieces = Pieces::new(0..10);
+    fn stopped_pieces_are_not_lent() {
+        let pieces = PieceQueue::new(0..10);
         assert_eq!((pieces.next(), pieces.lend(1), pieces.lend(2)), (Some(0), Some(1), Some(2)));
-        assert!(!pieces.done(1, 2), "another rank's");
-        assert!(pieces.done(1, 1) && !pieces.done(1, 1), "once");
+        assert!(!pieces.mark_done(1, 2), "another rank's");
+        assert!(pieces.mark_done(1, 1) && !pieces.mark_done(1, 1), "once");
         assert_eq!(pieces.take_back(2), 1);
         assert_eq!((pieces.next(), pieces.waiting()), (Some(2), 7), "what comes back is first");
         assert!(!pieces.is_settled());

@@ -12,16 +12,16 @@ use tempfile::Builder;
 /// # Errors
 ///
 /// Returns an error if writing fails. An existing file is unchanged then.
-pub fn write_at_once(path: &Path, text: &str) -> io::Result<()> {
-    write_with(path, |file| file.write_all(text.as_bytes()))
+pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
+    write_atomically_with(path, |file| file.write_all(text.as_bytes()))
 }
 
-/// Writes a file atomically, like [`write_at_once`], with a function that fills it and may seek.
+/// Writes a file atomically, like [`write_atomically`], with a function that fills it and may seek.
 ///
 /// # Errors
 ///
 /// Returns the errors of `write` and of the file system.
-pub fn write_with<E: From<io::Error>>(
+pub fn write_atomically_with<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -71,13 +71,14 @@ mod tests {
         let folder = scratch.path();
         fs::create_dir_all(folder.join("taken")).unwrap();
         let path = folder.join("file");
-        write_at_once(&path, "old").unwrap();
-        write_at_once(&path, "new").unwrap();
+        write_atomically(&path, "old").unwrap();
+        write_atomically(&path, "new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         // A folder cannot be replaced by a file.
-        assert!(write_at_once(&folder.join("taken"), "text").is_err());
-        assert!(write_at_once(&folder.join("no/such/folder"), "text").is_err());
-        let failed = write_with(&path, |file| file.write_all(b"half").and(Err(io::Error::other("stop"))));
+        assert!(write_atomically(&folder.join("taken"), "text").is_err());
+        assert!(write_atomically(&folder.join("no/such/folder"), "text").is_err());
+        let failed =
+            write_atomically_with(&path, |file| file.write_all(b"half").and(Err(io::Error::other("stop"))));
         assert!(failed.is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "new", "what was there stays");
         assert_eq!(fs::read_dir(folder).unwrap().count(), 2);
@@ -90,12 +91,12 @@ mod tests {
         let (file, link) = (scratch.path().join("file"), scratch.path().join("link"));
         fs::write(&file, "old").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        write_at_once(&link, "new").unwrap();
+        write_atomically(&link, "new").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         let null = scratch.path().join("null");
         std::os::unix::fs::symlink("/dev/null", &null).unwrap();
-        write_at_once(&null, "text").unwrap();
+        write_atomically(&null, "text").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
@@ -105,7 +106,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let scratch = tempfile::TempDir::new().unwrap();
         let mode = |name: &str| fs::metadata(scratch.path().join(name)).unwrap().permissions().mode();
-        write_at_once(&scratch.path().join("at-once"), "text").unwrap();
+        write_atomically(&scratch.path().join("at-once"), "text").unwrap();
         fs::write(scratch.path().join("plain"), "text").unwrap();
         assert_eq!(mode("at-once"), mode("plain"), "not only the owner, as temporary files have it");
     }

@@ -8,9 +8,9 @@
 //! The output does not depend on who does a piece: rank 0 makes the pieces in order and collects the results in the
 //! same order. With [`Pace::Short`] the reader waits while it is far ahead, so memory does not grow with the input.
 
-use super::give::{Heard, give_contents};
-use super::pieces::Pieces;
-use super::work::{ALIVE_EVERY, Told, work_with};
+use super::lending::{RankEvent, lend_pieces_with_contents};
+use super::pieces::PieceQueue;
+use super::work::{ALIVE_EVERY, WorkerMessage, serve_pieces_with_interval};
 use anyhow::{Context, anyhow, bail};
 use kosumi_engine::RankLink;
 use serde::Serialize;
@@ -29,7 +29,7 @@ use std::time::Duration;
 pub type OnLoss = Box<dyn Fn(usize, usize) + Send>;
 
 /// Part of this process in distributed work.
-pub enum Part {
+pub enum RankPart {
     /// Single process without other ranks.
     Alone,
     /// Rank 0, which makes the pieces, works, and collects.
@@ -38,26 +38,26 @@ pub enum Part {
     Other(RankLink),
 }
 
-impl fmt::Debug for Part {
+impl fmt::Debug for RankPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Part::Alone => "Alone",
-            Part::First(..) => "First",
-            Part::Other(_) => "Other",
+            RankPart::Alone => "Alone",
+            RankPart::First(..) => "First",
+            RankPart::Other(_) => "Other",
         })
     }
 }
 
-impl Part {
+impl RankPart {
     /// Returns whether this process only works for rank 0. Then it must not read or write the common files.
     pub fn is_other(&self) -> bool {
-        matches!(self, Part::Other(_))
+        matches!(self, RankPart::Other(_))
     }
 }
 
 /// Strategy of handing out pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pace {
+pub enum PieceLength {
     /// Long pieces: the latency to another rank does not matter. A rank gets one piece per thread, so that no piece
     /// waits on one rank while another rank is idle.
     Long,
@@ -66,32 +66,32 @@ pub enum Pace {
 }
 
 /// Number of short pieces per thread that are in work, waiting, or waiting for collection.
-const AHEAD: usize = 3;
+const PIECES_PER_THREAD: usize = 3;
 
-impl Pace {
+impl PieceLength {
     /// Returns the number of pieces that a rank with this number of threads has at a time.
     fn at_a_time(self, threads: usize) -> usize {
         match self {
-            Pace::Long => threads,
-            Pace::Short => AHEAD * threads,
+            PieceLength::Long => threads,
+            PieceLength::Short => PIECES_PER_THREAD * threads,
         }
     }
 }
 
 /// Pieces that have been made but not collected.
-struct Shelf<P> {
-    state: Mutex<Shelved<P>>,
+struct PendingPieces<P> {
+    state: Mutex<PendingState<P>>,
     changed: Condvar,
 }
 
-struct Shelved<P> {
+struct PendingState<P> {
     pieces: BTreeMap<u32, Arc<P>>,
     next: u32,
     is_stopped: bool,
 }
 
-impl<P> Shelf<P> {
-    fn lock(&self) -> MutexGuard<'_, Shelved<P>> {
+impl<P> PendingPieces<P> {
+    fn lock(&self) -> MutexGuard<'_, PendingState<P>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -127,7 +127,7 @@ impl<P> Shelf<P> {
 }
 
 /// Event for the collector.
-enum Found<R> {
+enum CollectorEvent<R> {
     Result(u32, R),
     Failed(anyhow::Error),
     Panicked(Box<dyn Any + Send>),
@@ -143,9 +143,9 @@ enum Found<R> {
 /// Returns the errors of `collect`, and an error if a thread cannot be started or a rank cannot continue. On other
 /// ranks it returns an error if rank 0 is lost.
 pub fn in_order<P, R>(
-    part: Part,
+    part: RankPart,
     threads: usize,
-    pace: Pace,
+    pace: PieceLength,
     read: impl FnOnce(&mut dyn FnMut(P) -> bool) + Send,
     work: impl Fn(&P) -> R + Sync,
     collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
@@ -160,9 +160,9 @@ where
 /// Works like [`in_order`] with the given interval of alive messages.
 fn in_order_with<P, R>(
     alive_every: Duration,
-    part: Part,
+    part: RankPart,
     threads: usize,
-    pace: Pace,
+    pace: PieceLength,
     read: impl FnOnce(&mut dyn FnMut(P) -> bool) + Send,
     work: impl Fn(&P) -> R + Sync,
     collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
@@ -173,18 +173,18 @@ where
 {
     let threads = threads.max(1);
     let others = match part {
-        Part::Alone => None,
-        Part::First(link, on_loss) => Some((link, on_loss, alive_every)),
-        Part::Other(link) => return serve(link, threads, pace, &work, alive_every),
+        RankPart::Alone => None,
+        RankPart::First(link, on_loss) => Some((link, on_loss, alive_every)),
+        RankPart::Other(link) => return serve(link, threads, pace, &work, alive_every),
     };
-    lead(others, threads, pace, read, &work, collect)
+    run_first(others, threads, pace, read, &work, collect)
 }
 
 /// Runs the part of rank 0, or of a single process. The duration in `others` is the interval of alive messages.
-fn lead<P, R>(
+fn run_first<P, R>(
     others: Option<(RankLink, OnLoss, Duration)>,
     threads: usize,
-    pace: Pace,
+    pace: PieceLength,
     read: impl FnOnce(&mut dyn FnMut(P) -> bool) + Send,
     work: &(impl Fn(&P) -> R + Sync),
     collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
@@ -195,19 +195,19 @@ where
 {
     let ranks = others.as_ref().map_or(1, |(link, ..)| link.ranks());
     let room = match pace {
-        Pace::Long => usize::MAX,
-        Pace::Short => (AHEAD + 1) * threads * ranks,
+        PieceLength::Long => usize::MAX,
+        PieceLength::Short => (PIECES_PER_THREAD + 1) * threads * ranks,
     };
     let (link, on_loss) = others.map(|(link, on_loss, pulse)| ((link, pulse), on_loss)).unzip();
-    let pieces = Pieces::to_come();
-    let shelf = Shelf {
-        state: Mutex::new(Shelved { pieces: BTreeMap::new(), next: 0, is_stopped: false }),
+    let pieces = PieceQueue::open();
+    let shelf = PendingPieces {
+        state: Mutex::new(PendingState { pieces: BTreeMap::new(), next: 0, is_stopped: false }),
         changed: Condvar::new(),
     };
     let (pieces, shelf) = (&pieces, &shelf);
     thread::scope(|scope| {
         // No thread may wait for further pieces, or to add a piece, once this scope ends.
-        let _ending = Ending { pieces, shelf };
+        let _ending = StopOnDrop { pieces, shelf };
         let (sender, found) = mpsc::channel();
         for index in 0..threads {
             let sender = sender.clone();
@@ -215,8 +215,8 @@ where
                 while let Some(number) = pieces.next() {
                     let Some(piece) = shelf.get(number) else { return };
                     let found = match catch_unwind(AssertUnwindSafe(|| work(&piece))) {
-                        Ok(result) => Found::Result(number, result),
-                        Err(panic) => Found::Panicked(panic),
+                        Ok(result) => CollectorEvent::Result(number, result),
+                        Err(panic) => CollectorEvent::Panicked(panic),
                     };
                     if sender.send(found).is_err() {
                         return;
@@ -231,7 +231,9 @@ where
                 let contents = |number| {
                     shelf.get(number).and_then(|piece| serde_json::to_vec(&*piece).ok()).unwrap_or_default()
                 };
-                give_contents(&mut link, pieces, &contents, alive_every, &mut |heard| hear(heard, &sender));
+                lend_pieces_with_contents(&mut link, pieces, &contents, alive_every, &mut |heard| {
+                    forward(heard, &sender)
+                });
             })?;
         }
         drop(sender);
@@ -246,41 +248,43 @@ where
             pieces.close();
         });
         // Taken by value: when the scope ends, sends fail.
-        let found: mpsc::Receiver<Found<R>> = found;
-        gather(found, shelf, on_loss, collect)
+        let found: mpsc::Receiver<CollectorEvent<R>> = found;
+        collect_in_order(found, shelf, on_loss, collect)
     })
 }
 
 /// Passes on an event of another rank. Returns false if the collector has ended.
-fn hear<R: DeserializeOwned>(heard: Heard, sender: &Sender<Found<R>>) -> bool {
+fn forward<R: DeserializeOwned>(heard: RankEvent, sender: &Sender<CollectorEvent<R>>) -> bool {
     let found = match heard {
-        Heard::Done(number, result) => match serde_json::from_slice(&result) {
-            Ok(result) => Found::Result(number, result),
-            Err(error) => Found::Failed(anyhow!(error).context(format!("piece {number} of another rank"))),
+        RankEvent::Done(number, result) => match serde_json::from_slice(&result) {
+            Ok(result) => CollectorEvent::Result(number, result),
+            Err(error) => {
+                CollectorEvent::Failed(anyhow!(error).context(format!("piece {number} of another rank")))
+            }
         },
-        Heard::Note(_) => return true,
-        Heard::Failed(rank, why) => Found::Failed(anyhow!("rank {rank}: {why}")),
-        Heard::Lost(rank, count) => Found::Lost(rank, count),
+        RankEvent::Note(_) => return true,
+        RankEvent::Failed(rank, why) => CollectorEvent::Failed(anyhow!("rank {rank}: {why}")),
+        RankEvent::Lost(rank, count) => CollectorEvent::Lost(rank, count),
     };
     sender.send(found).is_ok()
 }
 
 /// Collects the results in the order of their pieces.
-fn gather<P, R>(
-    found: mpsc::Receiver<Found<R>>,
-    shelf: &Shelf<P>,
+fn collect_in_order<P, R>(
+    found: mpsc::Receiver<CollectorEvent<R>>,
+    shelf: &PendingPieces<P>,
     on_loss: Option<OnLoss>,
     mut collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
 ) -> anyhow::Result<()> {
     let (mut next, mut early) = (0, BTreeMap::new());
     for found in found {
         match found {
-            Found::Result(number, result) => {
+            CollectorEvent::Result(number, result) => {
                 early.insert(number, result);
             }
-            Found::Failed(error) => return Err(error),
-            Found::Panicked(panic) => resume_unwind(panic),
-            Found::Lost(rank, count) => {
+            CollectorEvent::Failed(error) => return Err(error),
+            CollectorEvent::Panicked(panic) => resume_unwind(panic),
+            CollectorEvent::Lost(rank, count) => {
                 if let Some(on_loss) = &on_loss {
                     on_loss(rank, count);
                 }
@@ -298,12 +302,12 @@ fn gather<P, R>(
 }
 
 /// Guard that stops all threads when the work ends in any way.
-struct Ending<'e, P> {
-    pieces: &'e Pieces,
-    shelf: &'e Shelf<P>,
+struct StopOnDrop<'e, P> {
+    pieces: &'e PieceQueue,
+    shelf: &'e PendingPieces<P>,
 }
 
-impl<P> Drop for Ending<'_, P> {
+impl<P> Drop for StopOnDrop<'_, P> {
     fn drop(&mut self) {
         self.pieces.stop();
         self.shelf.stop();
@@ -314,7 +318,7 @@ impl<P> Drop for Ending<'_, P> {
 fn serve<P, R>(
     mut link: RankLink,
     threads: usize,
-    pace: Pace,
+    pace: PieceLength,
     work: &(impl Fn(&P) -> R + Sync),
     alive_every: Duration,
 ) -> anyhow::Result<()>
@@ -322,11 +326,11 @@ where
     P: DeserializeOwned,
     R: Serialize,
 {
-    let pieces = Pieces::to_come();
+    let pieces = PieceQueue::open();
     let (sender, told) = mpsc::channel();
     let do_piece = |number: u32| -> anyhow::Result<Vec<u8>> {
-        let piece =
-            serde_json::from_slice(&pieces.contents(number)).context("the ranks are not of one version")?;
+        let piece = serde_json::from_slice(&pieces.take_contents(number))
+            .context("the ranks are not of one version")?;
         match catch_unwind(AssertUnwindSafe(|| work(&piece))) {
             Ok(result) => Ok(serde_json::to_vec(&result)?),
             // The panic hook has already printed the panic.
@@ -340,8 +344,8 @@ where
             thread::Builder::new().name(format!("piece-{index}")).spawn_scoped(scope, move || {
                 while let Some(number) = pieces.next() {
                     let tale = match do_piece(number) {
-                        Ok(result) => Told::Done(number, result),
-                        Err(error) => Told::Failed(format!("{error:#}")),
+                        Ok(result) => WorkerMessage::Done(number, result),
+                        Err(error) => WorkerMessage::Failed(format!("{error:#}")),
                     };
                     if sender.send(tale).is_err() {
                         return;
@@ -350,7 +354,7 @@ where
             })?;
         }
         drop(sender);
-        Ok(work_with(&mut link, pace.at_a_time(threads), pieces, &told, alive_every)?)
+        Ok(serve_pieces_with_interval(&mut link, pace.at_a_time(threads), pieces, &told, alive_every)?)
     })
 }
 
@@ -364,9 +368,9 @@ mod tests {
     const PULSE: Duration = Duration::from_millis(100);
 
     /// Link of a rank that is lost after a number of packets.
-    struct Dying(ThreadLink, u32);
+    struct FailingLink(ThreadLink, u32);
 
-    impl Link for Dying {
+    impl Link for FailingLink {
         fn rank(&self) -> usize {
             self.0.rank()
         }
@@ -395,7 +399,7 @@ mod tests {
         format!("{}{}", piece.1, piece.0 * piece.0)
     }
 
-    struct Outcome {
+    struct RunResult {
         words: Vec<String>,
         lost: u32,
         made: u32,
@@ -403,7 +407,7 @@ mod tests {
     }
 
     /// Runs `count` pieces over these ranks. Each rank is lost after the given number of packets.
-    fn run(count: u32, others: &[u32], pace: Pace, enough: u32) -> Outcome {
+    fn run(count: u32, others: &[u32], pace: PieceLength, enough: u32) -> RunResult {
         let mut links = thread_links(others.len() + 1).into_iter();
         let first = links.next().expect("a rank");
         let (lost, made) = (Arc::new(AtomicU32::new(0)), AtomicU32::new(0));
@@ -411,12 +415,13 @@ mod tests {
         let on_loss = Box::new(move |_, _| {
             losses.fetch_add(1, Ordering::Relaxed);
         });
-        let part = if others.is_empty() { Part::Alone } else { Part::First(Box::new(first), on_loss) };
+        let part =
+            if others.is_empty() { RankPart::Alone } else { RankPart::First(Box::new(first), on_loss) };
         let (mut words, mut most) = (Vec::new(), 0);
         thread::scope(|scope| {
             for (link, &packets) in links.zip(others) {
                 scope.spawn(move || {
-                    let part = Part::Other(Box::new(Dying(link, packets)));
+                    let part = RankPart::Other(Box::new(FailingLink(link, packets)));
                     let nothing = |_: &mut dyn FnMut((u32, String)) -> bool| unreachable!("rank 0 reads");
                     // A lost rank returns an error.
                     let collect = |_: &_, _| unreachable!("rank 0 collects");
@@ -443,7 +448,7 @@ mod tests {
             })
             .expect("it works");
         });
-        Outcome { words, lost: lost.load(Ordering::Relaxed), made: made.into_inner(), most }
+        RunResult { words, lost: lost.load(Ordering::Relaxed), made: made.into_inner(), most }
     }
 
     fn words(count: u32) -> Vec<String> {
@@ -453,35 +458,39 @@ mod tests {
     #[test]
     fn what_is_collected_does_not_depend_on_who_worked() {
         for others in [&[][..], &[u32::MAX], &[u32::MAX; 3]] {
-            for pace in [Pace::Long, Pace::Short] {
+            for pace in [PieceLength::Long, PieceLength::Short] {
                 let outcome = run(300, others, pace, u32::MAX);
                 assert_eq!(outcome.words, words(300));
-                if pace == Pace::Short {
+                if pace == PieceLength::Short {
                     // One piece is being made and one is being collected, besides those of the limit.
-                    assert!(outcome.most <= (AHEAD + 1) * 2 * (others.len() + 1) + 2, "{}", outcome.most);
+                    assert!(
+                        outcome.most <= (PIECES_PER_THREAD + 1) * 2 * (others.len() + 1) + 2,
+                        "{}",
+                        outcome.most
+                    );
                 }
             }
         }
-        assert!(run(0, &[u32::MAX], Pace::Long, u32::MAX).words.is_empty());
+        assert!(run(0, &[u32::MAX], PieceLength::Long, u32::MAX).words.is_empty());
     }
 
     #[test]
     fn pieces_of_a_lost_rank_are_done_by_others() {
-        for pace in [Pace::Long, Pace::Short] {
+        for pace in [PieceLength::Long, PieceLength::Short] {
             let outcome = run(200, &[7, u32::MAX], pace, u32::MAX);
             assert_eq!((outcome.words, outcome.lost), (words(200), 1));
         }
     }
 
     #[test]
-    fn who_has_enough_reads_no_more() {
-        let outcome = run(1_000_000, &[u32::MAX], Pace::Short, 50);
+    fn reading_stops_when_the_collector_breaks() {
+        let outcome = run(1_000_000, &[u32::MAX], PieceLength::Short, 50);
         assert_eq!(outcome.words, words(50));
         assert!(outcome.made < 200, "{}", outcome.made);
     }
 
     #[test]
-    fn errors_and_panics_come_out() {
+    fn errors_and_panics_are_returned() {
         let read = |send: &mut dyn FnMut(u32) -> bool| {
             (0..1000).for_each(|number| {
                 send(number);
@@ -489,12 +498,13 @@ mod tests {
         };
         let stop =
             |_: &u32, found: u32| if found > 5 { bail!("no more") } else { Ok(ControlFlow::Continue(())) };
-        let result = in_order(Part::Alone, 2, Pace::Short, read, |&piece| piece, stop);
+        let result = in_order(RankPart::Alone, 2, PieceLength::Short, read, |&piece| piece, stop);
         assert_eq!(result.map_err(|error| error.to_string()), Err("no more".to_owned()));
         let faulty = |&piece: &u32| assert_ne!(piece, 9);
         let all = |_: &u32, ()| Ok(ControlFlow::Continue(()));
-        let caught =
-            catch_unwind(AssertUnwindSafe(|| in_order(Part::Alone, 2, Pace::Short, read, faulty, all)));
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            in_order(RankPart::Alone, 2, PieceLength::Short, read, faulty, all)
+        }));
         assert!(caught.is_err());
         // A panic on another rank, which gets some pieces, because they take rank 0 long.
         let faulty = |&piece: &u32| assert!(piece <= 5);
@@ -502,11 +512,11 @@ mod tests {
         let (other, first) = (links.remove(1), links.remove(0));
         thread::scope(|scope| {
             scope.spawn(move || {
-                drop(in_order(Part::Other(Box::new(other)), 1, Pace::Long, read, faulty, all))
+                drop(in_order(RankPart::Other(Box::new(other)), 1, PieceLength::Long, read, faulty, all))
             });
             let slow = |&piece: &u32| thread::sleep(Duration::from_millis(u64::from(piece > 5) * 20));
-            let part = Part::First(Box::new(first), Box::new(|_, _| ()));
-            let error = in_order(part, 1, Pace::Long, read, slow, all).expect_err("the other fails");
+            let part = RankPart::First(Box::new(first), Box::new(|_, _| ()));
+            let error = in_order(part, 1, PieceLength::Long, read, slow, all).expect_err("the other fails");
             assert!(error.to_string().contains("rank 1: piece "), "{error:#}");
         });
     }

@@ -4,8 +4,8 @@ use super::Input;
 use crate::progress;
 use crate::ranks;
 use indicatif::ProgressBar;
-use kosumi_tools::collections::{self, Batch, Limits, Problem, Seen, Work, Workers};
-use kosumi_tools::ranks::Part;
+use kosumi_tools::collections::{self, Batch, BatchResult, InputCounts, Limits, Problem, Workers};
+use kosumi_tools::ranks::RankPart;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -17,18 +17,18 @@ use walkdir::WalkDir;
 
 /// Runs [`collections::run`] with the options of the command line. Ranks other than 0 only work: they collect and show
 /// nothing.
-pub(super) fn run_shown<T: Serialize + DeserializeOwned + Send>(
+pub(super) fn run_with_progress<T: Serialize + DeserializeOwned + Send>(
     input: &Input,
-    part: Part,
+    part: RankPart,
     except: Option<PathBuf>,
-    work: impl Fn(&Batch) -> Work<T> + Sync,
+    work: impl Fn(&Batch) -> BatchResult<T> + Sync,
     mut collect: impl FnMut(&Batch, T, &[Problem]) -> anyhow::Result<ControlFlow<()>>,
-) -> anyhow::Result<Seen> {
+) -> anyhow::Result<InputCounts> {
     let consumed = AtomicU64::new(0);
     let bar = if part.is_other() { ProgressBar::hidden() } else { progress_bar(input) };
-    let mut seen = Seen::default();
+    let mut seen = InputCounts::default();
     let mut reported = 0;
-    let shown = |batch: &Batch, work: Work<T>| {
+    let shown = |batch: &Batch, work: BatchResult<T>| {
         let problems = seen.add(batch, work.problems);
         for problem in problems.iter().take(input.list.saturating_sub(reported)) {
             reported += 1;

@@ -10,7 +10,7 @@ pub(super) const MAX_LIST: usize = 10_000;
 
 /// Position of a move in the input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct MovePlace {
+pub(super) struct MoveLocation {
     file: String,
     /// Number of the game in the file, from 1.
     game: u64,
@@ -20,10 +20,10 @@ pub(super) struct MovePlace {
     number: usize,
 }
 
-impl MovePlace {
-    pub(super) fn of(batch: &Batch, entry: &Entry, number: usize, offset: usize) -> MovePlace {
+impl MoveLocation {
+    pub(super) fn of(batch: &Batch, entry: &Entry, number: usize, offset: usize) -> MoveLocation {
         let offset = source_offset(batch.bytes(entry), offset);
-        MovePlace {
+        MoveLocation {
             file: entry.place.source.to_string(),
             game: entry.place.game,
             byte: entry.place.offset + offset as u64,
@@ -32,7 +32,7 @@ impl MovePlace {
     }
 }
 
-impl fmt::Display for MovePlace {
+impl fmt::Display for MoveLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: game {}, byte {}, move {}", self.file, self.game, self.byte, self.number)
     }

@@ -2,7 +2,7 @@
 
 /// Message about pieces.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Talk {
+pub(super) enum Message {
     /// The rank works on this number of pieces at a time.
     Ready(u32),
     /// The rank is alive.
@@ -19,16 +19,16 @@ pub(super) enum Talk {
     End,
 }
 
-impl Talk {
+impl Message {
     pub(super) fn to_packet(&self) -> Vec<u8> {
         let (kind, number, rest): (u8, u32, &[u8]) = match self {
-            Talk::Ready(slots) => (0, *slots, &[]),
-            Talk::Alive => (1, 0, &[]),
-            Talk::Piece(piece, contents) => (2, *piece, contents),
-            Talk::Done(piece, found) => (3, *piece, found),
-            Talk::Note(note) => (4, 0, note),
-            Talk::Failed(why) => (5, 0, why.as_bytes()),
-            Talk::End => (6, 0, &[]),
+            Message::Ready(slots) => (0, *slots, &[]),
+            Message::Alive => (1, 0, &[]),
+            Message::Piece(piece, contents) => (2, *piece, contents),
+            Message::Done(piece, found) => (3, *piece, found),
+            Message::Note(note) => (4, 0, note),
+            Message::Failed(why) => (5, 0, why.as_bytes()),
+            Message::End => (6, 0, &[]),
         };
         let mut packet = Vec::with_capacity(5 + rest.len());
         packet.push(kind);
@@ -38,18 +38,18 @@ impl Talk {
     }
 
     /// Parses a packet. Returns `None` if it is no valid message.
-    pub(super) fn from_packet(packet: &[u8]) -> Option<Talk> {
+    pub(super) fn from_packet(packet: &[u8]) -> Option<Message> {
         let (&kind, rest) = packet.split_first()?;
         let (number, rest) = rest.split_first_chunk()?;
         let number = u32::from_le_bytes(*number);
         let talk = match kind {
-            0 => Talk::Ready(number),
-            1 => Talk::Alive,
-            2 => Talk::Piece(number, rest.to_vec()),
-            3 => Talk::Done(number, rest.to_vec()),
-            4 => Talk::Note(rest.to_vec()),
-            5 => Talk::Failed(String::from_utf8_lossy(rest).into_owned()),
-            6 => Talk::End,
+            0 => Message::Ready(number),
+            1 => Message::Alive,
+            2 => Message::Piece(number, rest.to_vec()),
+            3 => Message::Done(number, rest.to_vec()),
+            4 => Message::Note(rest.to_vec()),
+            5 => Message::Failed(String::from_utf8_lossy(rest).into_owned()),
+            6 => Message::End,
             _ => return None,
         };
         Some(talk)
@@ -63,20 +63,20 @@ mod tests {
     #[test]
     fn messages_arrive_as_they_were_sent() {
         let messages = [
-            Talk::Ready(3),
-            Talk::Alive,
-            Talk::Piece(70_000, vec![]),
-            Talk::Piece(7, vec![4, 5]),
-            Talk::Done(5, vec![1, 2, 3]),
-            Talk::Note(vec![]),
-            Talk::Failed("so".to_owned()),
-            Talk::End,
+            Message::Ready(3),
+            Message::Alive,
+            Message::Piece(70_000, vec![]),
+            Message::Piece(7, vec![4, 5]),
+            Message::Done(5, vec![1, 2, 3]),
+            Message::Note(vec![]),
+            Message::Failed("so".to_owned()),
+            Message::End,
         ];
         for message in messages {
             let packet = message.to_packet();
-            assert_eq!(Talk::from_packet(&packet).as_ref(), Some(&message));
-            assert_eq!(Talk::from_packet(&packet[..4]), None);
+            assert_eq!(Message::from_packet(&packet).as_ref(), Some(&message));
+            assert_eq!(Message::from_packet(&packet[..4]), None);
         }
-        assert_eq!(Talk::from_packet(&[7, 0, 0, 0, 0]), None);
+        assert_eq!(Message::from_packet(&[7, 0, 0, 0, 0]), None);
     }
 }
