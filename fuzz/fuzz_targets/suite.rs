@@ -7,7 +7,7 @@
 //! ```
 #![no_main]
 
-use kosumi_tools::regress::{Matching, Reply, Suite};
+use kosumi_tools::regress::{Matching, Response, Suite};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
@@ -24,10 +24,10 @@ fuzz_target!(|bytes: &[u8]| {
                     assert!(!step.name().is_empty());
                     let Some(expected) = &step.expectation else { continue };
                     for answer in ["", "A1", "1 2\n3", step.command.as_str(), expected.text.as_str()] {
-                        let right = expected.accepts(Reply::Success(answer));
+                        let right = expected.accepts(Response::Success(answer));
                         assert_eq!(right, expected.matches(answer) != expected.is_negated());
                         if matching == Matching::Full {
-                            assert!(!expected.accepts(Reply::Failure(answer)));
+                            assert!(!expected.accepts(Response::Failure(answer)));
                         }
                     }
                 }
