@@ -2,10 +2,10 @@
 //! this one if the path is changed.
 
 use super::options;
-use crate::analysis::{Entries, is_known, is_of_no_concern};
+use crate::analysis::{Entries, is_of_no_concern};
 use crate::board::BoardSize;
 use crate::commands::{Setting, with_rule};
-use crate::engine::{EngineSettings, processors};
+use crate::engine::{EngineSettings, parameters, processors};
 use anyhow::anyhow;
 use clap::Args;
 use std::ffi::OsString;
@@ -103,8 +103,15 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
             }
             _ if OTHERS.contains(&key) || is_of_no_concern(key) => {}
             _ => {
-                let known =
-                    if is_known(key) { "known, but changes nothing here" } else { "unknown, and not used" };
+                let known = match parameters::find(key) {
+                    Some(parameter) => {
+                        let is_right = parameter.configure(&mut EngineSettings::default(), value);
+                        is_right.map_err(|error| wrong(error.to_string()))?;
+                        "known, but changes nothing here"
+                    }
+                    None if key == "reportAnalysisWinratesAs" => "known, but changes nothing here",
+                    None => "unknown, and not used",
+                };
                 let note = format!("key '{key}' of the configuration is {known}");
                 if !found.idle.contains(&note) {
                     found.idle.push(note);
@@ -226,6 +233,8 @@ mod tests {
             "allowResignation = 2",
             "koRule = EVIL",
             "numSearchThreads = 0",
+            "fpuParentWeightByVisitedPolicyPow = 6",
+            "chosenMovePrune = -1",
         ] {
             let error = read(text).err().expect(text).to_string();
             assert!(error.contains(text.split(' ').next().unwrap()), "{error}");

@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// From here on a loss is held against no move.
 const NO_LAMBDA: f32 = 1e8;
 
+/// Smaller scales of losses count as this one: nothing is divided by 0.
+const LEAST_LAMBDA: f32 = 1e-6;
+
 /// A move between which is chosen.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Choice {
@@ -40,7 +43,7 @@ fn shares(settings: &HumanSettings, moves: &[Choice]) -> Vec<f64> {
         .map(|it| match settings.pikl_lambda {
             _ if is_ignored(it) => 0.0,
             NO_LAMBDA.. => it.human,
-            lambda => it.human * ((it.value - best) / f64::from(lambda)).exp(),
+            lambda => it.human * ((it.value - best) / f64::from(lambda.max(LEAST_LAMBDA))).exp(),
         })
         .collect();
     let sum: f64 = human.iter().sum();

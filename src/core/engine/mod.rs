@@ -10,6 +10,7 @@ mod decide;
 mod evaluator;
 mod expected;
 mod human;
+pub mod parameters;
 mod passing;
 mod queries;
 mod rank;

@@ -33,6 +33,7 @@ pub mod node;
 pub mod noise;
 pub mod params;
 mod progress;
+pub mod registry;
 pub mod report;
 pub mod restriction;
 pub mod root_moves;

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 fn search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
-    let rave = RaveParams { exploration: 0.5, ..RaveParams::default() };
+    let rave = RaveParams { rave_exploration: 0.5, ..RaveParams::default() };
     let params = SearchParams { expand_after: 1, formula: Formula::Rave(rave), ..SearchParams::default() };
     Search::new(evaluator, params, 8, threads)
 }
@@ -626,7 +626,7 @@ fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
     assert_eq!(scale_without(search.table(), root, &[]), 1.0);
     // Where nothing is left out, nothing changes.
     let mut off = puct_search(HashPolicy, 1);
-    let root = RootParams { symmetry_pruning: false, ..RootParams::USUAL };
+    let root = RootParams { root_symmetry_pruning: false, ..RootParams::default() };
     off.set_params(SearchParams { root, ..SearchParams::for_network() });
     let all = off.run(&game, 1, &context);
     assert_eq!(summary(&all), summary(&run(&mut puct_search(HashPolicy, 1), &game, 1500, 1)));
@@ -637,11 +637,11 @@ fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
 fn the_roots_probabilities_have_a_temperature() {
     let game = empty(5);
     let mut search = puct_search(HashPolicy, 1);
-    let mut priors = |policy_temperature: f32| {
+    let mut priors = |temperature: f32| {
         let root = RootParams {
-            policy_temperature,
-            policy_temperature_early: policy_temperature,
-            ..RootParams::USUAL
+            root_policy_temperature: temperature,
+            root_policy_temperature_early: temperature,
+            ..RootParams::default()
         };
         search.set_params(SearchParams { root, ..SearchParams::for_network() });
         let report = run(&mut search, &game, 1, 1);
