@@ -494,10 +494,9 @@ impl<E: Evaluator + Sync> Search<E> {
                 self.clear();
             }
         }
-        // A table has room for thousands of nodes, so an empty one has room for the root.
         self.table.find_or_insert(key).unwrap_or_else(|| {
             self.clear();
-            self.table.find_or_insert(key).unwrap_or(0)
+            self.table.begin_with(key)
         })
     }
 }
