@@ -7,7 +7,7 @@ mod sharing;
 mod signature;
 
 use crate::board::{Board, BoardSize};
-use crate::engine::{EngineEvaluator, run_search};
+use crate::engine::EngineEvaluator;
 use crate::game::Game;
 use crate::playout::{self, Policy};
 use crate::rng::Rng;
@@ -137,7 +137,7 @@ fn search(size: BoardSize, threads: usize) -> Search<EngineEvaluator> {
 fn search_by_count(search: &mut Search<EngineEvaluator>, game: &Game, count: u32) -> SearchReport {
     let limits = Limits::playouts(count);
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
-    run_search(search, game, SEED, &context)
+    search.run(game, SEED, &context)
 }
 
 fn position(size: BoardSize, rules: Rules, moves: &str) -> anyhow::Result<Game> {
@@ -189,7 +189,7 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
     let start = Instant::now();
     let elapsed = || start.elapsed();
     let context = SearchContext::new(&limits, &elapsed, &|| false);
-    let report = run_search(&mut search, &game, SEED, &context);
+    let report = search.run(&game, SEED, &context);
     let per_second = f64::from(report.playouts) / start.elapsed().as_secs_f64();
     Ok(SearchSpeed {
         per_second,

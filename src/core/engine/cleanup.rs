@@ -63,12 +63,15 @@ impl Engine {
         let near_only = MoveRule { color, moves: near.iter().map(Move::Play).collect(), until: 1 };
         let nearby = Restriction { avoid: Vec::new(), allow: vec![near_only] };
         let limits = halved(&self.limits(self.budget(color)));
+        let game = self.game.clone();
         let free = self.run_search(
+            &game,
             &limits,
             SearchRequest { restriction: anywhere, ..SearchRequest::new(interrupted) },
             Purpose::Analysis,
         );
         let taking = self.run_search(
+            &game,
             &limits,
             SearchRequest { restriction: nearby, ..SearchRequest::new(interrupted) },
             Purpose::Analysis,

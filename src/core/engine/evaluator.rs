@@ -10,7 +10,7 @@ use crate::game::{Game, Line};
 use crate::net::Network;
 use crate::playout::HeuristicPolicy;
 use crate::rng::Rng;
-use crate::search::{Search, SearchContext, SearchParams, SearchReport};
+use crate::search::SearchParams;
 use std::sync::Arc;
 
 /// A network if the engine has one, otherwise playouts.
@@ -20,27 +20,6 @@ pub enum EngineEvaluator {
     Playouts(Box<Playouts>),
     /// Asks a network.
     Network(Box<NetworkEvaluator>),
-}
-
-/// [`Search::run`] for what an engine asks. The function is compiled with this crate, whose code is optimised; where
-/// other crates name the generic one, they compile a search of their own.
-pub fn run_search(
-    search: &mut Search<EngineEvaluator>,
-    game: &Game,
-    seed: u64,
-    context: &SearchContext<'_>,
-) -> SearchReport {
-    search.run(game, seed, context)
-}
-
-/// [`Search::run_in_place`], compiled with this crate, too.
-pub(super) fn run_search_in_place(
-    search: &Search<EngineEvaluator>,
-    game: &Game,
-    seed: u64,
-    context: &SearchContext<'_>,
-) -> Option<SearchReport> {
-    search.run_in_place(game, seed, context)
 }
 
 impl EngineEvaluator {

@@ -7,7 +7,7 @@ use super::settings::HumanSettings;
 use super::{Engine, EngineEvaluator, evaluator};
 use crate::board::{ByColor, Color, Move, Symmetry};
 use crate::eval::NetworkEvaluator;
-use crate::game::Line;
+use crate::game::{Game, Line};
 use crate::net::input::index;
 use crate::net::{Network, NotFinite, Prediction};
 use crate::search::{RootExploration, SearchReport, TreeExploration};
@@ -123,29 +123,28 @@ impl Engine {
     /// If the network answers with numbers that are not finite.
     pub fn predict_human(&self, color: Color, symmetry: Symmetry) -> Option<Result<Prediction, NotFinite>> {
         let mut evaluator = self.human_network()?.clone();
-        let mut game = self.game.clone();
-        game.set_to_move(color);
-        Some(evaluator.predict(&Line::new(&game), symmetry, 0.0))
+        Some(evaluator.predict(&Line::new(&self.game_with_turn(color)), symmetry, 0.0))
     }
 
-    /// How probably people of the profile make each legal move; `None` if nothing is known of people.
-    fn human_priors(&self) -> Option<Vec<(Move, f32)>> {
+    /// Probability with which people of the profile make each legal move of a position; `None` if nothing is known of people.
+    fn human_priors(&self, game: &Game) -> Option<Vec<(Move, f32)>> {
         self.settings.network.profile?;
-        let prediction = self.predict_human(self.game.to_move(), Symmetry::ALL[0])?.ok()?;
-        let size = self.game.size();
+        let prediction =
+            self.human_network()?.clone().predict(&Line::new(game), Symmetry::ALL[0], 0.0).ok()?;
+        let size = game.size();
         let points = size.points().map(|point| (Move::Play(point), prediction.policy[index(size, point)]));
         Some(points.chain([(Move::Pass, prediction.pass)]).filter(|&(_, prior)| prior > 0.0).collect())
     }
 
-    /// What the search is to look at because people would play it.
-    pub(super) fn root_exploration(&self) -> Option<RootExploration> {
+    /// Simulations of a search of this position that choose the first move as people do.
+    pub(super) fn root_exploration(&self, game: &Game) -> Option<RootExploration> {
         let HumanSettings { root_weightless: weightless, root_weightful: weightful, .. } =
             self.settings.human;
         if weightless + weightful <= 0.0 || !matches!(self.search.evaluator(), EngineEvaluator::Network(_)) {
             return None;
         }
         let HumanSettings { cpuct, cpuct_permanent, .. } = self.settings.human;
-        let priors = self.human_priors()?;
+        let priors = self.human_priors(game)?;
         Some(RootExploration { priors, weightless, weightful, cpuct, cpuct_permanent })
     }
 
@@ -165,7 +164,7 @@ impl Engine {
     ) -> Option<Move> {
         let settings = &self.settings.human;
         let temperature = settings.temperature_after(self.game.records().len(), self.game.size().area());
-        let priors = if settings.chosen_move_share > 0.0 { self.human_priors() } else { None };
+        let priors = if settings.chosen_move_share > 0.0 { self.human_priors(&self.game) } else { None };
         if priors.is_none() && temperature <= 0.0 {
             return None;
         }
@@ -269,7 +268,7 @@ mod tests {
     fn moves_are_those_that_people_play_most() {
         let cool = HumanSettings { temperature: 0.0, ..SETTINGS };
         let mut human = engine(cool, Some("rank_5k"));
-        let priors = human.human_priors().unwrap();
+        let priors = human.human_priors(&human.game).unwrap();
         let sum: f32 = priors.iter().map(|&(_, prior)| prior).sum();
         assert!((sum - 1.0).abs() < 1e-4, "{sum}");
         let likeliest = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
@@ -278,7 +277,7 @@ mod tests {
         // Without a profile nothing is known of people.
         let mut plain = engine(HumanSettings::default(), Some("rank_5k"));
         let mut unknown = engine(cool, None);
-        assert!(unknown.human_priors().is_none());
+        assert!(unknown.human_priors(&unknown.game).is_none());
         let found =
             [&mut plain, &mut unknown].map(|it| it.genmove(Color::Black, SearchRequest::new(&|| false)));
         assert_eq!(found[0], found[1]);
@@ -351,7 +350,7 @@ mod tests {
             HumanSettings { root_weightful: 0.8, cpuct_permanent: 2.0, ..HumanSettings::default() };
         let visits = |settings: HumanSettings| {
             let mut engine = engine(settings, Some("rank_20k"));
-            let priors = engine.human_priors().unwrap();
+            let priors = engine.human_priors(&engine.game).unwrap();
             let likeliest = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
             engine.genmove(Color::Black, SearchRequest::new(&|| false));
             let report = engine.last_report().unwrap();

@@ -12,6 +12,7 @@ mod expected;
 mod human;
 pub mod parameters;
 mod passing;
+mod plan;
 mod queries;
 mod rank;
 mod reading;
@@ -29,7 +30,7 @@ mod uneven;
 pub use analyst::{
     Analysis, Analyst, AnalystSettings, Expectation, MoveAnalysis, PeopleView, Question, Reports, Wishes,
 };
-pub use evaluator::{EngineEvaluator, run_search};
+pub use evaluator::EngineEvaluator;
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings, processors};
@@ -40,15 +41,13 @@ pub use survival::{Judgement, SurvivalQuestion};
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
 use crate::eval::{NetworkEvaluator, NetworkSettings};
 use crate::game::{Game, IllegalMove, Line};
-use crate::net::{Network, NotFinite, Prediction, features};
+use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::mix;
 use crate::rules::Rules;
-use crate::search::{
-    AntiMirror, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext, SearchParams,
-    SearchReport, Shares, TreeExploration,
-};
+use crate::search::{Limits, Reporting, Search, SearchContext, SearchParams, SearchReport};
 use crate::solve::{Memo, MemoUsage};
 use crate::time::{Clock, TimeControl};
+use plan::Explored;
 use record::GameNotes;
 use spread::Spread;
 use status::Moment;
@@ -95,15 +94,6 @@ enum Purpose {
     Analysis,
     /// What the opponent may answer, on his time.
     Pondering,
-}
-
-/// See [`TreeExploration::kind`].
-type Explored = (ByColor<Shares>, [f32; 2]);
-
-/// For whom a search of a position in which this player is on turn is made: on the opponent's time, the player thinks who has
-/// just moved.
-fn thinks(to_move: Color, purpose: Purpose) -> Color {
-    if purpose == Purpose::Pondering { to_move.opponent() } else { to_move }
 }
 
 /// What the search of an engine with these settings goes by, on boards of this size.
@@ -221,9 +211,7 @@ impl Engine {
         let black_doubling_advantage = self.black_advantage(color, Purpose::Analysis);
         let settings = NetworkSettings { black_doubling_advantage, ..network.settings() };
         let mut evaluator = network.with_settings_and_cache(settings, 0);
-        let mut game = self.game.clone();
-        game.set_to_move(color);
-        Some(evaluator.predict(&Line::new(&game), symmetry, optimism))
+        Some(evaluator.predict(&Line::new(&self.game_with_turn(color)), symmetry, optimism))
     }
 
     /// The search, for its statistics.
@@ -392,11 +380,16 @@ impl Engine {
     /// Searches the position for `color`, to these limits whatever the clocks say, and neither passes nor
     /// resigns instead. Whose turn it is stays, and what was learned is kept for the next search.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
-        let to_move = self.game.to_move();
-        self.game.set_to_move(color);
-        let report = self.run_search(limits, request, Purpose::Analysis);
-        self.game.set_to_move(to_move);
+        let game = self.game_with_turn(color);
+        let report = self.run_search(&game, limits, request, Purpose::Analysis);
         self.report.insert(report)
+    }
+
+    /// The game with a player to move.
+    fn game_with_turn(&self, color: Color) -> Game {
+        let mut game = self.game.clone();
+        game.set_to_move(color);
+        game
     }
 
     /// Gives the turn to a player.
@@ -412,115 +405,49 @@ impl Engine {
         self.searches
     }
 
-    fn run_search(&mut self, limits: &Limits, request: SearchRequest<'_>, purpose: Purpose) -> SearchReport {
+    /// Searches a position of this game for its side to move.
+    fn run_search(
+        &mut self,
+        game: &Game,
+        limits: &Limits,
+        request: SearchRequest<'_>,
+        purpose: Purpose,
+    ) -> SearchReport {
         let start = Instant::now();
-        let for_play = purpose == Purpose::Play;
-        self.tell_advantage(purpose);
-        let tree_exploration = self.explore_tree(purpose);
-        self.searches += 1;
-        self.searched = self.game.graph_key();
-        let seed = mix(self.settings.seed).wrapping_add(self.searches);
-        let exploration = self.root_exploration().or_else(|| self.ranked_exploration());
         let SearchRequest { interrupted, restriction, noise, observer } = request;
-        let noise = noise.or_else(|| self.wide_noise(for_play));
-        let anti_mirror = self.against_mirror(for_play);
-        let usual = self.search.params();
-        if anti_mirror.is_some() {
-            // Visits that are given to a mirrored reply are not to be taken for mistakes.
-            let changes = SearchChanges { use_noise_pruning: Some(false), ..SearchChanges::default() };
-            self.search.set_params(usual.changed(&changes));
-        }
-        let (search, spread, game) = (&mut self.search, &mut self.spread, &self.game);
+        self.tell_advantage(game.to_move(), purpose);
+        let plan = self.plan(game, purpose, noise);
+        self.forget_other_expectations(&plan);
+        self.searches += 1;
+        self.searched = game.graph_key();
+        let seed = mix(self.settings.seed).wrapping_add(self.searches);
+        let (search, spread) = (&mut self.search, &mut self.spread);
         let elapsed = || start.elapsed();
-        let context = SearchContext {
-            restriction: &restriction,
-            exploration: exploration.as_ref(),
-            tree_exploration: tree_exploration.as_ref(),
-            noise: noise.as_ref(),
-            anti_mirror,
-            for_play,
-            ..SearchContext::new(limits, &elapsed, interrupted)
+        let context =
+            SearchContext { restriction: &restriction, ..plan.context(limits, &elapsed, interrupted) };
+        let report = match observer {
+            None => spread::run(spread, search, game, seed, &context),
+            // Reports come from a worker; the observer stays on this thread.
+            Some(observer) => thread::scope(|scope| {
+                let (sender, reports) = mpsc::channel();
+                let searching = scope.spawn(move || {
+                    // If nobody listens any more, the search goes on.
+                    let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
+                    let reporting = Some(Reporting {
+                        first: observer.every,
+                        every: observer.every,
+                        on_report: &on_report,
+                    });
+                    spread::run(spread, search, game, seed, &SearchContext { reporting, ..context })
+                });
+                for report in reports {
+                    (observer.on_report)(game, &report);
+                }
+                searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            }),
         };
-        let Some(observer) = observer else {
-            let report = spread::run(spread, search, game, seed, &context);
-            self.search.set_params(usual);
-            self.time_manager.note_search(start.elapsed(), report.playouts, self.settings.threads);
-            return report;
-        };
-        // Reports come from a worker; the observer stays on this thread.
-        let report = thread::scope(|scope| {
-            let (sender, reports) = mpsc::channel();
-            let searching = scope.spawn(move || {
-                // If nobody listens any more, the search goes on.
-                let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
-                let reporting =
-                    Some(Reporting { first: observer.every, every: observer.every, on_report: &on_report });
-                spread::run(spread, search, game, seed, &SearchContext { reporting, ..context })
-            });
-            for report in reports {
-                (observer.on_report)(game, &report);
-            }
-            searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        self.search.set_params(usual);
         self.time_manager.note_search(start.elapsed(), report.playouts, self.settings.threads);
         report
-    }
-
-    /// What the network is told of Black's advantage in a search of a position in which this player is on turn.
-    fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
-        if purpose != Purpose::Analysis && self.follows_handicap() {
-            return self.uneven.black_advantage();
-        }
-        let advantaged = self.settings.advantaged.unwrap_or(thinks(to_move, purpose));
-        self.settings.doubling_advantage * advantaged.sign() as f32
-    }
-
-    /// Does the advantage follow handicap and komi when moves are to be played?
-    fn follows_handicap(&self) -> bool {
-        self.settings.doubling_advantage_per_point > 0.0
-            && self.search.evaluator().network().is_some_and(|it| features::knows_advantage(it.network()))
-    }
-
-    /// Tells the network who has which advantage. If that is news, everything that was learned is forgotten.
-    fn tell_advantage(&mut self, purpose: Purpose) {
-        let wanted = self.black_advantage(self.game.to_move(), purpose);
-        let Some(network) = self.search.evaluator().network() else { return };
-        let settings = network.settings();
-        if settings.black_doubling_advantage != wanted {
-            let network =
-                network.with_settings(NetworkSettings { black_doubling_advantage: wanted, ..settings });
-            self.search.set_evaluator(EngineEvaluator::Network(Box::new(network)));
-            self.status = None;
-        }
-    }
-
-    /// What this search is to expect of people below its root. If the graph at hand was searched with other expectations,
-    /// it is forgotten.
-    fn explore_tree(&mut self, purpose: Purpose) -> Option<TreeExploration> {
-        let exploration = self.tree_exploration(thinks(self.game.to_move(), purpose));
-        let wanted = exploration.as_ref().map(TreeExploration::kind);
-        if self.explored != wanted {
-            self.explored = wanted;
-            self.clear_search();
-        }
-        exploration
-    }
-
-    /// What lets a search look at more moves than it needs, if that is wanted.
-    fn wide_noise(&self, for_play: bool) -> Option<RootNoise> {
-        let settings = &self.settings;
-        let amount = if for_play { settings.wide_root_noise } else { settings.analysis_wide_root_noise };
-        let is_wanted = amount > 0.0 && self.search.evaluator().network().is_some();
-        is_wanted.then(|| RootNoise::wide(amount))
-    }
-
-    /// What to do about an opponent who mirrors, if that is wanted.
-    fn against_mirror(&self, for_play: bool) -> Option<AntiMirror> {
-        let settings = &self.settings;
-        let is_wanted = if for_play { settings.genmove_anti_mirror } else { settings.anti_mirror };
-        self.search.evaluator().network().filter(|_| is_wanted)?;
-        AntiMirror::against(&self.game)
     }
 
     /// How much of what was read about small regions had been read before.

@@ -4,7 +4,7 @@ use super::Engine;
 use super::status::Expects as _;
 use crate::board::{Cell, Move, Point, Symmetry};
 use crate::eval::{Evaluator, Ownership, Prior};
-use crate::game::Line;
+use crate::game::{Game, Line};
 use crate::search::SearchReport;
 
 impl Engine {
@@ -56,9 +56,14 @@ impl Engine {
 
     /// The legal moves of the player on turn, with what is known of them before any search; best of all first.
     pub fn priors(&self) -> Vec<(Move, Prior)> {
+        self.priors_of(&self.game)
+    }
+
+    /// [`priors`](Engine::priors) of another position.
+    pub(super) fn priors_of(&self, game: &Game) -> Vec<(Move, Prior)> {
         let mut moves = Vec::new();
-        self.search.evaluator().clone().expand_root(&Line::new(&self.game), &mut moves);
-        moves.retain(|&(mv, _)| self.game.check(self.game.to_move(), mv).is_ok());
+        self.search.evaluator().clone().expand_root(&Line::new(game), &mut moves);
+        moves.retain(|&(mv, _)| game.check(game.to_move(), mv).is_ok());
         moves.sort_by(|(_, a), (_, b)| b.merit().total_cmp(&a.merit()));
         moves
     }

@@ -8,6 +8,7 @@
 
 use super::Engine;
 use crate::board::Move;
+use crate::game::Game;
 use crate::net::Rank;
 use crate::search::{MoveReport, RootExploration, SearchReport};
 
@@ -83,12 +84,12 @@ impl Engine {
         self.settings.rank.filter(|_| is_alone).map(Style::of)
     }
 
-    /// What the search is to look at because the rank might play it.
-    pub(super) fn ranked_exploration(&self) -> Option<RootExploration> {
+    /// Simulations of a search of this position that look at moves because the rank might play them.
+    pub(super) fn ranked_exploration(&self, game: &Game) -> Option<RootExploration> {
         let style = self.style()?;
         let power = 1.0 / style.temperature;
         let raised =
-            self.priors().into_iter().map(|(mv, prior)| (mv, libm::powf(prior.probability(), power)));
+            self.priors_of(game).into_iter().map(|(mv, prior)| (mv, libm::powf(prior.probability(), power)));
         let priors: Vec<(Move, f32)> = raised.collect();
         let sum: f32 = priors.iter().map(|&(_, prior)| prior).sum();
         let priors = priors.into_iter().map(|(mv, prior)| (mv, prior / sum.max(f32::MIN_POSITIVE))).collect();
@@ -214,7 +215,7 @@ mod tests {
     #[test]
     fn without_a_rank_nothing_changes() {
         let mut plain = engine(None, 1);
-        assert!(plain.style().is_none() && plain.ranked_exploration().is_none());
+        assert!(plain.style().is_none() && plain.ranked_exploration(plain.game()).is_none());
         plain.change_settings(EngineSettings { rank: Some(rank("3k")), ..*plain.settings() });
         assert_eq!(plain.limits_without_clock().visits, Some(Style::of(rank("3k")).visits));
     }

@@ -76,8 +76,8 @@ use worker::{Common, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
-/// Limits, time, interruption and reports of a search. But for `restriction`, explorations and `noise`, none of it changes the
-/// result of a search that runs to a fixed number of simulations.
+/// Limits, time, interruption and reports of a search. But for `params`, `restriction`, explorations and `noise`, none of it changes
+/// the result of a search that runs to a fixed number of simulations.
 #[derive(Clone, Copy)]
 pub struct SearchContext<'a> {
     /// When to stop.
@@ -88,6 +88,8 @@ pub struct SearchContext<'a> {
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Told what has been found so far, now and then.
     pub reporting: Option<Reporting<'a>>,
+    /// Parameters of this search; `None`: those that the [`Search`] has.
+    pub params: Option<SearchParams>,
     /// Moves that are not to be searched.
     pub restriction: &'a Restriction,
     /// Simulations that choose the root's move otherwise.
@@ -116,6 +118,7 @@ impl<'a> SearchContext<'a> {
             elapsed,
             interrupted,
             reporting: None,
+            params: None,
             restriction: &NO_RESTRICTION,
             exploration: None,
             tree_exploration: None,
@@ -275,16 +278,22 @@ impl<E: Evaluator + Sync> Search<E> {
         self.clear();
     }
 
-    /// Changes the parameters; what was learned stays, unless the formula is another one.
+    /// Changes the parameters of searches that bring none of their own; what was learned stays, unless the formula is
+    /// another one.
     pub fn set_params(&mut self, params: SearchParams) {
         self.params = params;
-        if self.table.storing() != storing(&params) {
-            self.table = NodeTable::new(self.mebibytes, storing(&params));
+        self.fit_table(&params);
+    }
+
+    /// Makes a table for the formula of these parameters, if the present one is for another.
+    fn fit_table(&mut self, params: &SearchParams) {
+        if self.table.storing() != storing(params) {
+            self.table = NodeTable::new(self.mebibytes, storing(params));
             self.clear();
         }
     }
 
-    /// The parameters.
+    /// The parameters of searches that bring none of their own.
     pub fn params(&self) -> SearchParams {
         self.params
     }
@@ -306,17 +315,21 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// Searches the game's position for the player on turn.
     pub fn run(&mut self, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
-        let root = self.root(game);
-        self.set_root_priors(root, game);
-        self.set_values(root, game);
-        self.run_from(root, game, seed, context, Some(&self.seen.1))
+        let params = context.params.unwrap_or(self.params);
+        self.fit_table(&params);
+        let root = self.root(game, &params);
+        self.set_root_priors(root, game, &params);
+        self.set_values(root, game, &params);
+        self.run_from(root, game, &params, seed, context, Some(&self.seen.1))
     }
 
     /// The same without making room first, and without the priors of a root: nothing that was learned is forgotten or
     /// changed, whatever can be reached from the position. `None` if the table is full and has no node for the position.
     pub fn run_in_place(&self, game: &Game, seed: u64, context: &SearchContext<'_>) -> Option<SearchReport> {
         let root = self.table.find_or_insert(game.graph_key())?;
-        Some(self.run_from(root, game, seed, context, None))
+        let params = context.params.unwrap_or(self.params);
+        debug_assert_eq!(storing(&params), self.table.storing(), "a table of the other formula");
+        Some(self.run_from(root, game, &params, seed, context, None))
     }
 
     /// Begins a search from nothing: everything is forgotten, and the game's position is evaluated once, which counts as
@@ -332,10 +345,11 @@ impl<E: Evaluator + Sync> Search<E> {
         evaluator.expand_root(&line, &mut moves);
         adjust(&mut moves);
         self.table.expand(root, true, || &moves);
-        self.seen = (Some((game.graph_key(), self.temperature(game))), AtomicU32::new(1));
-        self.set_values(root, game);
+        let params = self.params;
+        self.seen = (Some((game.graph_key(), params.root_temperature(game))), AtomicU32::new(1));
+        self.set_values(root, game, &params);
         let root = self.table.node(root);
-        match self.valuation() {
+        match self.valuation(&params) {
             Some(valuation) => valuation.evaluated(root, game.to_move(), &evaluation, &mut Vec::new()),
             None => root.add_own(node::to_fixed(evaluation.value)),
         }
@@ -353,8 +367,8 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// Gives the moves of the root the priors that they have where a search begins. A position that was a root keeps
     /// them when it is met again further down, which takes moves that are taken back.
-    fn set_root_priors(&mut self, root: NodeId, game: &Game) {
-        let temperature = self.temperature(game);
+    fn set_root_priors(&mut self, root: NodeId, game: &Game, params: &SearchParams) {
+        let temperature = params.root_temperature(game);
         let wanted = Some((game.graph_key(), temperature));
         if self.seen.0 == wanted {
             return;
@@ -368,27 +382,28 @@ impl<E: Evaluator + Sync> Search<E> {
         give_root_priors(&self.table, &self.evaluator, root, game, temperature);
     }
 
-    /// The temperature of the root's probabilities.
-    fn temperature(&self, game: &Game) -> f32 {
-        self.params.root_temperature(game)
-    }
-
     /// The moves of the root that need not be looked at when one is to be played. The root has moves then.
-    fn pruned(&self, root: NodeId, game: &Game, context: &SearchContext<'_>) -> Vec<Move> {
+    fn pruned(
+        &self,
+        root: NodeId,
+        game: &Game,
+        params: &SearchParams,
+        context: &SearchContext<'_>,
+    ) -> Vec<Move> {
         let is_wanted = context.for_play
             && context.exploration.is_none()
             && context.noise.is_none()
-            && self.valuation().is_some();
+            && matches!(params.formula, Formula::Puct(_));
         if !is_wanted {
             return Vec::new();
         }
-        pruned_moves(&self.table, &self.evaluator, root, game, &self.params.root, context.restriction)
+        pruned_moves(&self.table, &self.evaluator, root, game, &params.root, context.restriction)
     }
 
     /// Measures utilities around the score that is expected here, and values all that was learned anew.
-    fn set_values(&mut self, root: NodeId, game: &Game) {
-        let Formula::Puct(params) = self.params.formula else { return };
-        let wanted = Some((game.graph_key(), params));
+    fn set_values(&mut self, root: NodeId, game: &Game, params: &SearchParams) {
+        let Formula::Puct(puct) = params.formula else { return };
+        let wanted = Some((game.graph_key(), puct));
         if self.valued == wanted {
             return;
         }
@@ -400,16 +415,16 @@ impl<E: Evaluator + Sync> Search<E> {
             let line = Line::new(game);
             self.evaluator.clone().evaluate(&line, &mut Rng::new(0), &mut Vec::new()).score_mean
         };
-        self.scale = Some(Scale::new(&params, game.size().area(), score));
+        self.scale = Some(Scale::new(&puct, game.size().area(), score));
         self.valued = wanted;
-        if let Some(valuation) = self.valuation() {
+        if let Some(valuation) = self.valuation(params) {
             valuation.refresh_all(root, game.to_move());
         }
     }
 
     /// What values depend on, under PUCT.
-    fn valuation(&self) -> Option<Valuation<'_>> {
-        let Formula::Puct(params) = self.params.formula else { return None };
+    fn valuation(&self, params: &SearchParams) -> Option<Valuation<'_>> {
+        let Formula::Puct(params) = params.formula else { return None };
         let scale = self.scale.unwrap_or_else(|| Scale::new(&params, 1, 0.0));
         Some(Valuation { table: &self.table, bias: &self.bias, params, scale })
     }
@@ -419,6 +434,7 @@ impl<E: Evaluator + Sync> Search<E> {
         &self,
         root: NodeId,
         game: &Game,
+        params: &SearchParams,
         seed: u64,
         context: &SearchContext<'_>,
         views: Option<&AtomicU32>,
@@ -426,7 +442,7 @@ impl<E: Evaluator + Sync> Search<E> {
         let color = game.to_move();
         self.complete(root, game);
         self.table.node(root).leave_order();
-        let pruned = self.pruned(root, game, context);
+        let pruned = self.pruned(root, game, params, context);
         let restriction = root_moves::without(context.restriction, color, pruned.clone());
         let context = &SearchContext { restriction: &restriction, ..*context };
         let edges = self.table.edges(self.table.node(root));
@@ -436,12 +452,12 @@ impl<E: Evaluator + Sync> Search<E> {
         let shared = Shared {
             forbidden_visits,
             visits_before,
-            progress: Progress::new(visits_before, self.params.descents_at_once),
+            progress: Progress::new(visits_before, params.descents_at_once),
             results: Mutex::default(),
         };
-        let (params, valuation, temperature) = (self.params, self.valuation(), self.temperature(game));
+        let (valuation, temperature) = (self.valuation(params), params.root_temperature(game));
         let root_scale = scale_without(&self.table, root, &pruned);
-        let common = Common { table: &self.table, params, valuation, root, temperature, root_scale };
+        let common = Common { table: &self.table, params: *params, valuation, root, temperature, root_scale };
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
             let evaluator = self.evaluator.clone();
@@ -456,7 +472,7 @@ impl<E: Evaluator + Sync> Search<E> {
             None => job(0),
         }
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
-        let view = View { params: &self.params, root_scale };
+        let view = View { params, root_scale };
         let mut report = SearchReport::new(&self.table, root, game, &counters, ownership, view);
         // Earlier searches may have preferred the image that was left out now.
         report.moves.sort_by_key(|entry| pruned.contains(&entry.mv));
@@ -478,12 +494,12 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// The game's node. If the table is more than half full, first everything that cannot be reached from it is
     /// forgotten; if that does not help, everything is.
-    fn root(&mut self, game: &Game) -> NodeId {
+    fn root(&mut self, game: &Game, params: &SearchParams) -> NodeId {
         let key = game.graph_key();
         if self.table.usage().fullness() > 0.5 {
             if let Some(root) = self.table.find(key) {
                 // What goes leaves its part of what it has noted, like all that lies behind.
-                if let Some(valuation) = self.valuation() {
+                if let Some(valuation) = self.valuation(params) {
                     valuation.refresh_all(root, game.to_move());
                 }
                 self.table.collect(root);

@@ -155,7 +155,7 @@ fn sums_are_exact_where_positions_are_explored() {
                 // Computed again from the leaves up, every mean is that of its definition: what did not count is in
                 // no edge.
                 let root = search.table.find(game.graph_key()).expect("root");
-                search.valuation().expect("PUCT").refresh_all(root, game.to_move());
+                search.valuation(&search.params).expect("PUCT").refresh_all(root, game.to_move());
                 check_means(&search, &game, true);
             }
         }

@@ -227,7 +227,7 @@ fn means_are_exact() {
                 // Computed again from the leaves up, nothing is stale on a graph either: what was learned through
                 // another parent has arrived.
                 let root = search.table.find(game.graph_key()).expect("root");
-                search.valuation().expect("PUCT").refresh_all(root, game.to_move());
+                search.valuation(&search.params).expect("PUCT").refresh_all(root, game.to_move());
                 check_means(&search, &game, true);
             }
         }
@@ -272,7 +272,7 @@ fn utilities_follow_the_root() {
     run(&mut search, &game, 1, 1);
     assert_ne!(search.scale, before);
     let root = search.table.find(game.graph_key()).expect("root");
-    search.valuation().expect("PUCT").refresh_all(root, game.to_move());
+    search.valuation(&search.params).expect("PUCT").refresh_all(root, game.to_move());
     check_means(&search, &game, true);
     assert!(search.table().node(root).visits() > 100);
 }
@@ -631,6 +631,25 @@ fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
     let all = off.run(&game, 1, &context);
     assert_eq!(summary(&all), summary(&run(&mut puct_search(HashPolicy, 1), &game, 1500, 1)));
     assert!(known.iter().all(|entry| all.find(entry.mv).is_some()));
+}
+
+#[test]
+fn a_search_may_bring_its_own_parameters() {
+    let game = empty(5);
+    let plain = SearchParams { formula: Formula::Puct(plain_puct()), ..SearchParams::for_network() };
+    let limits = Limits::playouts(200);
+    let usual = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
+    let mut wanted = with_puct(plain_puct(), HashPolicy, 1);
+    let mut search = puct_search(HashPolicy, 1);
+    let first = summary(&search.run(&game, 1, &SearchContext { params: Some(plain), ..usual }));
+    assert_eq!(first, summary(&wanted.run(&game, 1, &usual)));
+    // The next search has the parameters of the first one no more.
+    assert_eq!(search.params(), SearchParams::for_network());
+    wanted.set_params(SearchParams::for_network());
+    let second = summary(&search.run(&game, 2, &usual));
+    assert_eq!(second, summary(&wanted.run(&game, 2, &usual)));
+    search.clear();
+    assert_ne!(first, summary(&search.run(&game, 1, &usual)));
 }
 
 #[test]
