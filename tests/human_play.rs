@@ -105,7 +105,7 @@ fn without_a_network_of_people_nobody_is_expected() {
     let people = || Some(network(true));
     assert_eq!(searched(network(false), people(), all), searched(network(false), people(), ""));
     let answers = answers(network(false), people(), "kata-set-param humanSLPlaExploreProbWeightful 1.5\n");
-    assert_eq!(answers[0], "? 1.5 is no value of humanSLPlaExploreProbWeightful");
+    assert_eq!(answers[0], "? humanSLPlaExploreProbWeightful must be a number from 0 to 1, not '1.5'");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn profiles_are_for_networks_of_human_play() {
         "kata-set-param humanSLProfile rank_5k\nkata-set-param humanSLProfile rank_55k\n",
     );
     assert_eq!(answers[0], "=");
-    assert_eq!(answers[1], "? rank_55k is no value of humanSLProfile");
+    assert_eq!(answers[1], "? humanSLProfile must be a profile such as rank_5k, or none, not 'rank_55k'");
 }
 
 #[test]
@@ -175,5 +175,6 @@ fn the_advantage_in_handicap_games_is_a_parameter() {
         "kata-set-param dynamicPlayoutDoublingAdvantageCapPerOppLead 0.6\n\
          kata-get-param dynamicPlayoutDoublingAdvantageCapPerOppLead\n",
     );
-    assert_eq!(found, ["? 0.6 is no value of dynamicPlayoutDoublingAdvantageCapPerOppLead", "= 0"]);
+    let refused = "? dynamicPlayoutDoublingAdvantageCapPerOppLead must be a number from 0 to 0.5, not '0.6'";
+    assert_eq!(found, [refused, "= 0"]);
 }

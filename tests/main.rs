@@ -23,6 +23,7 @@ mod katago_oracle;
 mod katrain;
 mod match_resume;
 mod network;
+mod parameters;
 mod passing;
 mod planted_faults;
 mod prices;

@@ -7,7 +7,9 @@ use kosumi_go::board::{BoardSize, Color, Key, Move};
 use kosumi_net::Profile;
 use kosumi_search::counters::Counters;
 use kosumi_search::node::{Face, Means, Results};
-use kosumi_search::{Choice, Formula, MoveRule, PuctParams, Restriction, RootParams, SearchParams, TableUse};
+use kosumi_search::params::CONSTANTS;
+use kosumi_search::registry::Value;
+use kosumi_search::{Formula, MoveRule, PuctParams, Restriction, SearchParams, TableUse};
 
 /// Value of [`Caller::task`] for the control of the search, on rank 0, instead of another node.
 pub(crate) const CONTROL: u32 = u32::MAX;
@@ -293,36 +295,45 @@ wire! {
         view, share_symmetric, policy_optimism, root_policy_optimism, policy_temperature, root_views, profile,
         ignore_pre_root_history, black_doubling_advantage, pass_alive_with_suicide; arithmetic
     }
-    // A rank has one worker.
-    SearchParams { expand_after, virtual_losses, formula, choice, root; descents_at_once }
-    Choice { lcb_stdevs, min_visit_prop_for_lcb }
-    RootParams { symmetry_pruning, prune_useless_moves, policy_temperature, policy_temperature_early }
-    PuctParams {
-        cpuct_exploration, cpuct_exploration_log, cpuct_exploration_base, cpuct_utility_stdev_prior,
-        cpuct_utility_stdev_prior_weight, cpuct_utility_stdev_scale, fpu_reduction_max, root_fpu_reduction_max,
-        fpu_parent_weight_by_visited_policy, fpu_parent_weight_by_visited_policy_pow, fpu_reduction_per_halving,
-        value_weight_exponent,
-        use_noise_pruning, noise_prune_utility_scale, static_score_utility_factor, dynamic_score_utility_factor,
-        dynamic_score_center_zero_weight, dynamic_score_center_scale, use_uncertainty, uncertainty_coeff,
-        uncertainty_exponent, uncertainty_max_weight, subtree_value_bias_factor, subtree_value_bias_weight_exponent,
-        subtree_value_bias_free_prop
-    }
     Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits }
     Ended { counters, owners, unit, count, usage, audit }
     Audit { in_flight, uneven, kept, sent, kept_by_key, sent_by_key }
 }
 
-/// Only searches with networks are distributed, so another formula is written as the default parameters for networks.
-impl Wire for Formula {
+/// All constants of the registry that such a search has, in its order. A rank has one worker, so `descents_at_once` is
+/// not sent. Only searches with networks are spread: others are written with the usual formula for networks.
+impl Wire for SearchParams {
     fn write(&self, out: &mut Writer) {
-        match self {
-            Formula::Puct(puct) => puct.write(out),
-            Formula::Rave(_) => PuctParams::default().write(out),
+        let formula = match self.formula {
+            Formula::Puct(puct) => Formula::Puct(puct),
+            Formula::Rave(_) => Formula::Puct(PuctParams::default()),
+        };
+        let params = SearchParams { formula, ..*self };
+        for value in CONSTANTS.iter().filter_map(|constant| (constant.get)(&params)) {
+            match value {
+                Value::Real(value) => value.write(out),
+                Value::Count(value) => value.write(out),
+                Value::Flag(value) => value.write(out),
+                other => unreachable!("the search has no constant of this type: {other:?}"),
+            }
         }
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Formula, Malformed> {
-        PuctParams::read(from).map(Formula::Puct)
+    fn read(from: &mut Reader<'_>) -> Result<SearchParams, Malformed> {
+        let mut params = SearchParams::for_network();
+        for constant in CONSTANTS {
+            let value = match (constant.get)(&params) {
+                Some(Value::Real(_)) => Value::Real(f32::read(from)?),
+                Some(Value::Count(_)) => Value::Count(u64::read(from)?),
+                Some(Value::Flag(_)) => Value::Flag(bool::read(from)?),
+                _ => continue,
+            };
+            if !constant.spec.admits(value) {
+                return Err(Malformed);
+            }
+            (constant.set)(&mut params, value).ok_or(Malformed)?;
+        }
+        Ok(params)
     }
 }
 
@@ -360,44 +371,57 @@ impl Wire for Profile {
 mod tests {
     use super::*;
     use kosumi_go::board::Point;
+    use kosumi_search::registry::Kind;
 
+    /// Another value of a constant than this one, within its bounds.
+    fn other(kind: Kind, value: Value) -> Value {
+        match (kind, value) {
+            (Kind::Real(least, most), Value::Real(usual)) => {
+                let middle = least + (most - least) / 3.0;
+                Value::Real(if middle == usual { most } else { middle })
+            }
+            (Kind::Count(least, most), Value::Count(usual)) => {
+                Value::Count(if usual == most { least } else { most })
+            }
+            (Kind::Flag, Value::Flag(usual)) => Value::Flag(!usual),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Parameters of which each differs from the usual ones.
     fn params() -> SearchParams {
-        let puct = PuctParams {
-            cpuct_exploration: 1.5,
-            cpuct_exploration_log: 2.5,
-            cpuct_exploration_base: 3.5,
-            cpuct_utility_stdev_prior: 4.5,
-            cpuct_utility_stdev_prior_weight: 5.5,
-            cpuct_utility_stdev_scale: 6.5,
-            fpu_reduction_max: 7.5,
-            root_fpu_reduction_max: 8.5,
-            fpu_parent_weight_by_visited_policy: false,
-            fpu_parent_weight_by_visited_policy_pow: 9.5,
-            fpu_reduction_per_halving: 9.75,
-            value_weight_exponent: 10.5,
-            use_noise_pruning: false,
-            noise_prune_utility_scale: 11.5,
-            static_score_utility_factor: 12.5,
-            dynamic_score_utility_factor: 13.5,
-            dynamic_score_center_zero_weight: 14.5,
-            dynamic_score_center_scale: 15.5,
-            use_uncertainty: false,
-            uncertainty_coeff: 16.5,
-            uncertainty_exponent: 17.5,
-            uncertainty_max_weight: 18.5,
-            subtree_value_bias_factor: 19.5,
-            subtree_value_bias_weight_exponent: 20.5,
-            subtree_value_bias_free_prop: 21.5,
+        let mut params = SearchParams::for_network();
+        for constant in CONSTANTS {
+            if let Some(usual) = (constant.get)(&params) {
+                (constant.set)(&mut params, other(constant.spec.kind, usual)).expect(constant.spec.name);
+                assert_ne!((constant.get)(&params), Some(usual), "{}", constant.spec.name);
+            }
+        }
+        params
+    }
+
+    #[test]
+    fn constants_that_are_out_of_bounds_are_refused() {
+        let packet = |params: SearchParams| {
+            let mut out = Writer::default();
+            params.write(&mut out);
+            out.into_bytes()
         };
-        let choice = Choice { lcb_stdevs: 22.5, min_visit_prop_for_lcb: 23.5 };
-        let root = RootParams {
-            symmetry_pruning: false,
-            prune_useless_moves: true,
-            policy_temperature: 24.5,
-            policy_temperature_early: 25.5,
-        };
-        let formula = Formula::Puct(puct);
-        SearchParams { expand_after: 3, virtual_losses: 0.5, descents_at_once: None, formula, choice, root }
+        let read = |params| SearchParams::read(&mut Reader::new(&packet(params)));
+        assert_eq!(read(params()), Ok(params()));
+        for constant in CONSTANTS {
+            let wrong = match constant.spec.kind {
+                Kind::Real(_, most) => [Value::Real(most * 2.0 + 1.0), Value::Real(f32::NAN)],
+                Kind::Count(_, most) => [Value::Count(most + 1), Value::Count(0)],
+                _ => continue,
+            };
+            for wrong in wrong {
+                let mut params = params();
+                if (constant.set)(&mut params, wrong).is_some() {
+                    assert_eq!(read(params), Err(Malformed), "{} {wrong:?}", constant.spec.name);
+                }
+            }
+        }
     }
 
     fn messages(size: BoardSize) -> Vec<Message> {

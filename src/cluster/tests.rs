@@ -163,7 +163,7 @@ fn one_rank_treats_the_root_as_the_search_does() {
     let link = thread_links(1).remove(0);
     let mut one = Cluster::new(link, built_in(4), 8, 1).with_window(Window { least: 1, most: 1 });
     for temperature in [1.0, 1.5] {
-        params.root.policy_temperature = temperature;
+        params.root.root_policy_temperature = temperature;
         search.set_params(params);
         // Earlier statistics were computed with another centre of the utility scale.
         search.clear();

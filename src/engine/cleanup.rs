@@ -64,12 +64,15 @@ impl Engine {
         let near_only = MoveRule { color, moves: near.iter().map(Move::Play).collect(), until: 1 };
         let nearby = Restriction { avoid: Vec::new(), allow: vec![near_only] };
         let limits = halved(&self.limits(self.budget(color)));
+        let game = self.game.clone();
         let free = self.run_search(
+            &game,
             &limits,
             SearchRequest { restriction: anywhere, ..SearchRequest::new(interrupted) },
             Purpose::Analysis,
         );
         let taking = self.run_search(
+            &game,
             &limits,
             SearchRequest { restriction: nearby, ..SearchRequest::new(interrupted) },
             Purpose::Analysis,
@@ -134,7 +137,7 @@ impl Engine {
 
 /// Returns limits for each of two searches that together may take as long as one. Visits of the first search to moves
 /// that the second must not consider do not count for the second one's limit, see
-/// [`SearchStats::visits`](crate::search::SearchStats::visits).
+/// [`SearchStats::visits`](kosumi_search::SearchStats::visits).
 fn halved(limits: &Limits) -> Limits {
     let half = |count: u32| count.div_ceil(2);
     Limits {

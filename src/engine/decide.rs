@@ -84,7 +84,8 @@ impl Engine {
             Decision::Play(Move::Pass)
         } else {
             self.uneven.decide(&self.game, self.settings.doubling_advantage_per_point);
-            let report = self.run_search(&self.limits(budget), request, Purpose::Play);
+            let (game, limits) = (self.game.clone(), self.limits(budget));
+            let report = self.run_search(&game, &limits, request, Purpose::Play);
             self.uneven.note(report.value);
             let decision = self.decide(&turn, &report);
             self.report = Some(report);

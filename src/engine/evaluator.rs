@@ -10,7 +10,7 @@ use kosumi_go::game::{Game, Line};
 use kosumi_go::playout::HeuristicPolicy;
 use kosumi_go::rng::Rng;
 use kosumi_net::Network;
-use kosumi_search::{Search, SearchContext, SearchParams, SearchReport};
+use kosumi_search::SearchParams;
 use std::sync::Arc;
 
 /// Evaluator of an engine: a network if it has one, otherwise playouts.
@@ -20,27 +20,6 @@ pub enum EngineEvaluator {
     Playouts(Box<Playouts>),
     /// Evaluates by a network.
     Network(Box<NetworkEvaluator>),
-}
-
-/// Runs [`Search::run`] for an engine. This function is compiled with this crate, whose code is optimised. Other crates
-/// that name the generic function would compile a search of their own.
-pub fn run_search(
-    search: &mut Search<EngineEvaluator>,
-    game: &Game,
-    seed: u64,
-    context: &SearchContext<'_>,
-) -> SearchReport {
-    search.run(game, seed, context)
-}
-
-/// Runs [`Search::run_in_place`], compiled with this crate as well.
-pub(super) fn run_search_in_place(
-    search: &Search<EngineEvaluator>,
-    game: &Game,
-    seed: u64,
-    context: &SearchContext<'_>,
-) -> Option<SearchReport> {
-    search.run_in_place(game, seed, context)
 }
 
 impl EngineEvaluator {

@@ -7,7 +7,7 @@ use super::settings::HumanSettings;
 use super::{Engine, EngineEvaluator, evaluator};
 use kosumi_eval::NetworkEvaluator;
 use kosumi_go::board::{ByColor, Color, Move, Symmetry};
-use kosumi_go::game::Line;
+use kosumi_go::game::{Game, Line};
 use kosumi_net::input::index;
 use kosumi_net::{Network, NotFinite, Prediction};
 use kosumi_search::{RootExploration, SearchReport, TreeExploration};
@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// Value of `pikl_lambda` from which losses have no effect.
 const NO_LAMBDA: f32 = 1e8;
+
+/// Smaller scales of losses count as this one: nothing is divided by 0.
+const LEAST_LAMBDA: f32 = 1e-6;
 
 /// Candidate for the move to play.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -40,7 +43,7 @@ fn shares(settings: &HumanSettings, moves: &[Choice]) -> Vec<f64> {
         .map(|it| match settings.pikl_lambda {
             _ if is_ignored(it) => 0.0,
             NO_LAMBDA.. => it.human,
-            lambda => it.human * ((it.value - best) / f64::from(lambda)).exp(),
+            lambda => it.human * ((it.value - best) / f64::from(lambda.max(LEAST_LAMBDA))).exp(),
         })
         .collect();
     let sum: f64 = human.iter().sum();
@@ -124,30 +127,29 @@ impl Engine {
     /// Returns [`NotFinite`] if an output of the network is not finite.
     pub fn predict_human(&self, color: Color, symmetry: Symmetry) -> Option<Result<Prediction, NotFinite>> {
         let mut evaluator = self.human_network()?.clone();
-        let mut game = self.game.clone();
-        game.set_to_move(color);
-        Some(evaluator.predict(&Line::new(&game), symmetry, 0.0))
+        Some(evaluator.predict(&Line::new(&self.game_with_turn(color)), symmetry, 0.0))
     }
 
     /// Returns the probability of each legal move in human play. Returns `None` without a profile or a network of human
     /// play.
-    fn human_priors(&self) -> Option<Vec<(Move, f32)>> {
+    fn human_priors(&self, game: &Game) -> Option<Vec<(Move, f32)>> {
         self.settings.network.profile?;
-        let prediction = self.predict_human(self.game.to_move(), Symmetry::ALL[0])?.ok()?;
-        let size = self.game.size();
+        let prediction =
+            self.human_network()?.clone().predict(&Line::new(game), Symmetry::ALL[0], 0.0).ok()?;
+        let size = game.size();
         let points = size.points().map(|point| (Move::Play(point), prediction.policy[index(size, point)]));
         Some(points.chain([(Move::Pass, prediction.pass)]).filter(|&(_, prior)| prior > 0.0).collect())
     }
 
     /// Returns the exploration of human moves at the root, if the settings ask for it.
-    pub(super) fn root_exploration(&self) -> Option<RootExploration> {
+    pub(super) fn root_exploration(&self, game: &Game) -> Option<RootExploration> {
         let HumanSettings { root_weightless: weightless, root_weightful: weightful, .. } =
             self.settings.human;
         if weightless + weightful <= 0.0 || !matches!(self.search.evaluator(), EngineEvaluator::Network(_)) {
             return None;
         }
         let HumanSettings { cpuct, cpuct_permanent, .. } = self.settings.human;
-        let priors = self.human_priors()?;
+        let priors = self.human_priors(game)?;
         Some(RootExploration { priors, weightless, weightful, cpuct, cpuct_permanent })
     }
 
@@ -167,7 +169,7 @@ impl Engine {
     ) -> Option<Move> {
         let settings = &self.settings.human;
         let temperature = settings.temperature_after(self.game.records().len(), self.game.size().area());
-        let priors = if settings.chosen_move_share > 0.0 { self.human_priors() } else { None };
+        let priors = if settings.chosen_move_share > 0.0 { self.human_priors(&self.game) } else { None };
         if priors.is_none() && temperature <= 0.0 {
             return None;
         }
@@ -271,7 +273,7 @@ mod tests {
     fn moves_are_those_that_people_play_most() {
         let cool = HumanSettings { temperature: 0.0, ..SETTINGS };
         let mut human = engine(cool, Some("rank_5k"));
-        let priors = human.human_priors().unwrap();
+        let priors = human.human_priors(&human.game).unwrap();
         let sum: f32 = priors.iter().map(|&(_, prior)| prior).sum();
         assert!((sum - 1.0).abs() < 1e-4, "{sum}");
         let likeliest = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
@@ -280,7 +282,7 @@ mod tests {
         // Without a profile, human play is unknown.
         let mut plain = engine(HumanSettings::default(), Some("rank_5k"));
         let mut unknown = engine(cool, None);
-        assert!(unknown.human_priors().is_none());
+        assert!(unknown.human_priors(&unknown.game).is_none());
         let found =
             [&mut plain, &mut unknown].map(|it| it.genmove(Color::Black, SearchRequest::new(&|| false)));
         assert_eq!(found[0], found[1]);
@@ -353,7 +355,7 @@ mod tests {
             HumanSettings { root_weightful: 0.8, cpuct_permanent: 2.0, ..HumanSettings::default() };
         let visits = |settings: HumanSettings| {
             let mut engine = engine(settings, Some("rank_20k"));
-            let priors = engine.human_priors().unwrap();
+            let priors = engine.human_priors(&engine.game).unwrap();
             let likeliest = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
             engine.genmove(Color::Black, SearchRequest::new(&|| false));
             let report = engine.last_report().unwrap();

@@ -11,7 +11,9 @@ mod decide;
 mod evaluator;
 mod expected;
 mod human;
+pub mod parameters;
 mod passing;
+mod plan;
 mod queries;
 mod rank;
 mod reading;
@@ -30,7 +32,7 @@ mod uneven;
 pub use analyst::{
     Analysis, Analyst, AnalystSettings, Expectation, MoveAnalysis, PeopleView, Question, Reports, Wishes,
 };
-pub use evaluator::{EngineEvaluator, run_search};
+pub use evaluator::EngineEvaluator;
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings, processors};
@@ -44,12 +46,10 @@ use kosumi_go::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
 use kosumi_go::game::{Game, IllegalMove, Line};
 use kosumi_go::rng::mix;
 use kosumi_go::rules::Rules;
-use kosumi_net::{Network, NotFinite, Prediction, features};
-use kosumi_search::{
-    AntiMirror, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext, SearchParams,
-    SearchReport, Shares, TreeExploration,
-};
+use kosumi_net::{Network, NotFinite, Prediction};
+use kosumi_search::{Limits, Reporting, Search, SearchContext, SearchParams, SearchReport};
 use kosumi_solve::{Memo, MemoUsage};
+use plan::Explored;
 use record::GameNotes;
 use spread::Spread;
 use status::Moment;
@@ -96,15 +96,6 @@ enum Purpose {
     Analysis,
     /// Considering the opponent's replies on the opponent's time.
     Pondering,
-}
-
-/// See [`TreeExploration::kind`].
-type Explored = (ByColor<Shares>, [f32; 2]);
-
-/// Returns the player on whose behalf a position with this side to move is searched. On the opponent's time, that is
-/// the player who has just moved.
-fn thinks(to_move: Color, purpose: Purpose) -> Color {
-    if purpose == Purpose::Pondering { to_move.opponent() } else { to_move }
 }
 
 /// Returns the search parameters of an engine with these settings on boards of this size.
@@ -223,9 +214,7 @@ impl Engine {
         let black_doubling_advantage = self.black_advantage(color, Purpose::Analysis);
         let settings = NetworkSettings { black_doubling_advantage, ..network.settings() };
         let mut evaluator = network.with_settings_and_cache(settings, 0);
-        let mut game = self.game.clone();
-        game.set_to_move(color);
-        Some(evaluator.predict(&Line::new(&game), symmetry, optimism))
+        Some(evaluator.predict(&Line::new(&self.game_with_turn(color)), symmetry, optimism))
     }
 
     /// The search. Callers read its statistics.
@@ -396,11 +385,16 @@ impl Engine {
     /// Searches the position for `color` within these limits, regardless of the clocks. Never passes or resigns without
     /// a search. The side to move stays, and what the search learns is kept for the next one.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
-        let to_move = self.game.to_move();
-        self.game.set_to_move(color);
-        let report = self.run_search(limits, request, Purpose::Analysis);
-        self.game.set_to_move(to_move);
+        let game = self.game_with_turn(color);
+        let report = self.run_search(&game, limits, request, Purpose::Analysis);
         self.report.insert(report)
+    }
+
+    /// The game with a player to move.
+    fn game_with_turn(&self, color: Color) -> Game {
+        let mut game = self.game.clone();
+        game.set_to_move(color);
+        game
     }
 
     /// Sets the side to move.
@@ -416,116 +410,49 @@ impl Engine {
         self.searches
     }
 
-    fn run_search(&mut self, limits: &Limits, request: SearchRequest<'_>, purpose: Purpose) -> SearchReport {
+    /// Searches a position of this game for its side to move.
+    fn run_search(
+        &mut self,
+        game: &Game,
+        limits: &Limits,
+        request: SearchRequest<'_>,
+        purpose: Purpose,
+    ) -> SearchReport {
         let start = Instant::now();
-        let for_play = purpose == Purpose::Play;
-        self.tell_advantage(purpose);
-        let tree_exploration = self.explore_tree(purpose);
-        self.searches += 1;
-        self.searched = self.game.graph_key();
-        let seed = mix(self.settings.seed).wrapping_add(self.searches);
-        let exploration = self.root_exploration().or_else(|| self.ranked_exploration());
         let SearchRequest { interrupted, restriction, noise, observer } = request;
-        let noise = noise.or_else(|| self.wide_noise(for_play));
-        let anti_mirror = self.against_mirror(for_play);
-        let usual = self.search.params();
-        if anti_mirror.is_some() {
-            // The search must not take visits spent on a mirrored reply for mistakes.
-            let changes = SearchChanges { use_noise_pruning: Some(false), ..SearchChanges::default() };
-            self.search.set_params(usual.changed(&changes));
-        }
-        let (search, spread, game) = (&mut self.search, &mut self.spread, &self.game);
+        self.tell_advantage(game.to_move(), purpose);
+        let plan = self.plan(game, purpose, noise);
+        self.forget_other_expectations(&plan);
+        self.searches += 1;
+        self.searched = game.graph_key();
+        let seed = mix(self.settings.seed).wrapping_add(self.searches);
+        let (search, spread) = (&mut self.search, &mut self.spread);
         let elapsed = || start.elapsed();
-        let context = SearchContext {
-            restriction: &restriction,
-            exploration: exploration.as_ref(),
-            tree_exploration: tree_exploration.as_ref(),
-            noise: noise.as_ref(),
-            anti_mirror,
-            for_play,
-            ..SearchContext::new(limits, &elapsed, interrupted)
+        let context =
+            SearchContext { restriction: &restriction, ..plan.context(limits, &elapsed, interrupted) };
+        let report = match observer {
+            None => spread::run(spread, search, game, seed, &context),
+            // Reports come from a worker; the observer stays on this thread.
+            Some(observer) => thread::scope(|scope| {
+                let (sender, reports) = mpsc::channel();
+                let searching = scope.spawn(move || {
+                    // If nobody listens any more, the search goes on.
+                    let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
+                    let reporting = Some(Reporting {
+                        first: observer.every,
+                        every: observer.every,
+                        on_report: &on_report,
+                    });
+                    spread::run(spread, search, game, seed, &SearchContext { reporting, ..context })
+                });
+                for report in reports {
+                    (observer.on_report)(game, &report);
+                }
+                searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            }),
         };
-        let Some(observer) = observer else {
-            let report = spread::run(spread, search, game, seed, &context);
-            self.search.set_params(usual);
-            self.time_manager.note_search(start.elapsed(), report.playouts, self.settings.threads);
-            return report;
-        };
-        // A worker sends the reports; the observer runs on this thread.
-        let report = thread::scope(|scope| {
-            let (sender, reports) = mpsc::channel();
-            let searching = scope.spawn(move || {
-                // The search continues if the receiver is gone.
-                let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
-                let reporting =
-                    Some(Reporting { first: observer.every, every: observer.every, on_report: &on_report });
-                spread::run(spread, search, game, seed, &SearchContext { reporting, ..context })
-            });
-            for report in reports {
-                (observer.on_report)(game, &report);
-            }
-            searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        self.search.set_params(usual);
         self.time_manager.note_search(start.elapsed(), report.playouts, self.settings.threads);
         report
-    }
-
-    /// Black's doubling advantage for the network, in a search of a position with this side to move.
-    fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
-        if purpose != Purpose::Analysis && self.follows_handicap() {
-            return self.uneven.black_advantage();
-        }
-        let advantaged = self.settings.advantaged.unwrap_or(thinks(to_move, purpose));
-        self.settings.doubling_advantage * advantaged.sign() as f32
-    }
-
-    /// Whether the advantage follows handicap and komi in searches for a move to play.
-    fn follows_handicap(&self) -> bool {
-        self.settings.doubling_advantage_per_point > 0.0
-            && self.search.evaluator().network().is_some_and(|it| features::supports_advantage(it.network()))
-    }
-
-    /// Passes the doubling advantage to the network. If it has changed, everything that searches have learned is
-    /// discarded.
-    fn tell_advantage(&mut self, purpose: Purpose) {
-        let wanted = self.black_advantage(self.game.to_move(), purpose);
-        let Some(network) = self.search.evaluator().network() else { return };
-        let settings = network.settings();
-        if settings.black_doubling_advantage != wanted {
-            let network =
-                network.with_settings(NetworkSettings { black_doubling_advantage: wanted, ..settings });
-            self.search.set_evaluator(EngineEvaluator::Network(Box::new(network)));
-            self.status = None;
-        }
-    }
-
-    /// Returns how this search explores human moves below its root. If the current graph was searched with another kind
-    /// of exploration, the graph is discarded.
-    fn explore_tree(&mut self, purpose: Purpose) -> Option<TreeExploration> {
-        let exploration = self.tree_exploration(thinks(self.game.to_move(), purpose));
-        let wanted = exploration.as_ref().map(TreeExploration::kind);
-        if self.explored != wanted {
-            self.explored = wanted;
-            self.clear_search();
-        }
-        exploration
-    }
-
-    /// Noise that widens the search at the root, if the settings ask for it.
-    fn wide_noise(&self, for_play: bool) -> Option<RootNoise> {
-        let settings = &self.settings;
-        let amount = if for_play { settings.wide_root_noise } else { settings.analysis_wide_root_noise };
-        let is_wanted = amount > 0.0 && self.search.evaluator().network().is_some();
-        is_wanted.then(|| RootNoise::wide(amount))
-    }
-
-    /// Countermeasures against an opponent who mirrors, if the settings ask for them.
-    fn against_mirror(&self, for_play: bool) -> Option<AntiMirror> {
-        let settings = &self.settings;
-        let is_wanted = if for_play { settings.genmove_anti_mirror } else { settings.anti_mirror };
-        self.search.evaluator().network().filter(|_| is_wanted)?;
-        AntiMirror::against(&self.game)
     }
 
     /// Hit statistics of the cache of the solver's results on small regions.

@@ -4,7 +4,7 @@ use super::Engine;
 use super::status::Expects as _;
 use kosumi_eval::{Evaluator, Ownership, Prior};
 use kosumi_go::board::{Cell, Move, Point, Symmetry};
-use kosumi_go::game::Line;
+use kosumi_go::game::{Game, Line};
 use kosumi_search::SearchReport;
 
 impl Engine {
@@ -56,9 +56,14 @@ impl Engine {
 
     /// Returns the legal moves of the side to move with their priors, the most promising first.
     pub fn priors(&self) -> Vec<(Move, Prior)> {
+        self.priors_of(&self.game)
+    }
+
+    /// [`priors`](Engine::priors) of another position.
+    pub(super) fn priors_of(&self, game: &Game) -> Vec<(Move, Prior)> {
         let mut moves = Vec::new();
-        self.search.evaluator().clone().expand_root(&Line::new(&self.game), &mut moves);
-        moves.retain(|&(mv, _)| self.game.check(self.game.to_move(), mv).is_ok());
+        self.search.evaluator().clone().expand_root(&Line::new(game), &mut moves);
+        moves.retain(|&(mv, _)| game.check(game.to_move(), mv).is_ok());
         moves.sort_by(|(_, a), (_, b)| b.ordering_key().total_cmp(&a.ordering_key()));
         moves
     }

@@ -8,6 +8,7 @@
 
 use super::Engine;
 use kosumi_go::board::Move;
+use kosumi_go::game::Game;
 use kosumi_net::Rank;
 use kosumi_search::{MoveReport, RootExploration, SearchReport};
 
@@ -85,11 +86,11 @@ impl Engine {
     }
 
     /// Returns the exploration of moves that the rank may play.
-    pub(super) fn ranked_exploration(&self) -> Option<RootExploration> {
+    pub(super) fn ranked_exploration(&self, game: &Game) -> Option<RootExploration> {
         let style = self.style()?;
         let power = 1.0 / style.temperature;
         let raised =
-            self.priors().into_iter().map(|(mv, prior)| (mv, libm::powf(prior.probability(), power)));
+            self.priors_of(game).into_iter().map(|(mv, prior)| (mv, libm::powf(prior.probability(), power)));
         let priors: Vec<(Move, f32)> = raised.collect();
         let sum: f32 = priors.iter().map(|&(_, prior)| prior).sum();
         let priors = priors.into_iter().map(|(mv, prior)| (mv, prior / sum.max(f32::MIN_POSITIVE))).collect();
@@ -215,7 +216,7 @@ mod tests {
     #[test]
     fn without_a_rank_nothing_changes() {
         let mut plain = engine(None, 1);
-        assert!(plain.style().is_none() && plain.ranked_exploration().is_none());
+        assert!(plain.style().is_none() && plain.ranked_exploration(plain.game()).is_none());
         plain.change_settings(EngineSettings { rank: Some(rank("3k")), ..*plain.settings() });
         assert_eq!(plain.limits_without_clock().visits, Some(Style::of(rank("3k")).visits));
     }

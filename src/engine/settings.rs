@@ -62,13 +62,13 @@ pub struct EngineSettings {
     pub advantaged: Option<Color>,
     /// Maximum doubling advantage for each point of a player's head start. Above 0, it replaces both settings above in
     /// searches for a move to play: the player who has given a handicap or komi gets at most this advantage per point,
-    /// and never more than the game requires. Needs a network with [this input](crate::net::features::knows_advantage).
+    /// and never more than the game requires. Needs a network with [this input](kosumi_net::features::knows_advantage).
     /// From 0 to 0.5. KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`.
     pub doubling_advantage_per_point: f32,
     /// Settings of human-like play.
     pub human: HumanSettings,
     /// Amount by which a search for a move to play is wider than is best for play, as in
-    /// [`RootNoise::wide`](crate::search::RootNoise::wide). Only with a network.
+    /// [`RootNoise::wide`](kosumi_search::RootNoise::wide). Only with a network.
     pub wide_root_noise: f32,
     /// Counterpart of `wide_root_noise` for analysis.
     pub analysis_wide_root_noise: f32,
@@ -84,7 +84,7 @@ pub struct EngineSettings {
 }
 
 /// Settings of human-like play. All but the temperatures and `max_loss` require a network of human play and a
-/// [profile](crate::net::Profile).
+/// [profile](kosumi_net::Profile).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HumanSettings {
     /// `humanSLChosenMoveProp`: share of the human policy in the choice of the move, in `[0, 1]`.
@@ -95,10 +95,10 @@ pub struct HumanSettings {
     /// `humanSLChosenMoveIgnorePass`: whether the search alone decides to pass.
     pub ignore_pass: bool,
     /// `humanSLRootExploreProbWeightless`: see
-    /// [`RootExploration::weightless`](crate::search::RootExploration::weightless).
+    /// [`RootExploration::weightless`](kosumi_search::RootExploration::weightless).
     pub root_weightless: f32,
     /// `humanSLRootExploreProbWeightful`: see
-    /// [`RootExploration::weightful`](crate::search::RootExploration::weightful).
+    /// [`RootExploration::weightful`](kosumi_search::RootExploration::weightful).
     pub root_weightful: f32,
     /// `humanSLPlaExploreProbWeightless` and `humanSLPlaExploreProbWeightful`: shares of simulations that choose human
     /// moves below the root, at nodes where the searching player is to move.
@@ -109,7 +109,7 @@ pub struct HumanSettings {
     /// `humanSLCpuctExploration`: see [`RootExploration::cpuct`](kosumi_search::RootExploration::cpuct).
     pub cpuct: f32,
     /// `humanSLCpuctPermanent`: see
-    /// [`RootExploration::cpuct_permanent`](crate::search::RootExploration::cpuct_permanent).
+    /// [`RootExploration::cpuct_permanent`](kosumi_search::RootExploration::cpuct_permanent).
     pub cpuct_permanent: f32,
     /// `chosenMoveTemperature`: temperature of the choice of the move. At 0, the best move is played. At 1, moves are
     /// played in proportion to their shares.

@@ -1,4 +1,4 @@
-//! Searches of an engine on a cluster of MPI ranks: see [`cluster`](crate::cluster).
+//! Searches of an engine on a cluster of MPI ranks: see [`cluster`](kosumi_cluster).
 
 use super::Engine;
 use super::evaluator::{EngineEvaluator, table_mebibytes};
@@ -44,12 +44,13 @@ pub(super) fn run(
         && context.tree_exploration.is_none()
         && context.noise.is_none()
         && context.anti_mirror.is_none();
-    let is_spread = is_usual && matches!(search.params().formula, Formula::Puct(_));
+    let params = context.params.unwrap_or(search.params());
+    let is_spread = is_usual && matches!(params.formula, Formula::Puct(_));
     if let Some(there) = spread.as_mut().filter(|_| is_spread) {
         if let Some(network) = search.evaluator().network() {
             there.cluster.ask_with(&network.settings());
         }
-        match there.cluster.run(&search.params(), game, seed, context) {
+        match there.cluster.run(&params, game, seed, context) {
             Ok(report) => return report,
             Err(why) => (there.on_loss)(&why),
         }

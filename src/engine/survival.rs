@@ -1,7 +1,7 @@
 //! Survival of groups that the solver cannot decide, estimated by the network.
 
 use super::Engine;
-use super::evaluator::{EngineEvaluator, run_search};
+use super::evaluator::EngineEvaluator;
 use kosumi_eval::GroupSurvival;
 use kosumi_go::board::{Board, Color, Move, Point, PointSet};
 use kosumi_go::game::Game;
@@ -100,7 +100,7 @@ impl Engine {
         }
         let limits = Limits { visits: Some(visits), ..Limits::default() };
         let (elapsed, interrupted) = (|| Duration::ZERO, || false);
-        let report = run_search(&mut search, &game, 0, &SearchContext::new(&limits, &elapsed, &interrupted));
+        let report = search.run(&game, 0, &SearchContext::new(&limits, &elapsed, &interrupted));
         let best = report.moves.first()?;
         let survives = (1.0 + best.value * color.sign() as f32) / 2.0;
         let play = report.moves.iter().find(|entry| entry.mv != Move::Pass && entry.visits > 0);

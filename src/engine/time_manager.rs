@@ -166,8 +166,9 @@ impl Engine {
         }
         let start = Instant::now();
         let limits = Limits { visits: self.settings.visits, ..Limits::time(PONDER_SLICE) };
+        let game = self.game.clone();
         while !interrupted() && start.elapsed() < PONDER_TIME_MAX {
-            let report = self.run_search(&limits, SearchRequest::new(interrupted), Purpose::Pondering);
+            let report = self.run_search(&game, &limits, SearchRequest::new(interrupted), Purpose::Pondering);
             let is_enough = self.settings.visits.is_some_and(|visits| report.visits >= visits);
             if is_enough || report.usage.fullness() > PONDER_FULLNESS {
                 // Do not ponder again after the next command that changes nothing.

@@ -72,7 +72,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     warn(&format!("Kosumi {}: analysis engine starting...", env!("CARGO_PKG_VERSION")));
     let mut config = Config::new(arguments.model.settings_or(NetworkSettings::default()));
     if arguments.config.is_empty() {
-        config.settings.analyst.limits.visits = Some(USUAL_VISITS);
+        config.settings.engine.visits = Some(USUAL_VISITS);
     }
     for file in &arguments.config {
         config.read_file(file)?;
@@ -92,7 +92,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
 
     let network = arguments.model.load()?.context("the analysis needs a network: leave out --no-model")?;
     let human = arguments.human_model.as_deref().map(|path| arguments.model.load_human(path)).transpose()?;
-    if config.settings.analyst.network.profile.is_some() && human.is_none() && !network.takes_metadata() {
+    if config.settings.engine.network.profile.is_some() && human.is_none() && !network.takes_metadata() {
         bail!("humanSLProfile is set, but no network knows what people play: -human-model names one");
     }
     let processors = arguments.threads.map_or_else(processors, usize::from);
@@ -101,7 +101,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let version = arguments.compatible.analysis_version().to_owned();
 
     let memory = arguments.memory as usize;
-    let network_settings = config.settings.analyst.network;
+    let network_settings = config.settings.engine.network;
     // The cache of the usual settings gets a quarter of the memory, the caches of other settings get another quarter,
     // and the searches get the rest.
     let analyst = Analyst::new(network, human, network_settings, memory / 4, memory / 2);

@@ -4,9 +4,9 @@
 use super::options;
 use anyhow::anyhow;
 use clap::Args;
-use kosumi_engine::{EngineSettings, processors};
+use kosumi_engine::{EngineSettings, parameters, processors};
 use kosumi_go::board::BoardSize;
-use kosumi_tools::analysis::{Entries, is_known, is_of_no_concern};
+use kosumi_tools::analysis::{Entries, is_of_no_concern};
 use kosumi_tools::commands::{Setting, with_rule};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -104,8 +104,15 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
             }
             _ if OTHERS.contains(&key) || is_of_no_concern(key) => {}
             _ => {
-                let known =
-                    if is_known(key) { "known, but changes nothing here" } else { "unknown, and not used" };
+                let known = match parameters::find(key) {
+                    Some(parameter) => {
+                        let is_right = parameter.configure(&mut EngineSettings::default(), value);
+                        is_right.map_err(|error| wrong(error.to_string()))?;
+                        "known, but changes nothing here"
+                    }
+                    None if key == "reportAnalysisWinratesAs" => "known, but changes nothing here",
+                    None => "unknown, and not used",
+                };
                 let note = format!("key '{key}' of the configuration is {known}");
                 if !found.idle.contains(&note) {
                     found.idle.push(note);
@@ -227,6 +234,8 @@ mod tests {
             "allowResignation = 2",
             "koRule = EVIL",
             "numSearchThreads = 0",
+            "fpuParentWeightByVisitedPolicyPow = 6",
+            "chosenMovePrune = -1",
         ] {
             let error = read(text).err().expect(text).to_string();
             assert!(error.contains(text.split(' ').next().unwrap()), "{error}");

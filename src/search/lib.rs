@@ -5,7 +5,7 @@
 //!                select.rs   table.rs   eval/         node.rs
 //! ```
 //!
-//! Nodes are positions, keyed by the history-aware key of [`graph_key`](crate::graph_key): a position that is reached
+//! Nodes are positions, keyed by the history-aware key of [`graph_key`](kosumi_go::graph_key): a position that is reached
 //! by different orders of moves is one node, and all paths share its statistics. [`node`] describes how statistics stay
 //! sound on a graph.
 //!
@@ -34,6 +34,7 @@ pub mod node;
 pub mod noise;
 pub mod params;
 mod progress;
+pub mod registry;
 pub mod report;
 pub mod restriction;
 pub mod root_moves;
@@ -88,6 +89,8 @@ pub struct SearchContext<'a> {
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Reports while the search runs, if wanted.
     pub reporting: Option<Reporting<'a>>,
+    /// Parameters of this search; `None`: those that the [`Search`] has.
+    pub params: Option<SearchParams>,
     /// Moves that must not be searched.
     pub restriction: &'a Restriction,
     /// Simulations that choose the root's move by other priors.
@@ -117,6 +120,7 @@ impl<'a> SearchContext<'a> {
             elapsed,
             interrupted,
             reporting: None,
+            params: None,
             restriction: &NO_RESTRICTION,
             exploration: None,
             tree_exploration: None,
@@ -280,8 +284,13 @@ impl<E: Evaluator + Sync> Search<E> {
     /// Changes the parameters. Statistics are kept unless the kind of formula changes.
     pub fn set_params(&mut self, params: SearchParams) {
         self.params = params;
-        if self.table.storing() != storing(&params) {
-            self.table = NodeTable::new(self.mebibytes, storing(&params));
+        self.fit_table(&params);
+    }
+
+    /// Makes a table for the formula of these parameters, if the present one is for another.
+    fn fit_table(&mut self, params: &SearchParams) {
+        if self.table.storing() != storing(params) {
+            self.table = NodeTable::new(self.mebibytes, storing(params));
             self.clear();
         }
     }
@@ -308,10 +317,12 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// Searches the game's position for the side to move.
     pub fn run(&mut self, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
-        let root = self.root(game);
-        self.set_root_priors(root, game);
-        self.set_values(root, game);
-        self.run_from(root, game, seed, context, Some(&self.seen.1))
+        let params = context.params.unwrap_or(self.params);
+        self.fit_table(&params);
+        let root = self.root(game, &params);
+        self.set_root_priors(root, game, &params);
+        self.set_values(root, game, &params);
+        self.run_from(root, game, &params, seed, context, Some(&self.seen.1))
     }
 
     /// Searches like [`run`](Search::run), but without freeing memory first and without root priors: no statistics are
@@ -319,7 +330,9 @@ impl<E: Evaluator + Sync> Search<E> {
     /// position.
     pub fn run_in_place(&self, game: &Game, seed: u64, context: &SearchContext<'_>) -> Option<SearchReport> {
         let root = self.table.find_or_insert(game.graph_key())?;
-        Some(self.run_from(root, game, seed, context, None))
+        let params = context.params.unwrap_or(self.params);
+        debug_assert_eq!(storing(&params), self.table.storing(), "a table of the other formula");
+        Some(self.run_from(root, game, &params, seed, context, None))
     }
 
     /// Starts from an empty table: discards all statistics and evaluates the game's position once, which counts as its
@@ -335,10 +348,11 @@ impl<E: Evaluator + Sync> Search<E> {
         evaluator.expand_root(&line, &mut moves);
         adjust(&mut moves);
         self.table.expand(root, true, || &moves);
-        self.seen = (Some((game.graph_key(), self.temperature(game))), AtomicU32::new(1));
-        self.set_values(root, game);
+        let params = self.params;
+        self.seen = (Some((game.graph_key(), params.root_temperature(game))), AtomicU32::new(1));
+        self.set_values(root, game, &params);
         let root = self.table.node(root);
-        match self.valuation() {
+        match self.valuation(&params) {
             Some(valuation) => valuation.evaluated(root, game.to_move(), &evaluation, &mut Vec::new()),
             None => root.add_own(node::to_fixed(evaluation.value)),
         }
@@ -356,8 +370,8 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// Gives the moves of the root the priors of the start of a search. A former root keeps these priors when a later
     /// search meets it below its root, which happens only after moves have been taken back.
-    fn set_root_priors(&mut self, root: NodeId, game: &Game) {
-        let temperature = self.temperature(game);
+    fn set_root_priors(&mut self, root: NodeId, game: &Game, params: &SearchParams) {
+        let temperature = params.root_temperature(game);
         let wanted = Some((game.graph_key(), temperature));
         if self.seen.0 == wanted {
             return;
@@ -371,27 +385,28 @@ impl<E: Evaluator + Sync> Search<E> {
         give_root_priors(&self.table, &self.evaluator, root, game, temperature);
     }
 
-    /// Returns the temperature of the root's probabilities.
-    fn temperature(&self, game: &Game) -> f32 {
-        self.params.root_temperature(game)
-    }
-
     /// Returns the moves of the root that need not be searched for a move to play. The root has moves afterwards.
-    fn pruned(&self, root: NodeId, game: &Game, context: &SearchContext<'_>) -> Vec<Move> {
+    fn pruned(
+        &self,
+        root: NodeId,
+        game: &Game,
+        params: &SearchParams,
+        context: &SearchContext<'_>,
+    ) -> Vec<Move> {
         let is_wanted = context.for_play
             && context.exploration.is_none()
             && context.noise.is_none()
-            && self.valuation().is_some();
+            && matches!(params.formula, Formula::Puct(_));
         if !is_wanted {
             return Vec::new();
         }
-        pruned_moves(&self.table, &self.evaluator, root, game, &self.params.root, context.restriction)
+        pruned_moves(&self.table, &self.evaluator, root, game, &params.root, context.restriction)
     }
 
     /// Centres the utility scale on the score expected at the root, and recomputes the values of all nodes.
-    fn set_values(&mut self, root: NodeId, game: &Game) {
-        let Formula::Puct(params) = self.params.formula else { return };
-        let wanted = Some((game.graph_key(), params));
+    fn set_values(&mut self, root: NodeId, game: &Game, params: &SearchParams) {
+        let Formula::Puct(puct) = params.formula else { return };
+        let wanted = Some((game.graph_key(), puct));
         if self.valued == wanted {
             return;
         }
@@ -403,16 +418,16 @@ impl<E: Evaluator + Sync> Search<E> {
             let line = Line::new(game);
             self.evaluator.clone().evaluate(&line, &mut Rng::new(0), &mut Vec::new()).score_mean
         };
-        self.scale = Some(Scale::new(&params, game.size().area(), score));
+        self.scale = Some(Scale::new(&puct, game.size().area(), score));
         self.valued = wanted;
-        if let Some(valuation) = self.valuation() {
+        if let Some(valuation) = self.valuation(params) {
             valuation.refresh_all(root, game.to_move());
         }
     }
 
     /// Returns the data on which values depend, under PUCT.
-    fn valuation(&self) -> Option<Valuation<'_>> {
-        let Formula::Puct(params) = self.params.formula else { return None };
+    fn valuation(&self, params: &SearchParams) -> Option<Valuation<'_>> {
+        let Formula::Puct(params) = params.formula else { return None };
         let scale = self.scale.unwrap_or_else(|| Scale::new(&params, 1, 0.0));
         Some(Valuation { table: &self.table, bias: &self.bias, params, scale })
     }
@@ -423,6 +438,7 @@ impl<E: Evaluator + Sync> Search<E> {
         &self,
         root: NodeId,
         game: &Game,
+        params: &SearchParams,
         seed: u64,
         context: &SearchContext<'_>,
         views: Option<&AtomicU32>,
@@ -430,7 +446,7 @@ impl<E: Evaluator + Sync> Search<E> {
         let color = game.to_move();
         self.complete(root, game);
         self.table.node(root).leave_order();
-        let pruned = self.pruned(root, game, context);
+        let pruned = self.pruned(root, game, params, context);
         let restriction = root_moves::without(context.restriction, color, pruned.clone());
         let context = &SearchContext { restriction: &restriction, ..*context };
         let edges = self.table.edges(self.table.node(root));
@@ -440,12 +456,12 @@ impl<E: Evaluator + Sync> Search<E> {
         let shared = Shared {
             forbidden_visits,
             visits_before,
-            progress: Progress::new(visits_before, self.params.descents_at_once),
+            progress: Progress::new(visits_before, params.descents_at_once),
             results: Mutex::default(),
         };
-        let (params, valuation, temperature) = (self.params, self.valuation(), self.temperature(game));
+        let (valuation, temperature) = (self.valuation(params), params.root_temperature(game));
         let root_scale = scale_without(&self.table, root, &pruned);
-        let common = Common { table: &self.table, params, valuation, root, temperature, root_scale };
+        let common = Common { table: &self.table, params: *params, valuation, root, temperature, root_scale };
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
             let evaluator = self.evaluator.clone();
@@ -460,7 +476,7 @@ impl<E: Evaluator + Sync> Search<E> {
             None => job(0),
         }
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
-        let view = View { params: &self.params, root_scale };
+        let view = View { params, root_scale };
         let mut report = SearchReport::new(&self.table, root, game, &counters, ownership, view);
         // Earlier searches may have preferred an image that is left out now.
         report.moves.sort_by_key(|entry| pruned.contains(&entry.mv));
@@ -482,12 +498,12 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// Returns the game's node. If the table is more than half full, nodes that are unreachable from it are discarded
     /// first. If that does not free enough, all nodes are.
-    fn root(&mut self, game: &Game) -> NodeId {
+    fn root(&mut self, game: &Game, params: &SearchParams) -> NodeId {
         let key = game.graph_key();
         if self.table.usage().fullness() > 0.5 {
             if let Some(root) = self.table.find(key) {
-                // Discarded nodes leave their share of the bias entries behind, like all nodes of earlier positions.
-                if let Some(valuation) = self.valuation() {
+                // What goes leaves its part of what it has noted, like all that lies behind.
+                if let Some(valuation) = self.valuation(params) {
                     valuation.refresh_all(root, game.to_move());
                 }
                 self.table.collect(root);
@@ -501,7 +517,7 @@ impl<E: Evaluator + Sync> Search<E> {
         // An empty table always has space for the root, because a table holds thousands of nodes.
         self.table.find_or_insert(key).unwrap_or_else(|| {
             self.clear();
-            self.table.find_or_insert(key).unwrap_or(0)
+            self.table.begin_with(key)
         })
     }
 }

@@ -1,288 +1,274 @@
-//! Parameters of the search: one table for each formula, with range, unit and source.
+//! Constants of the search, and their registry: one table has their names, values, bounds and documentation.
 
+use super::registry::{Accepted, Field, Kind, Section, Spec, Value};
 use kosumi_go::board::BoardSize;
 use kosumi_go::game::Game;
 
-/// Constants of a search. `Default` is for playouts on 9×9; [`SearchParams::for_playouts`] and
-/// [`SearchParams::for_network`] know evaluators and sizes.
+/// Parameters of a search. `Default` is for playouts on 9×9; [`SearchParams::for_playouts`] and
+/// [`SearchParams::for_network`] are for other boards and evaluators.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SearchParams {
-    /// Evaluations a node needs before its moves are created; from 1. CITE: Coulom (2006); Fuego uses 3, Pachi
-    /// and michi 8. A node without moves costs 128 bytes, so a high number saves memory.
+    /// Number of evaluations of a node before its moves are created, from 1. A node without moves takes 128 bytes, so a
+    /// high number saves memory. CITE: Coulom (2006); Fuego uses 3, Pachi and michi 8.
     pub expand_after: u32,
-    /// Lost games that a descent in progress counts for at the nodes it goes through, so that workers spread; from 0.
+    /// Virtual losses of a descent in progress at the nodes of its path, from 0, so that threads spread.
     pub virtual_losses: f32,
-    /// So many descents may be in progress at once, and more only when the root has twenty visits for each of them; `None`: one
-    /// for every worker. From 1.
+    /// Number of descents that may be in progress at once, from 1, as long as the root has fewer than twenty visits for each;
+    /// `None`: one for every thread.
     pub descents_at_once: Option<u32>,
-    /// How the next move is chosen.
+    /// Selection of the next move of a descent.
     pub formula: Formula,
-    /// How the best move is told when the search is over.
+    /// Choice of the best move after the search.
     pub choice: Choice,
     /// What is different at the root.
     pub root: RootParams,
 }
 
-/// What is different at the root. Names and defaults are KataGo's.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RootParams {
-    /// Where the position is its own image under a symmetry of the board, is one of its symmetric moves enough? For moves
-    /// that are to be played alone ([`SearchContext::for_play`](super::SearchContext::for_play)), and where the past does
-    /// not matter.
-    pub symmetry_pruning: bool,
-    /// Are points that are settled left out once the opponent has passed four times in a row? Also for moves to be played
-    /// alone.
-    pub prune_useless_moves: bool,
-    /// The probabilities of the root's moves are taken to the power of 1 through this; above 0.
-    pub policy_temperature: f32,
-    /// The same at the beginning of a game; half of the difference is gone after as many moves as the board has rows.
-    pub policy_temperature_early: f32,
-}
-
-/// Which move of the root is the best: of those that were visited often enough, the one with the highest lower confidence
-/// bound (LCB), which is its value less some standard errors. With 0 standard errors, the most visited one.
-///
-/// CITE: KataGo and Leela Zero choose so by default. Names are KataGo's, whose constants are 5 and 0.15.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Choice {
-    /// Standard errors that are taken off the value; from 0.
-    pub lcb_stdevs: f32,
-    /// Visits a move needs to be considered, as a share of the most visited one's; in `[0, 1]`.
-    pub min_visit_prop_for_lcb: f32,
-}
-
-/// How a move is chosen during a descent. The evaluator's priors must fit: games for the first, probabilities for
-/// the second.
+/// Formula of the selection. The evaluator's priors must fit: games for the first formula, probabilities for the second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Formula {
-    /// Means mixed with all-moves-as-first: for evaluators that play on.
+    /// Means mixed with all-moves-as-first, for evaluation by playouts.
     Rave(RaveParams),
-    /// Means and probabilities: for evaluators that know good moves.
+    /// Means and probabilities, for evaluation by networks.
     Puct(PuctParams),
 }
 
-/// Constants of [`select::rave_urgency`](super::select::rave_urgency).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RaveParams {
-    /// Games at which RAVE and the plain mean weigh about the same (the `equivalence` of Pachi's formula); 0
-    /// switches RAVE off. CITE: Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in
-    /// computer Go" (2011).
-    pub equivalence: f32,
-    /// Weight of the exploration term; RAVE explores well enough alone. CITE: Pachi's and Fuego's logs: 0 is
-    /// best.
-    pub exploration: f32,
-    /// Moves of a playout count double for RAVE up to this many per point of the board. From 0; a playout has
-    /// about 1.3 moves per point.
-    pub early_share: f32,
+/// Defines the structs of constants, [`SearchChanges`], and the registry [`CONSTANTS`], from one table.
+///
+/// A row has documentation (one sentence), field, type, usual value with a network (`or` another one, in words), values
+/// that are accepted, name, section, and protocols. The group `fields SearchParams` has no struct of its own.
+macro_rules! constants {
+    ($(
+        $(#[$about:meta])*
+        $what:ident $group:ident ($part:ident, $part_mut:ident) {$(
+            #[doc = $doc:literal]
+            $field:ident: $type:ty = $usual:literal $(or $other:literal)?, $kind:expr, $name:literal, $section:ident, $accepted:ident;
+        )*}
+    )*) => {
+        $(constants! {
+            @$what
+            $(#[$about])*
+            $group { $(#[doc = $doc] $field: $type = $usual;)* }
+        })*
+
+        /// Constants that differ from what suits evaluator and board; `None` leaves a constant unchanged. Constants of a
+        /// formula that is not in use have no effect.
+        #[derive(Clone, Copy, PartialEq, Debug, Default)]
+        pub struct SearchChanges {$($(
+            #[doc = concat!("See [`", stringify!($group), "::", stringify!($field), "`].")]
+            pub $field: Option<$type>,
+        )*)*}
+
+        /// The registry of all constants of searches.
+        pub const CONSTANTS: &[Constant] = &[$($(
+            Constant {
+                spec: Spec::new($name, Section::$section, $kind, $doc)
+                    .or(SUITABLE)
+                    .accepted(Accepted::$accepted)
+                    $(.usual($other))?,
+                wanted: |changes| changes.$field.value(),
+                want: |changes, value| {
+                    Field::from_value(value).map(|value| changes.$field = value)
+                },
+                get: |params| params.$part().map(|part| part.$field.value()),
+                set: |params, value| {
+                    Some(params.$part_mut()?.$field = Field::from_value(value)?)
+                },
+            },
+        )*)*];
+
+        impl SearchParams {
+            /// These parameters with some of them changed. Changes of one formula do not affect the other.
+            pub fn changed(mut self, changes: &SearchChanges) -> SearchParams {
+                $($(
+                    if let (Some(wanted), Some(part)) = (changes.$field, self.$part_mut()) {
+                        part.$field = wanted;
+                    }
+                )*)*
+                self
+            }
+        }
+    };
+    (
+        @constants
+        $(#[$about:meta])*
+        $group:ident {$( #[doc = $doc:literal] $field:ident: $type:ty = $usual:literal; )*}
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub struct $group {$(
+            #[doc = $doc]
+            pub $field: $type,
+        )*}
+
+        impl $group {
+            /// What is usual.
+            pub const USUAL: $group = $group { $($field: $usual,)* };
+        }
+
+        impl Default for $group {
+            fn default() -> $group {
+                $group::USUAL
+            }
+        }
+    };
+    (
+        @fields
+        $group:ident {$( #[doc = $doc:literal] $field:ident: $type:ty = $usual:literal; )*}
+    ) => {
+        impl $group {
+            /// These parameters with what is usual with a network.
+            fn with_usual_fields(self) -> $group {
+                $group { $($field: $usual,)* ..self }
+            }
+        }
+    };
 }
 
-/// Constants of [`select::Puct`](super::select::Puct). Names and defaults are KataGo's (its documentation of methods and
-/// its parameter file); values are in `[-1, 1]`, as there.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct PuctParams {
-    /// Weight of the probabilities while there are few visits; above 0.
-    pub cpuct_exploration: f32,
-    /// What is added to the weight when the visits grow by a factor of e beyond `cpuct_exploration_base`; from 0.
-    pub cpuct_exploration_log: f32,
-    /// Visits from which on the weight grows; above 0.
-    pub cpuct_exploration_base: f32,
-    /// Standard deviation of values with which the weight is as told; above 0.
-    pub cpuct_utility_stdev_prior: f32,
-    /// Visits for which that deviation counts when it is averaged with the measured one; from 0.
-    pub cpuct_utility_stdev_prior_weight: f32,
-    /// Share of the weight, in `[0, 1]`, that is proportional to the averaged deviation.
-    pub cpuct_utility_stdev_scale: f32,
-    /// First-play urgency: how much worse than its parent a move is taken to be before its first visit, once all
-    /// likely moves have been visited; from 0.
-    pub fpu_reduction_max: f32,
-    /// The same at the root, where more moves are to be looked at.
-    pub root_fpu_reduction_max: f32,
-    /// Is a move before its first visit taken to be worth what the network says of its parent, until its likely moves have
-    /// been visited? If not, it is what the search says of its parent, from the beginning.
-    pub fpu_parent_weight_by_visited_policy: bool,
-    /// The search counts with this power of the probability of the visited moves; above 0.
-    pub fpu_parent_weight_by_visited_policy_pow: f32,
-    /// How much worse still a move is taken to be before its first visit, for every halving of its probability, down to a
-    /// loss; from 0.
-    pub fpu_reduction_per_halving: f32,
-    /// How far moves that have proved to be bad lose weight in the value of their parent; 0 is not at all, see
-    /// [`means`](super::means).
-    pub value_weight_exponent: f32,
-    /// Do moves that are worse than likelier ones lose the visits that they have beyond what is due to them?
-    pub use_noise_pruning: bool,
-    /// Difference of utilities at which most of those visits go; above 0.
-    pub noise_prune_utility_scale: f32,
-    /// What points count beside the result, around an even game; from 0. See [`utility`](super::utility).
-    pub static_score_utility_factor: f32,
-    /// The same around the score that is expected at the root; from 0.
-    pub dynamic_score_utility_factor: f32,
-    /// How far that score is moved towards an even game, in `[0, 1]`.
-    pub dynamic_score_center_zero_weight: f32,
-    /// The points in which what points count grows, in sides of the board; above 0.
-    pub dynamic_score_center_scale: f32,
-    /// Do evaluations count less where the network says that it is unsure? Only networks from version 9 on do.
-    pub use_uncertainty: bool,
-    /// An expected error of about this counts as one visit; above 0.
-    pub uncertainty_coeff: f32,
-    /// Power of the error; from 0.
-    pub uncertainty_exponent: f32,
-    /// Visits that a sure evaluation counts; above 0.
-    pub uncertainty_max_weight: f32,
-    /// Share of what the network got wrong after moves of the same kind, in `[0, 1]`, that is added to what it says; see
-    /// the module `bias`.
-    pub subtree_value_bias_factor: f32,
-    /// What a position counts there: this power of its visits; from 0.
-    pub subtree_value_bias_weight_exponent: f32,
-    /// Share of it, in `[0, 1]`, that is forgotten when the game has taken another way.
-    pub subtree_value_bias_free_prop: f32,
+/// The word for a constant that is left to what suits evaluator and board.
+pub const SUITABLE: &str = "auto";
+
+/// A registered constant of the search.
+#[derive(Debug)]
+pub struct Constant {
+    /// Name, bounds and documentation.
+    pub spec: Spec,
+    /// The value that changes ask for.
+    pub wanted: fn(&SearchChanges) -> Value,
+    /// Puts a value into changes; `None` if it is of another type.
+    pub want: fn(&mut SearchChanges, Value) -> Option<()>,
+    /// The value that a search has; `None` if it has another formula.
+    pub get: fn(&SearchParams) -> Option<Value>,
+    /// Gives a search the value; `None` if it has another formula, or the value is of another type.
+    pub set: fn(&mut SearchParams, Value) -> Option<()>,
 }
 
-/// Constants that differ from what suits evaluator and board; `None` leaves a constant alone. Names and ranges are those
-/// of [`SearchParams`], [`PuctParams`], [`RaveParams`], [`Choice`] and [`RootParams`]. A constant of a formula that is not in use changes
-/// nothing.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct SearchChanges {
-    /// See [`SearchParams::expand_after`].
-    pub expand_after: Option<u32>,
-    /// See [`SearchParams::virtual_losses`].
-    pub virtual_losses: Option<f32>,
-    /// See [`PuctParams::cpuct_exploration`].
-    pub cpuct_exploration: Option<f32>,
-    /// See [`PuctParams::cpuct_exploration_log`].
-    pub cpuct_exploration_log: Option<f32>,
-    /// See [`PuctParams::cpuct_exploration_base`].
-    pub cpuct_exploration_base: Option<f32>,
-    /// See [`PuctParams::cpuct_utility_stdev_prior`].
-    pub cpuct_utility_stdev_prior: Option<f32>,
-    /// See [`PuctParams::cpuct_utility_stdev_prior_weight`].
-    pub cpuct_utility_stdev_prior_weight: Option<f32>,
-    /// See [`PuctParams::cpuct_utility_stdev_scale`].
-    pub cpuct_utility_stdev_scale: Option<f32>,
-    /// See [`PuctParams::fpu_reduction_max`].
-    pub fpu_reduction_max: Option<f32>,
-    /// See [`PuctParams::root_fpu_reduction_max`].
-    pub root_fpu_reduction_max: Option<f32>,
-    /// See [`PuctParams::fpu_parent_weight_by_visited_policy`].
-    pub fpu_parent_weight_by_visited_policy: Option<bool>,
-    /// See [`PuctParams::fpu_parent_weight_by_visited_policy_pow`].
-    pub fpu_parent_weight_by_visited_policy_pow: Option<f32>,
-    /// See [`PuctParams::fpu_reduction_per_halving`].
-    pub fpu_reduction_per_halving: Option<f32>,
-    /// See [`PuctParams::value_weight_exponent`].
-    pub value_weight_exponent: Option<f32>,
-    /// See [`PuctParams::use_noise_pruning`].
-    pub use_noise_pruning: Option<bool>,
-    /// See [`PuctParams::noise_prune_utility_scale`].
-    pub noise_prune_utility_scale: Option<f32>,
-    /// See [`PuctParams::static_score_utility_factor`].
-    pub static_score_utility_factor: Option<f32>,
-    /// See [`PuctParams::dynamic_score_utility_factor`].
-    pub dynamic_score_utility_factor: Option<f32>,
-    /// See [`PuctParams::dynamic_score_center_zero_weight`].
-    pub dynamic_score_center_zero_weight: Option<f32>,
-    /// See [`PuctParams::dynamic_score_center_scale`].
-    pub dynamic_score_center_scale: Option<f32>,
-    /// See [`PuctParams::use_uncertainty`].
-    pub use_uncertainty: Option<bool>,
-    /// See [`PuctParams::uncertainty_coeff`].
-    pub uncertainty_coeff: Option<f32>,
-    /// See [`PuctParams::uncertainty_exponent`].
-    pub uncertainty_exponent: Option<f32>,
-    /// See [`PuctParams::uncertainty_max_weight`].
-    pub uncertainty_max_weight: Option<f32>,
-    /// See [`PuctParams::subtree_value_bias_factor`].
-    pub subtree_value_bias_factor: Option<f32>,
-    /// See [`PuctParams::subtree_value_bias_weight_exponent`].
-    pub subtree_value_bias_weight_exponent: Option<f32>,
-    /// See [`PuctParams::subtree_value_bias_free_prop`].
-    pub subtree_value_bias_free_prop: Option<f32>,
-    /// See [`RaveParams::equivalence`].
-    pub rave_equivalence: Option<f32>,
-    /// See [`RaveParams::exploration`].
-    pub rave_exploration: Option<f32>,
-    /// See [`RaveParams::early_share`].
-    pub rave_early_share: Option<f32>,
-    /// See [`Choice::lcb_stdevs`].
-    pub lcb_stdevs: Option<f32>,
-    /// See [`Choice::min_visit_prop_for_lcb`].
-    pub min_visit_prop_for_lcb: Option<f32>,
-    /// See [`RootParams::symmetry_pruning`].
-    pub root_symmetry_pruning: Option<bool>,
-    /// See [`RootParams::prune_useless_moves`].
-    pub root_prune_useless_moves: Option<bool>,
-    /// See [`RootParams::policy_temperature`].
-    pub root_policy_temperature: Option<f32>,
-    /// See [`RootParams::policy_temperature_early`].
-    pub root_policy_temperature_early: Option<f32>,
+constants! {
+    fields SearchParams (own, own_mut) {
+        /// Number of descents in progress that count as lost games in the value of a move, so that threads avoid each other.
+        virtual_losses: f32 = 0.25, Kind::Real(0.0, 1000.0), "numVirtualLossesPerThread", Exploration, Everywhere;
+        /// Number of evaluations of a position before its moves are created.
+        expand_after: u32 = 1, Kind::Count(1, 1000), "expandAfter", Exploration, ByGtpAlone;
+    }
+
+    /// What is different at the root. Names are KataGo's.
+    ///
+    /// Pruning is for moves that are to be played alone ([`SearchContext::for_play`](super::SearchContext::for_play)), and
+    /// of symmetric moves only where the past does not matter.
+    constants RootParams (root, root_mut) {
+        /// Of moves that are mirror images of each other, searches only one.
+        root_symmetry_pruning: bool = true, Kind::Flag, "rootSymmetryPruning", Root, Everywhere;
+        /// Leaves out settled points once the opponent has passed four times in a row.
+        root_prune_useless_moves: bool = true, Kind::Flag, "rootPruneUselessMoves", Root, ByGtp;
+        /// Raises the probabilities of the root's moves to the power of 1 / this; more than 1 looks at more moves.
+        root_policy_temperature: f32 = 1.0, Kind::Real(0.01, 100.0), "rootPolicyTemperature", Root, Everywhere;
+        /// The temperature at the start of a game; half of the difference is gone after as many moves as the board has rows.
+        root_policy_temperature_early: f32 = 1.0, Kind::Real(0.01, 100.0), "rootPolicyTemperatureEarly", Root, Everywhere;
+    }
+
+    /// Which move of the root is the best: of those that were visited often enough, the one with the highest lower
+    /// confidence bound (LCB), which is its value less some standard errors.
+    ///
+    /// CITE: KataGo and Leela Zero choose so by default. Names and values are KataGo's.
+    constants Choice (choice, choice_mut) {
+        /// Standard errors below the utility of a move at which its lower bound lies; 0 plays the most visited move.
+        lcb_stdevs: f32 = 5.0, Kind::Real(0.0, 12.0), "lcbStdevs", Root, Everywhere;
+        /// Visits that a move needs to be chosen by its lower bound, as a share of the most visited move's.
+        min_visit_prop_for_lcb: f32 = 0.15, Kind::Real(0.0, 1.0), "minVisitPropForLCB", Root, Everywhere;
+    }
+
+    /// Constants of [`select::Puct`](super::select::Puct). Names and values are KataGo's (its documentation of methods and
+    /// its parameter file), but for `fpu_reduction_per_halving`. Values of positions are in `[-1, 1]`, as there.
+    constants PuctParams (puct, puct_mut) {
+        /// Weight of the network's probabilities while there are few visits.
+        cpuct_exploration: f32 = 1.0, Kind::Real(0.0, 10.0), "cpuctExploration", Exploration, Everywhere;
+        /// Growth of that weight when the visits grow by a factor of e beyond `cpuctExplorationBase`.
+        cpuct_exploration_log: f32 = 0.45, Kind::Real(0.0, 10.0), "cpuctExplorationLog", Exploration, Everywhere;
+        /// Number of visits from which on the weight grows.
+        cpuct_exploration_base: f32 = 500.0, Kind::Real(10.0, 100_000.0), "cpuctExplorationBase", Exploration, Everywhere;
+        /// Standard deviation of utilities with which the weight is neither larger nor smaller.
+        cpuct_utility_stdev_prior: f32 = 0.4, Kind::Real(1e-8, 10.0), "cpuctUtilityStdevPrior", Exploration, Everywhere;
+        /// Visits for which that deviation counts when it is averaged with the measured one.
+        cpuct_utility_stdev_prior_weight: f32 = 2.0, Kind::Real(0.0, 100.0), "cpuctUtilityStdevPriorWeight", Exploration, Everywhere;
+        /// Share of the weight that is proportional to the averaged deviation.
+        cpuct_utility_stdev_scale: f32 = 0.85, Kind::Real(0.0, 1.0), "cpuctUtilityStdevScale", Exploration, Everywhere;
+        /// First-play urgency: utility that a move is taken to lose before its first visit, once all likely moves have been visited.
+        fpu_reduction_max: f32 = 0.2, Kind::Real(0.0, 2.0), "fpuReductionMax", Exploration, Everywhere;
+        /// Value of `fpuReductionMax` at the root.
+        root_fpu_reduction_max: f32 = 0.1, Kind::Real(0.0, 2.0), "rootFpuReductionMax", Root, Everywhere;
+        /// Measures a move before its first visit against the network's value of the position until the likely moves are visited.
+        fpu_parent_weight_by_visited_policy: bool = true, Kind::Flag, "fpuParentWeightByVisitedPolicy", Exploration, Everywhere;
+        /// Power of the visited probability with which the search's value takes the place of the network's.
+        fpu_parent_weight_by_visited_policy_pow: f32 = 2.0, Kind::Real(0.0, 5.0), "fpuParentWeightByVisitedPolicyPow", Exploration, Everywhere;
+        /// Utility that a move is taken to lose besides for every halving of its probability.
+        fpu_reduction_per_halving: f32 = 0.0 or "0.05 for networks of up to 2 million weights", Kind::Real(0.0, 2.0), "fpuReductionPerHalving", Exploration, Everywhere;
+        /// How far moves that have proved to be bad lose weight in the value of a position; 0 is not at all.
+        value_weight_exponent: f32 = 0.25, Kind::Real(0.0, 1.0), "valueWeightExponent", Values, Everywhere;
+        /// Takes from worse moves the visits that exceed twice their due.
+        use_noise_pruning: bool = true, Kind::Flag, "useNoisePruning", Values, Everywhere;
+        /// Difference of utilities at which most of those visits are taken.
+        noise_prune_utility_scale: f32 = 0.15, Kind::Real(0.001, 10.0), "noisePruneUtilityScale", Values, Everywhere;
+        /// Weight of the result in the utility; points count the more, the smaller it is.
+        win_loss_utility_factor: f32 = 1.0, Kind::Real(0.0, 1.0), "winLossUtilityFactor", Values, Everywhere;
+        /// Weight of points around an even game.
+        static_score_utility_factor: f32 = 0.1, Kind::Real(0.0, 1.0), "staticScoreUtilityFactor", Values, Everywhere;
+        /// Weight of points around the score that is expected at the root.
+        dynamic_score_utility_factor: f32 = 0.3, Kind::Real(0.0, 1.0), "dynamicScoreUtilityFactor", Values, Everywhere;
+        /// How far that score is moved towards an even game.
+        dynamic_score_center_zero_weight: f32 = 0.2, Kind::Real(0.0, 1.0), "dynamicScoreCenterZeroWeight", Values, Everywhere;
+        /// Width of that score's scale, in sides of the board.
+        dynamic_score_center_scale: f32 = 0.75, Kind::Real(0.2, 5.0), "dynamicScoreCenterScale", Values, Everywhere;
+        /// Weighs evaluations by how sure the network is; only networks from version 9 on say so.
+        use_uncertainty: bool = true, Kind::Flag, "useUncertainty", Values, Everywhere;
+        /// Expected error of an evaluation that counts as about one visit.
+        uncertainty_coeff: f32 = 0.25, Kind::Real(0.0001, 1.0), "uncertaintyCoeff", Values, Everywhere;
+        /// Power of the expected error.
+        uncertainty_exponent: f32 = 1.0, Kind::Real(0.0, 2.0), "uncertaintyExponent", Values, Everywhere;
+        /// Largest number of visits that one evaluation counts.
+        uncertainty_max_weight: f32 = 8.0, Kind::Real(1.0, 100.0), "uncertaintyMaxWeight", Values, Everywhere;
+        /// Share of the network's error after moves of the same kind by which its value is corrected.
+        subtree_value_bias_factor: f32 = 0.45, Kind::Real(0.0, 1.0), "subtreeValueBiasFactor", Values, Everywhere;
+        /// Power of a position's visits with which it counts for that error.
+        subtree_value_bias_weight_exponent: f32 = 0.85, Kind::Real(0.0, 1.0), "subtreeValueBiasWeightExponent", Values, Everywhere;
+        /// Share of that error that is forgotten when the game has taken another course.
+        subtree_value_bias_free_prop: f32 = 0.8, Kind::Real(0.0, 1.0), "subtreeValueBiasFreeProp", Values, Everywhere;
+    }
+
+    /// Constants of [`select::rave_urgency`](super::select::rave_urgency).
+    ///
+    /// CITE: Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go" (2011), for the
+    /// equivalence, in Pachi's form; Pachi's and Fuego's logs: without exploration it is best. A playout has about 1.3 moves
+    /// per point of the board.
+    constants RaveParams (rave, rave_mut) {
+        /// Games at which RAVE and the plain mean weigh about the same; 0 switches RAVE off.
+        rave_equivalence: f32 = 3000.0 or "4000 on boards of more than 200 points", Kind::Real(0.0, 1e6), "raveEquivalence", Exploration, ByGtpAlone;
+        /// Weight of the exploration term beside RAVE.
+        rave_exploration: f32 = 0.0, Kind::Real(0.0, 100.0), "raveExploration", Exploration, ByGtpAlone;
+        /// Moves of a playout per point of the board up to which they count double for RAVE.
+        rave_early_share: f32 = 1.0, Kind::Real(0.0, 10.0), "raveEarlyShare", Exploration, ByGtpAlone;
+    }
 }
 
-/// How a search has looked at its root.
+/// Parameters of a search, and the scale of the probabilities at its root.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// Parameters of the search.
     pub params: &'a SearchParams,
-    /// What the probabilities of the root's moves were multiplied by.
+    /// Factor of the probabilities of the root's moves.
     pub root_scale: f32,
 }
 
+impl Choice {
+    /// Takes the most visited move for the best one.
+    pub const BY_VISITS: Choice = Choice { lcb_stdevs: 0.0, min_visit_prop_for_lcb: 0.0 };
+}
+
 impl RootParams {
-    /// What is usual.
-    pub const USUAL: RootParams = RootParams {
-        symmetry_pruning: true,
-        prune_useless_moves: true,
-        policy_temperature: 1.0,
-        policy_temperature_early: 1.0,
-    };
-
-    /// The temperature for a game so far.
-    pub(super) fn temperature(&self, game: &Game) -> f32 {
+    /// The temperature of the root's probabilities for a game so far.
+    pub fn temperature(&self, game: &Game) -> f32 {
         let moves = game.records().len() as f32 / (game.size().area() as f32).sqrt();
-        let early = self.policy_temperature_early - self.policy_temperature;
-        self.policy_temperature + early * libm::powf(0.5, moves)
-    }
-}
-
-impl Default for RootParams {
-    fn default() -> RootParams {
-        RootParams::USUAL
-    }
-}
-
-impl Default for RaveParams {
-    fn default() -> RaveParams {
-        RaveParams { equivalence: 3000.0, exploration: 0.0, early_share: 1.0 }
-    }
-}
-
-impl Default for PuctParams {
-    fn default() -> PuctParams {
-        PuctParams {
-            cpuct_exploration: 1.0,
-            cpuct_exploration_log: 0.45,
-            cpuct_exploration_base: 500.0,
-            cpuct_utility_stdev_prior: 0.4,
-            cpuct_utility_stdev_prior_weight: 2.0,
-            cpuct_utility_stdev_scale: 0.85,
-            fpu_reduction_max: 0.2,
-            root_fpu_reduction_max: 0.1,
-            fpu_parent_weight_by_visited_policy: true,
-            fpu_parent_weight_by_visited_policy_pow: 2.0,
-            fpu_reduction_per_halving: 0.0,
-            value_weight_exponent: 0.25,
-            use_noise_pruning: true,
-            noise_prune_utility_scale: 0.15,
-            static_score_utility_factor: 0.1,
-            dynamic_score_utility_factor: 0.3,
-            dynamic_score_center_zero_weight: 0.2,
-            dynamic_score_center_scale: 0.75,
-            use_uncertainty: true,
-            uncertainty_coeff: 0.25,
-            uncertainty_exponent: 1.0,
-            uncertainty_max_weight: 8.0,
-            subtree_value_bias_factor: 0.45,
-            subtree_value_bias_weight_exponent: 0.85,
-            subtree_value_bias_free_prop: 0.8,
-        }
+        let early = self.root_policy_temperature_early - self.root_policy_temperature;
+        self.root_policy_temperature + early * libm::powf(0.5, moves)
     }
 }
 
@@ -293,14 +279,15 @@ impl Default for SearchParams {
             virtual_losses: 1.0,
             descents_at_once: None,
             formula: Formula::Rave(RaveParams::default()),
-            choice: Choice::default(),
-            root: RootParams::USUAL,
+            choice: Choice::BY_VISITS,
+            root: RootParams::default(),
         }
     }
 }
 
-/// So many parameters at most has what [`SearchParams::for_network_of`] takes for a small network: of those measured, the
-/// small built-in one (0.8 million) and KataGo's b6c96 (1.0 million) are, the large built-in one (10.8 million) is not.
+/// Largest number of weights of a network that [`SearchParams::for_network_of`] takes for a small one. Of those that were
+/// measured, the small built-in one (0.8 million) and KataGo's b6c96 (1.0 million) are small, the large built-in one (10.8
+/// million) is not.
 const SMALL_NETWORK: usize = 2_000_000;
 
 impl SearchParams {
@@ -308,7 +295,7 @@ impl SearchParams {
     pub fn for_playouts(size: BoardSize) -> SearchParams {
         let base = SearchParams::default();
         if size.area() > 200 {
-            let rave = RaveParams { equivalence: 4000.0, ..RaveParams::default() };
+            let rave = RaveParams { rave_equivalence: 4000.0, ..RaveParams::default() };
             SearchParams { formula: Formula::Rave(rave), ..base }
         } else {
             base
@@ -328,14 +315,13 @@ impl SearchParams {
     /// them as visits and not as losses.
     pub fn for_network() -> SearchParams {
         let formula = Formula::Puct(PuctParams::default());
-        let choice = Choice { lcb_stdevs: 5.0, min_visit_prop_for_lcb: 0.15 };
-        SearchParams { expand_after: 1, virtual_losses: 0.25, formula, choice, ..SearchParams::default() }
+        SearchParams { formula, choice: Choice::default(), ..SearchParams::default() }.with_usual_fields()
     }
 
-    /// Parameters for a network of so many parameters.
+    /// Parameters for a network with this number of weights.
     ///
     /// A move turns out the worse, the less probable it was, evenly with each halving of its probability. Networks of up to
-    /// two million parameters win more games if their moves are taken for that much worse before their first visit; a
+    /// two million weights win more games if their moves are taken for that much worse before their first visit; a
     /// large one does not, see `PERF.md`, "Small networks".
     pub fn for_network_of(parameters: usize) -> SearchParams {
         let usual = SearchParams::for_network();
@@ -348,12 +334,13 @@ impl SearchParams {
         }
     }
 
-    /// These parameters for so many workers that share so many processors.
+    /// These parameters for a number of threads that share a number of processors.
     ///
-    /// As a lost game, a descent in progress keeps others from waiting for the same answer. With more workers than processors
-    /// waiting costs nothing, and the moves that they would try instead are worth less, so there it counts as a visit alone, and as long as
-    /// the root has few visits, only as many are in progress at once as keep the processors busy (`PERF.md`, *Strength*).
-    /// Where each worker has a processor, too many would wait, see `docs/decisions/2026-11-22-many-workers.md`.
+    /// A virtual loss keeps other threads from waiting for the same evaluation. With more threads than processors waiting
+    /// costs nothing, and the moves that the threads would try instead are worth less. There a descent in progress counts as
+    /// a visit alone, and as long as the root has few visits, only as many are in progress at once as keep the processors
+    /// busy (`PERF.md`, *Strength*). Where each thread has a processor, too many would wait, see
+    /// `docs/decisions/2026-11-22-many-workers.md`.
     pub fn for_workers(self, workers: usize, processors: usize) -> SearchParams {
         match self.formula {
             Formula::Puct(_) if workers > processors => {
@@ -372,62 +359,56 @@ impl SearchParams {
         }
     }
 
-    /// These parameters with some of them changed. Changes of one formula do nothing to the other.
-    pub fn changed(mut self, changes: &SearchChanges) -> SearchParams {
-        fn put<T>(place: &mut T, value: Option<T>) {
-            if let Some(value) = value {
-                *place = value;
-            }
+    fn own(&self) -> Option<&SearchParams> {
+        Some(self)
+    }
+
+    fn own_mut(&mut self) -> Option<&mut SearchParams> {
+        Some(self)
+    }
+
+    fn root(&self) -> Option<&RootParams> {
+        Some(&self.root)
+    }
+
+    fn root_mut(&mut self) -> Option<&mut RootParams> {
+        Some(&mut self.root)
+    }
+
+    fn choice(&self) -> Option<&Choice> {
+        Some(&self.choice)
+    }
+
+    fn choice_mut(&mut self) -> Option<&mut Choice> {
+        Some(&mut self.choice)
+    }
+
+    fn puct(&self) -> Option<&PuctParams> {
+        match &self.formula {
+            Formula::Puct(puct) => Some(puct),
+            Formula::Rave(_) => None,
         }
-        put(&mut self.expand_after, changes.expand_after);
-        put(&mut self.virtual_losses, changes.virtual_losses);
-        put(&mut self.choice.lcb_stdevs, changes.lcb_stdevs);
-        put(&mut self.choice.min_visit_prop_for_lcb, changes.min_visit_prop_for_lcb);
-        put(&mut self.root.symmetry_pruning, changes.root_symmetry_pruning);
-        put(&mut self.root.prune_useless_moves, changes.root_prune_useless_moves);
-        put(&mut self.root.policy_temperature, changes.root_policy_temperature);
-        put(&mut self.root.policy_temperature_early, changes.root_policy_temperature_early);
+    }
+
+    fn puct_mut(&mut self) -> Option<&mut PuctParams> {
         match &mut self.formula {
-            Formula::Puct(puct) => {
-                put(&mut puct.cpuct_exploration, changes.cpuct_exploration);
-                put(&mut puct.cpuct_exploration_log, changes.cpuct_exploration_log);
-                put(&mut puct.cpuct_exploration_base, changes.cpuct_exploration_base);
-                put(&mut puct.cpuct_utility_stdev_prior, changes.cpuct_utility_stdev_prior);
-                put(&mut puct.cpuct_utility_stdev_prior_weight, changes.cpuct_utility_stdev_prior_weight);
-                put(&mut puct.cpuct_utility_stdev_scale, changes.cpuct_utility_stdev_scale);
-                put(&mut puct.fpu_reduction_max, changes.fpu_reduction_max);
-                put(&mut puct.root_fpu_reduction_max, changes.root_fpu_reduction_max);
-                put(
-                    &mut puct.fpu_parent_weight_by_visited_policy,
-                    changes.fpu_parent_weight_by_visited_policy,
-                );
-                put(
-                    &mut puct.fpu_parent_weight_by_visited_policy_pow,
-                    changes.fpu_parent_weight_by_visited_policy_pow,
-                );
-                put(&mut puct.fpu_reduction_per_halving, changes.fpu_reduction_per_halving);
-                put(&mut puct.value_weight_exponent, changes.value_weight_exponent);
-                put(&mut puct.use_noise_pruning, changes.use_noise_pruning);
-                put(&mut puct.noise_prune_utility_scale, changes.noise_prune_utility_scale);
-                put(&mut puct.static_score_utility_factor, changes.static_score_utility_factor);
-                put(&mut puct.dynamic_score_utility_factor, changes.dynamic_score_utility_factor);
-                put(&mut puct.dynamic_score_center_zero_weight, changes.dynamic_score_center_zero_weight);
-                put(&mut puct.dynamic_score_center_scale, changes.dynamic_score_center_scale);
-                put(&mut puct.use_uncertainty, changes.use_uncertainty);
-                put(&mut puct.uncertainty_coeff, changes.uncertainty_coeff);
-                put(&mut puct.uncertainty_exponent, changes.uncertainty_exponent);
-                put(&mut puct.uncertainty_max_weight, changes.uncertainty_max_weight);
-                put(&mut puct.subtree_value_bias_factor, changes.subtree_value_bias_factor);
-                put(&mut puct.subtree_value_bias_weight_exponent, changes.subtree_value_bias_weight_exponent);
-                put(&mut puct.subtree_value_bias_free_prop, changes.subtree_value_bias_free_prop);
-            }
-            Formula::Rave(rave) => {
-                put(&mut rave.equivalence, changes.rave_equivalence);
-                put(&mut rave.exploration, changes.rave_exploration);
-                put(&mut rave.early_share, changes.rave_early_share);
-            }
+            Formula::Puct(puct) => Some(puct),
+            Formula::Rave(_) => None,
         }
-        self
+    }
+
+    fn rave(&self) -> Option<&RaveParams> {
+        match &self.formula {
+            Formula::Rave(rave) => Some(rave),
+            Formula::Puct(_) => None,
+        }
+    }
+
+    fn rave_mut(&mut self) -> Option<&mut RaveParams> {
+        match &mut self.formula {
+            Formula::Rave(rave) => Some(rave),
+            Formula::Puct(_) => None,
+        }
     }
 }
 

@@ -335,7 +335,7 @@ mod tests {
             [3, 0, 1, 2, 4]
         );
         assert_eq!(order(&moves, Color::White, choice), [0, 1, 2, 3, 4], "good for Black is bad for White");
-        assert_eq!(order(&moves, Color::Black, Choice::default()), [0, 1, 2, 3, 4], "visits alone");
+        assert_eq!(order(&moves, Color::Black, Choice::BY_VISITS), [0, 1, 2, 3, 4], "visits alone");
         assert_eq!(order(&moves[4..], Color::Black, choice), [4]);
         assert!(order(&[], Color::Black, choice).is_empty());
     }

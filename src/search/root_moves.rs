@@ -66,12 +66,12 @@ fn useless(game: &Game) -> PointSet {
 
 /// Returns whether the position has moves that [`pruned`] leaves out.
 pub(super) fn may_be_pruned(game: &Game, params: &RootParams) -> bool {
-    !own_symmetries(game, params).is_empty() || params.prune_useless_moves && !useless(game).is_empty()
+    !own_symmetries(game, params).is_empty() || params.root_prune_useless_moves && !useless(game).is_empty()
 }
 
 /// Returns the board's symmetries, if the past does not matter either.
 fn own_symmetries(game: &Game, params: &RootParams) -> SmallVec<[Symmetry; 8]> {
-    match params.symmetry_pruning && Line::new(game).is_free_of_history() {
+    match params.root_symmetry_pruning && Line::new(game).is_free_of_history() {
         true => symmetries_of_itself(game),
         false => SmallVec::new(),
     }
@@ -81,7 +81,7 @@ fn own_symmetries(game: &Game, params: &RootParams) -> SmallVec<[Symmetry; 8]> {
 pub(super) fn pruned(game: &Game, params: &RootParams, moves: &[Move]) -> Vec<Move> {
     let own = own_symmetries(game, params);
     let mut pruned: Vec<Move> = images(game, &own, moves).into_iter().map(|(image, ..)| image).collect();
-    if params.prune_useless_moves {
+    if params.root_prune_useless_moves {
         let useless = useless(game);
         let points = moves.iter().filter_map(|mv| mv.point()).filter(|&point| useless.contains(point));
         pruned.extend(points.map(Move::Play));
@@ -145,7 +145,7 @@ mod tests {
         let turned: Vec<Move> = moves.iter().rev().copied().collect();
         let gone = pruned(&game, &USUAL, &turned);
         assert!(gone.contains(&play(0, 0)) && !gone.contains(&play(4, 4)));
-        let off = RootParams { symmetry_pruning: false, ..USUAL };
+        let off = RootParams { root_symmetry_pruning: false, ..USUAL };
         assert!(!may_be_pruned(&game, &off) && pruned(&game, &off, &moves).is_empty());
         // One stone on a diagonal leaves one symmetry; another stone leaves none.
         game.play(Color::Black, play(1, 1)).unwrap();
@@ -172,7 +172,7 @@ mod tests {
         let board: Board = rows.join("\n").parse().unwrap();
         let rules = Rules { ko: KoRule::Positional, friendly_pass: false, ..Rules::default() };
         let mut game = Game::from_board(board, Color::White, rules, 0.5);
-        let off = RootParams { symmetry_pruning: false, ..USUAL };
+        let off = RootParams { root_symmetry_pruning: false, ..USUAL };
         for (passes, column) in [0, 1, 3, 4].into_iter().enumerate() {
             assert!(!may_be_pruned(&game, &off), "after {passes} passes");
             game.play(Color::White, play(column, 6)).unwrap();
@@ -181,7 +181,9 @@ mod tests {
         let gone = pruned(&game, &off, &legal(&game));
         assert!(may_be_pruned(&game, &off) && gone.contains(&play(2, 3)), "{gone:?}");
         assert!(!gone.contains(&Move::Pass));
-        assert!(pruned(&game, &RootParams { prune_useless_moves: false, ..off }, &legal(&game)).is_empty());
+        assert!(
+            pruned(&game, &RootParams { root_prune_useless_moves: false, ..off }, &legal(&game)).is_empty()
+        );
         assert!(pruned(&game, &off, &[play(2, 3)]).is_empty(), "something is left");
     }
 
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_early_temperature_fades() {
-        let params = RootParams { policy_temperature: 1.0, policy_temperature_early: 2.0, ..USUAL };
+        let params = RootParams { root_policy_temperature: 1.0, root_policy_temperature_early: 2.0, ..USUAL };
         let mut game = Game::new(BoardSize::square(4).unwrap(), Rules::default(), 6.5);
         assert_eq!(params.temperature(&game), 2.0);
         for at in 0..4 {

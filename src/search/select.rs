@@ -55,13 +55,13 @@ pub fn rave_urgency(stats: &MoveStats, rave: &RaveStats, params: &RaveParams, ex
     let prior_sum = rave.prior_weight * rave.prior_value;
     let mean = (sum + prior_sum) / visits;
     let mut mixed = mean;
-    if params.equivalence > 0.0 && rave.visits > 0 {
+    if params.rave_equivalence > 0.0 && rave.visits > 0 {
         let rave_visits = rave.visits as f32 + rave.prior_weight;
         let rave_sum = rave.visits as f32 * rave.value + prior_sum;
-        let beta = rave_visits / (rave_visits + visits + visits * rave_visits / params.equivalence);
+        let beta = rave_visits / (rave_visits + visits + visits * rave_visits / params.rave_equivalence);
         mixed = beta * (rave_sum / rave_visits) + (1.0 - beta) * mean;
     }
-    mixed + params.exploration * exploring / visits
+    mixed + params.rave_exploration * exploring / visits
 }
 
 /// Statistics of a node that all its moves share, for [`Puct::new`].
@@ -170,7 +170,8 @@ impl Puct {
 mod tests {
     use super::*;
 
-    const PLAIN: RaveParams = RaveParams { equivalence: 0.0, exploration: 0.0, early_share: 0.0 };
+    const PLAIN: RaveParams =
+        RaveParams { rave_equivalence: 0.0, rave_exploration: 0.0, rave_early_share: 0.0 };
 
     #[test]
     fn numbers_by_hand() {
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(rave_urgency(&three, &prior, &PLAIN, 0.0), 0.125);
         // RAVE: r = 3, n = 3, β = 3 / (3 + 3 + 9/9) = 3/7.
         let rave = RaveStats { visits: 3, value: -0.5, ..none };
-        let mixed = rave_urgency(&three, &rave, &RaveParams { equivalence: 9.0, ..PLAIN }, 0.0);
+        let mixed = rave_urgency(&three, &rave, &RaveParams { rave_equivalence: 9.0, ..PLAIN }, 0.0);
         assert!((mixed - (3.0 / 7.0 * -0.5 + 4.0 / 7.0 * 0.5)).abs() < 1e-6);
     }
 
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_weight_of_rave_falls_with_visits() {
-        let params = RaveParams { equivalence: 1000.0, ..PLAIN };
+        let params = RaveParams { rave_equivalence: 1000.0, ..PLAIN };
         let at = |visits| {
             let rave = RaveStats { visits: 100, value: 1.0, ..RaveStats::default() };
             rave_urgency(&MoveStats { visits, ..MoveStats::default() }, &rave, &params, 0.0)

@@ -8,7 +8,7 @@
 //! every move, so a node gets all its moves at once. With probabilities, the next new move is always the likeliest
 //! unvisited one, and in most positions no more than two moves are ever visited. A node then gets its likeliest moves
 //! first, sorted, and a longer run of the next ones when these have been visited. The network's output from which they
-//! come is stored elsewhere ([`cache`](crate::eval::cache)). Runs never move during a search:
+//! come is stored elsewhere ([`cache`](kosumi_eval::cache)). Runs never move during a search:
 //!
 //! ```text
 //!   node ──▶ header, 8 edges ──▶ header, 16 edges ──▶ header, 32 edges …
@@ -144,10 +144,10 @@ impl NodeTable {
         let raves = if storing == Storing::All { edges } else { 0 };
         Some(NodeTable {
             storing,
-            nodes: blanks(nodes)?,
+            nodes: blanks(nodes.max(1))?,
             edges: blanks(edges)?,
             raves: blanks(raves)?,
-            index: blanks(slots)?,
+            index: blanks(slots.max(1))?,
             nodes_used: AtomicU32::new(0),
             edges_used: AtomicU32::new(0),
             waiting: Default::default(),
@@ -200,6 +200,16 @@ impl NodeTable {
         }
         set(&mut self.nodes_used, 0);
         set(&mut self.edges_used, 0);
+    }
+
+    /// Forgets everything, and inserts a node with this key. Every table has room for one node.
+    pub fn begin_with(&mut self, key: Key) -> NodeId {
+        self.clear();
+        self.nodes[0].set_key(key);
+        let slot = self.slot_of(key);
+        set(&mut self.index[slot], 1);
+        set(&mut self.nodes_used, 1);
+        0
     }
 
     /// Returns a node by its number.
@@ -632,6 +642,25 @@ fn take(used: &AtomicU32, count: usize, capacity: usize) -> Option<u32> {
         match used.compare_exchange_weak(old, new as u32, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => return Some(old),
             Err(now) => old = now,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_table_has_room_for_a_root() {
+        for (nodes, slots) in [(0, 0), (1, 1), (3, 4)] {
+            let mut table = NodeTable::of_sizes(Storing::Likely, nodes, 2, slots).expect("memory");
+            for key in 1..9 {
+                table.find_or_insert(Key(key << 64));
+                let root = table.begin_with(Key(key << 100 | key));
+                assert!(table.node(root).has_key(Key(key << 100 | key)));
+                assert_eq!(table.find(Key(key << 100 | key)), Some(root));
+                assert_eq!((table.node_count(), table.find(Key(key << 64))), (1, None));
+            }
         }
     }
 }

@@ -21,6 +21,9 @@ pub struct Scale {
     center: f64,
 }
 
+/// Smallest weight of the result: without any, a utility would have no bound.
+const LEAST_RESULT: f32 = 0.01;
+
 /// Means of the positive eight of sixteen equally probable parts of the standard normal distribution.
 const NORMAL: [f64; 8] = [0.0785, 0.2375, 0.4027, 0.5800, 0.7779, 1.0129, 1.3259, 1.9677];
 
@@ -43,9 +46,11 @@ impl Scale {
         let score = f64::from(score);
         // The centre moves part of the way to an even game, but not so far that points would no longer count.
         let toward_even = score * (1.0 - f64::from(params.dynamic_score_center_zero_weight));
+        // In utilities the result always counts 1. Where it is to count less, points count the more.
+        let result = f64::from(params.win_loss_utility_factor.max(LEAST_RESULT));
         Scale {
-            fixed: (params.static_score_utility_factor.into(), 2.0 * side),
-            moving: (params.dynamic_score_utility_factor.into(), most.max(f64::MIN_POSITIVE)),
+            fixed: (f64::from(params.static_score_utility_factor) / result, 2.0 * side),
+            moving: (f64::from(params.dynamic_score_utility_factor) / result, most.max(f64::MIN_POSITIVE)),
             center: toward_even.clamp(score - most, score + most),
         }
     }
@@ -77,6 +82,18 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn points_count_more_where_the_result_counts_less() {
+        let usual = PuctParams::default();
+        let scale = |params: PuctParams| Scale::new(&params, 81, 3.0);
+        let half = scale(PuctParams { win_loss_utility_factor: 0.5, ..usual });
+        let double =
+            PuctParams { static_score_utility_factor: 0.2, dynamic_score_utility_factor: 0.6, ..usual };
+        assert_eq!(half, scale(double));
+        let nothing = scale(PuctParams { win_loss_utility_factor: 0.0, ..usual });
+        assert!(nothing.most().is_finite() && nothing.utility(0.0, 5.0, 0.0).is_finite());
+    }
 
     fn scale(score: f32) -> Scale {
         Scale::new(&PuctParams::default(), 81, score)

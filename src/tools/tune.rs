@@ -1,9 +1,9 @@
-//! What constants of the search lose or gain, measured on positions instead of games.
+//! Compares parameters of the search on positions instead of in games.
 //!
-//! A game between two settings says one bit about some hundred moves. Here every choice of a move is judged by itself,
-//! all settings choose at the same positions, and choices that agree cost nothing and add no noise.
+//! A game between two engines yields one bit for a hundred moves or more. Here every chosen move is judged by itself,
+//! all searches choose at the same positions, and choices that agree cost nothing and add no noise.
 //!
-//! Uses `commands`, whose names the settings have, and `engine` with what is below it.
+//! Parameters have the names of the registry ([`engine::parameters`](kosumi_engine::parameters)).
 
 use crate::commands::Setting;
 use anyhow::Context;
@@ -18,14 +18,14 @@ use kosumi_search::Limits;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Earlier positions are too much alike, …
+/// Number of moves before the first position: earlier positions are too similar to each other.
 const FIRST_MOVE: usize = 4;
-/// … and later ones are counted out: moves per point of the board.
+/// Number of moves before the last position, per point of the board: later positions are nearly decided.
 const LAST_MOVE_PER_POINT: f64 = 0.66;
-/// In an open position the judge gives nobody more than this.
+/// Largest value of a position that counts as open, in `[0, 1]` for the leading side.
 const OPEN_VALUE: f32 = 0.8;
 
-/// Settings that stand for one search.
+/// Parameters of one of the searches that are compared.
 #[derive(Clone, Debug)]
 pub struct Trial {
     text: String,
@@ -33,22 +33,24 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The search as it is.
+    /// A search with the usual parameters.
     pub fn plain() -> Trial {
         Trial { text: "plain".to_owned(), settings: Vec::new() }
     }
 
-    /// `NAME=VALUE`, several joined by commas.
+    /// Reads `NAME=VALUE`, several joined by commas.
     ///
     /// # Errors
-    /// What is wrong with the text, in words.
+    ///
+    /// Returns an error if the text is not of this form, or if a parameter or a value does not exist.
     pub fn parse(text: &str) -> Result<Trial, String> {
         let settings = text.split(',').map(Setting::parse).collect::<Result<_, _>>()?;
         Ok(Trial { text: text.to_owned(), settings })
     }
 }
 
-/// Records and numbers of moves in an order decided by the seed. Every third move, so that both colours come up.
+/// Indices of records and numbers of moves, in an order that the seed decides. Every third move is taken, so that both
+/// colours are to move.
 fn places(records: &[(String, Record)], size: BoardSize, seed: u64) -> Vec<(usize, usize)> {
     let last = (size.area() as f64 * LAST_MOVE_PER_POINT) as usize;
     let mut places = Vec::new();
@@ -59,8 +61,8 @@ fn places(records: &[(String, Record)], size: BoardSize, seed: u64) -> Vec<(usiz
     places
 }
 
-/// What each chosen move gives away, in win rate, `[0, 1]`: compared with the best of them and with the `value` of the
-/// position, which is a judgement of its best move. Values are the player's, in `[-1, 1]`.
+/// Loss of each chosen move, as a win rate in `[0, 1]`: compared with the best of them and with the `value` of the
+/// position, which estimates its best move. Values are those of the side to move, in `[-1, 1]`.
 fn losses(
     chosen: &[Move],
     value: f32,
@@ -79,18 +81,18 @@ fn losses(
     Ok(chosen.iter().map(loss).collect())
 }
 
-/// A search with its settings, and what its moves have lost.
+/// A search with its parameters, and the losses of its moves.
 #[derive(Debug)]
 pub struct Contestant {
-    /// Its settings, as given.
+    /// The parameters, as given.
     pub name: String,
     engine: Engine,
-    /// In win rate, a number for each position.
+    /// Loss at each position, as a win rate in `[0, 1]`.
     pub losses: Vec<f64>,
 }
 
 impl Contestant {
-    /// A search with the settings of a trial, the others plain.
+    /// A search with the parameters of a trial. All others are those of `plain`.
     pub fn new(trial: &Trial, plain: EngineSettings, network: Option<Arc<Network>>) -> Contestant {
         let mut settings = plain;
         trial.settings.iter().for_each(|setting| setting.apply(&mut settings));
@@ -104,7 +106,7 @@ impl Contestant {
     }
 }
 
-/// A search that takes its time.
+/// A search with more simulations, which judges moves and positions.
 #[derive(Debug)]
 pub struct Judge {
     engine: Engine,
@@ -112,12 +114,12 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A judge with so many simulations.
+    /// A judge with this number of simulations a position.
     pub fn new(network: Option<Arc<Network>>, settings: EngineSettings, playouts: u32) -> Judge {
         Judge { engine: Engine::with_network(settings, network), limits: Limits::playouts(playouts) }
     }
 
-    /// The value of a position with `color` on turn, for that player, in `[-1, 1]`.
+    /// Value of a position with `color` to move, for that side, in `[-1, 1]`.
     fn value(&mut self, game: &Game, color: Color) -> f32 {
         self.engine.set_game(game.clone());
         let report = self.engine.analyze(color, &self.limits, SearchRequest::new(&|| false));
@@ -131,11 +133,13 @@ impl Judge {
     }
 }
 
-/// Has searches choose moves in open positions of records, and counts what they lose: in so many positions, or all there
-/// are. Returns the number of positions; `progress` is told after each, and may end it there.
+/// Lets searches choose moves in open positions of records, and adds up their losses: in the wanted number of positions, or
+/// in all of them if there are fewer. Returns the number of positions. `progress` is called after each, and may end the
+/// comparison.
 ///
 /// # Errors
-/// If a search chooses a move that cannot be played.
+///
+/// Returns an error if a search chooses a move that cannot be played.
 pub fn compare(
     searches: &mut [Contestant],
     judge: &mut Judge,
@@ -148,7 +152,7 @@ pub fn compare(
         if count == conditions.positions {
             break;
         }
-        // Records with faults are passed over like positions that are not open.
+        // Records with errors are skipped, like positions that are not open.
         let (name, record) = &records[record];
         let Ok(game) = record.game(conditions.rules, conditions.komi, Some(moves)) else { continue };
         let color = game.to_move();
@@ -173,18 +177,18 @@ pub fn compare(
     Ok(count)
 }
 
-/// Where searches are compared.
+/// Positions on which searches are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
-    /// Records of other sizes are left out.
+    /// Size of the board. Records of other sizes are skipped.
     pub size: BoardSize,
-    /// Positions to compare them on.
+    /// Number of positions.
     pub positions: u32,
-    /// The rules of records that do not say.
+    /// Rules of records that name none.
     pub rules: Rules,
-    /// Points for White in such records.
+    /// Komi of records that name none.
     pub komi: f32,
-    /// Decides which positions come first.
+    /// Seed of the order of the positions.
     pub seed: u64,
 }
 

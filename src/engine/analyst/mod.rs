@@ -252,7 +252,7 @@ impl Analyst {
                 anti_mirror,
                 ..SearchContext::new(&settings.limits, &elapsed, question.interrupted)
             };
-            super::evaluator::run_search_in_place(search, game, seed, &context);
+            search.run_in_place(game, seed, &context);
         }
         teller.tell(&search.report(game)?)
     }

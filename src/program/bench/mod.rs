@@ -8,7 +8,7 @@ mod signature;
 
 use anyhow::Context;
 use clap::Args;
-use kosumi_engine::{EngineEvaluator, run_search};
+use kosumi_engine::EngineEvaluator;
 use kosumi_go::board::{Board, BoardSize};
 use kosumi_go::game::Game;
 use kosumi_go::playout::{self, Policy};
@@ -137,7 +137,7 @@ fn search(size: BoardSize, threads: usize) -> Search<EngineEvaluator> {
 fn search_by_count(search: &mut Search<EngineEvaluator>, game: &Game, count: u32) -> SearchReport {
     let limits = Limits::playouts(count);
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
-    run_search(search, game, SEED, &context)
+    search.run(game, SEED, &context)
 }
 
 fn position(size: BoardSize, rules: Rules, moves: &str) -> anyhow::Result<Game> {
@@ -190,7 +190,7 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
     let start = Instant::now();
     let elapsed = || start.elapsed();
     let context = SearchContext::new(&limits, &elapsed, &|| false);
-    let report = run_search(&mut search, &game, SEED, &context);
+    let report = search.run(&game, SEED, &context);
     let per_second = f64::from(report.playouts) / start.elapsed().as_secs_f64();
     Ok(SearchSpeed {
         per_second,

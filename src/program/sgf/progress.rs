@@ -2,7 +2,6 @@
 
 use super::Input;
 use crate::progress;
-use crate::ranks;
 use indicatif::ProgressBar;
 use kosumi_tools::collections::{self, Batch, BatchResult, InputCounts, Limits, Problem, Workers};
 use kosumi_tools::ranks::RankPart;
@@ -38,7 +37,7 @@ pub(super) fn run_with_progress<T: Serialize + DeserializeOwned + Send>(
         bar.set_message(format!("{} games", seen.records));
         collect(batch, work.result, &problems)
     };
-    let workers = Workers { threads: ranks::threads(&part, input.threads.map(usize::from)), part };
+    let workers = Workers { threads: crate::ranks::threads(&part, input.threads.map(usize::from)), part };
     let result = collections::run(&input.files, Limits::default(), except, workers, &consumed, work, shown);
     bar.finish_and_clear();
     result?;

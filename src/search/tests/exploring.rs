@@ -156,7 +156,7 @@ fn sums_are_exact_where_positions_are_explored() {
                 // After a recomputation from the leaves up, every mean equals its definition: simulations that did not
                 // count are in no edge.
                 let root = search.table.find(game.graph_key()).expect("root");
-                search.valuation().expect("PUCT").refresh_all(root, game.to_move());
+                search.valuation(&search.params).expect("PUCT").refresh_all(root, game.to_move());
                 check_means(&search, &game, true);
             }
         }

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 fn search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
-    let rave = RaveParams { exploration: 0.5, ..RaveParams::default() };
+    let rave = RaveParams { rave_exploration: 0.5, ..RaveParams::default() };
     let params = SearchParams { expand_after: 1, formula: Formula::Rave(rave), ..SearchParams::default() };
     Search::new(evaluator, params, 8, threads)
 }
@@ -227,7 +227,7 @@ fn means_are_exact() {
                 // After a recomputation from the leaves up, nothing is stale on a graph either: updates through other
                 // parents have arrived.
                 let root = search.table.find(game.graph_key()).expect("root");
-                search.valuation().expect("PUCT").refresh_all(root, game.to_move());
+                search.valuation(&search.params).expect("PUCT").refresh_all(root, game.to_move());
                 check_means(&search, &game, true);
             }
         }
@@ -272,7 +272,7 @@ fn utilities_follow_the_root() {
     run(&mut search, &game, 1, 1);
     assert_ne!(search.scale, before);
     let root = search.table.find(game.graph_key()).expect("root");
-    search.valuation().expect("PUCT").refresh_all(root, game.to_move());
+    search.valuation(&search.params).expect("PUCT").refresh_all(root, game.to_move());
     check_means(&search, &game, true);
     assert!(search.table().node(root).visits() > 100);
 }
@@ -626,7 +626,7 @@ fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
     assert_eq!(scale_without(search.table(), root, &[]), 1.0);
     // If nothing is left out, nothing changes.
     let mut off = puct_search(HashPolicy, 1);
-    let root = RootParams { symmetry_pruning: false, ..RootParams::USUAL };
+    let root = RootParams { root_symmetry_pruning: false, ..RootParams::default() };
     off.set_params(SearchParams { root, ..SearchParams::for_network() });
     let all = off.run(&game, 1, &context);
     assert_eq!(summary(&all), summary(&run(&mut puct_search(HashPolicy, 1), &game, 1500, 1)));
@@ -634,14 +634,33 @@ fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
 }
 
 #[test]
+fn a_search_may_bring_its_own_parameters() {
+    let game = empty(5);
+    let plain = SearchParams { formula: Formula::Puct(plain_puct()), ..SearchParams::for_network() };
+    let limits = Limits::playouts(200);
+    let usual = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
+    let mut wanted = with_puct(plain_puct(), HashPolicy, 1);
+    let mut search = puct_search(HashPolicy, 1);
+    let first = summary(&search.run(&game, 1, &SearchContext { params: Some(plain), ..usual }));
+    assert_eq!(first, summary(&wanted.run(&game, 1, &usual)));
+    // The next search has the parameters of the first one no more.
+    assert_eq!(search.params(), SearchParams::for_network());
+    wanted.set_params(SearchParams::for_network());
+    let second = summary(&search.run(&game, 2, &usual));
+    assert_eq!(second, summary(&wanted.run(&game, 2, &usual)));
+    search.clear();
+    assert_ne!(first, summary(&search.run(&game, 1, &usual)));
+}
+
+#[test]
 fn the_roots_probabilities_have_a_temperature() {
     let game = empty(5);
     let mut search = puct_search(HashPolicy, 1);
-    let mut priors = |policy_temperature: f32| {
+    let mut priors = |temperature: f32| {
         let root = RootParams {
-            policy_temperature,
-            policy_temperature_early: policy_temperature,
-            ..RootParams::USUAL
+            root_policy_temperature: temperature,
+            root_policy_temperature_early: temperature,
+            ..RootParams::default()
         };
         search.set_params(SearchParams { root, ..SearchParams::for_network() });
         let report = run(&mut search, &game, 1, 1);

@@ -427,13 +427,13 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     /// CITE: Gelly and Silver (2007); with the moves of the playout, which Pachi measured to be worth 18 % of games on
     /// 9×9.
     fn update_rave(&mut self, params: &RaveParams, evaluation: Evaluation) {
-        if params.equivalence <= 0.0 {
+        if params.rave_equivalence <= 0.0 {
             return;
         }
         let Some(first_plays) = self.evaluator.first_plays() else { return };
         self.plays.copy_from(first_plays);
         let plays = &mut self.plays;
-        let late = (params.early_share * self.line.game().size().area() as f32) as u16;
+        let late = (params.rave_early_share * self.line.game().size().area() as f32) as u16;
         let update = |id: NodeId, color: Color, plays: &FirstPlays| {
             for edge in self.table.edges(self.table.node(id)) {
                 let Move::Play(point) = edge.mv() else { continue };

@@ -1,41 +1,55 @@
-//! How the server works, by KataGo's configuration.
+//! Configuration of the analysis engine, as KataGo's files have it.
 
 use super::entries::{self, Entries, EntriesError};
 use super::parameters;
 use super::settings::{Settings, network_with};
+use kosumi_engine::parameters::{Accepted, Kind, Section, Spec, Value, WrongValue};
 use kosumi_eval::NetworkSettings;
 use std::path::Path;
 use thiserror::Error;
 
-/// What is wrong with a configuration.
+/// A configuration that cannot be used.
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// Its text.
+    /// The text cannot be read.
     #[error(transparent)]
     Entries(#[from] EntriesError),
-    /// A value makes no sense.
-    #[error("{0}")]
-    Value(String),
+    /// A text is no value of its parameter.
+    #[error(transparent)]
+    Value(#[from] WrongValue),
 }
 
-/// How the server works.
+/// Registers a parameter of the process, which queries cannot override.
+const fn of_process(name: &'static str, kind: Kind, doc: &'static str) -> Spec {
+    Spec::new(name, Section::Limits, kind, doc).accepted(Accepted::ByAnalysisAlone)
+}
+
+const ANALYSIS_THREADS: Spec = of_process(
+    "numAnalysisThreads",
+    Kind::Count(1, 16384),
+    "Number of positions that are analysed at the same time.",
+);
+const VARIATION: Spec =
+    of_process("analysisPVLen", Kind::Count(1, 100), "Number of moves of a variation behind the first one.");
+const WARNS_UNUSED: Spec =
+    of_process("warnUnusedFields", Kind::Flag, "Warns about fields of a query that are not known.");
+
+/// Configuration of the server.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
-    /// Positions that are analysed at the same time; `None` if nobody said.
+    /// Number of positions that are analysed at the same time; `None` if it is not set.
     pub analysis_threads: Option<usize>,
-    /// Threads in one search, at most; `None` if nobody said.
-    pub search_threads: Option<usize>,
-    /// What queries begin with.
+    /// Settings of a query before its overrides.
     pub settings: Settings,
-    /// Moves of a variation behind the first one.
+    /// Number of moves of a variation behind the first one.
     pub variation: usize,
-    /// Warn about fields of a query that nobody knows?
+    /// Whether unknown fields of a query cause a warning.
     pub warns_unused: bool,
-    /// Keys that nobody knows, in the order in which they were met.
+    /// Unknown keys, in the order of the files.
     pub unused: Vec<String>,
-    /// Parameters that were set and change nothing here.
+    /// Parameters that were set and have no effect on an analysis.
     pub idle: Vec<&'static str>,
-    /// All keys that were set: a query may name them.
+    /// All keys that were set. A query may name them without a warning.
     keys: Vec<String>,
 }
 
@@ -43,7 +57,6 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             analysis_threads: None,
-            search_threads: None,
             settings: Settings::default(),
             variation: 15,
             warns_unused: true,
@@ -55,27 +68,29 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The usual configuration with a network that is asked like this.
+    /// The usual configuration with these settings of the network.
     pub fn new(network: NetworkSettings) -> Config {
         let mut config = Config::default();
-        config.settings.analyst.network = network_with(network);
+        config.settings.engine.network = network_with(network);
         config
     }
 
-    /// Reads a file; what it says counts from here on.
+    /// Reads a file. Its values take the place of earlier ones.
     ///
     /// # Errors
-    /// If it cannot be read, or a line or a value makes no sense.
+    ///
+    /// Returns an error if the file cannot be read, or if a line or a value is wrong.
     pub fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let mut entries = Entries::default();
         entries.read_file(path)?;
         self.take(&entries)
     }
 
-    /// `key=value,key=value`: an empty value leaves the usual one.
+    /// Reads `key=value,key=value`. An empty value leaves the earlier one.
     ///
     /// # Errors
-    /// If it cannot be read, or a value makes no sense.
+    ///
+    /// Returns an error if the text is not of this form, or if a value is wrong.
     pub fn override_with(&mut self, text: &str) -> Result<(), ConfigError> {
         let mut entries = Entries::default();
         entries.override_with(text)?;
@@ -87,36 +102,23 @@ impl Config {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
-        let count = |most: usize| {
-            let number = value.parse().ok().filter(|number| (1..=most).contains(number));
-            number.ok_or_else(|| {
-                ConfigError::Value(format!(
-                    "Key '{key}' must be an integer in the range 1 to {most}, not '{value}'"
-                ))
-            })
-        };
-        match key {
-            "numAnalysisThreads" => self.analysis_threads = Some(count(16384)?),
-            "numSearchThreads" | "numSearchThreadsPerAnalysisThread" => {
-                self.search_threads = Some(count(4096)?);
+        if ANALYSIS_THREADS.is_called(key) {
+            if let Value::Count(threads) = ANALYSIS_THREADS.read(value)? {
+                self.analysis_threads = Some(threads as usize);
             }
-            "analysisPVLen" => self.variation = count(100)?,
-            "warnUnusedFields" => {
-                self.warns_unused = value.to_ascii_lowercase().parse().map_err(|_| {
-                    ConfigError::Value(format!("Could not parse '{value}' as bool for key '{key}'"))
-                })?;
+        } else if VARIATION.is_called(key) {
+            if let Value::Count(moves) = VARIATION.read(value)? {
+                self.variation = moves as usize;
             }
-            _ => match parameters::find(key) {
-                Some(parameter) => {
-                    parameter.set(&mut self.settings, value).map_err(ConfigError::Value)?;
-                    if parameter.is_idle() && !self.idle.contains(&parameter.name) {
-                        self.idle.push(parameter.name);
-                    }
-                }
-                None if entries::is_of_no_concern(key) => {}
-                None if self.unused.iter().any(|known| known == key) => {}
-                None => self.unused.push(key.to_owned()),
-            },
+        } else if WARNS_UNUSED.is_called(key) {
+            self.warns_unused = WARNS_UNUSED.read(value)? == Value::Flag(true);
+        } else if let Some(parameter) = parameters::find(key) {
+            parameter.set(&mut self.settings, value)?;
+            if parameter.is_idle() && !self.idle.contains(&parameter.name()) {
+                self.idle.push(parameter.name());
+            }
+        } else if !entries::is_of_no_concern(key) && !self.unused.iter().any(|known| known == key) {
+            self.unused.push(key.to_owned());
         }
         if !self.keys.iter().any(|known| known == key) {
             self.keys.push(key.to_owned());
@@ -124,7 +126,7 @@ impl Config {
         Ok(())
     }
 
-    /// Was this key set? Queries may then name it without a warning.
+    /// Whether this key was set.
     pub(super) fn has(&self, key: &str) -> bool {
         self.keys.iter().any(|known| known == key)
     }
@@ -152,34 +154,34 @@ mod tests {
                     nnMaxBatchSize = 96\n\n@include more.cfg\nmaxVisits = 500\nfooBar = 1\nfooBar = 2\nantiMirror = true\nchosenMovePrune = 2\n";
         let more = "maxVisits = 10\nwideRootNoise = \"0.1\"\n";
         let mut config = read(&[("main.cfg", main), ("more.cfg", more)]).unwrap();
-        assert_eq!((config.analysis_threads, config.search_threads), (Some(12), Some(8)));
+        assert_eq!((config.analysis_threads, config.settings.engine.threads), (Some(12), 8));
         assert_eq!(config.settings.perspective, Perspective::Of(Color::Black));
-        assert_eq!(config.settings.analyst.limits.visits, Some(500));
-        assert_eq!(config.settings.analyst.wide_root_noise, 0.1);
+        assert_eq!(config.settings.engine.visits, Some(500));
+        assert_eq!(config.settings.engine.wide_root_noise, 0.1);
         assert_eq!(
             (&config.unused[..], &config.idle[..]),
             (&["fooBar".to_owned()][..], &["chosenMovePrune"][..])
         );
         config.override_with("maxVisits=7,homeDataDir=/x,analysisPVLen=3,maxTime=").unwrap();
-        assert_eq!((config.settings.analyst.limits.visits, config.variation), (Some(7), 3));
+        assert_eq!((config.settings.engine.visits, config.variation), (Some(7), 3));
         assert!(config.has("homeDataDir") && !config.has("logDir"));
         let marked = read(&[
             ("main.cfg", "\u{feff}maxVisits = 3\r\n@include b.cfg\r\n"),
             ("b.cfg", "\u{feff}analysisPVLen=4"),
         ]);
         let marked = marked.unwrap();
-        assert_eq!((marked.settings.analyst.limits.visits, marked.variation), (Some(3), 4));
+        assert_eq!((marked.settings.engine.visits, marked.variation), (Some(3), 4));
     }
 
     #[test]
     fn what_makes_no_sense_is_named() {
         for (text, wanted) in [
             ("maxVisits", "Could not parse 'maxVisits' in config file"),
-            ("maxVisits = x", "as int64_t for key 'maxVisits'"),
-            ("numAnalysisThreads = 0", "in the range 1 to 16384"),
+            ("maxVisits = x", "maxVisits must be an integer from 1 to 1125899906842624, or none, not 'x'"),
+            ("numAnalysisThreads = 0", "numAnalysisThreads must be an integer from 1 to 16384, not '0'"),
             ("@include main.cfg", "includes itself"),
             ("@include missing.cfg", "Could not read"),
-            ("warnUnusedFields = 7", "as bool"),
+            ("warnUnusedFields = 7", "warnUnusedFields must be true or false, not '7'"),
         ] {
             let error = read(&[("main.cfg", text)]).unwrap_err().to_string();
             assert!(error.contains(wanted), "{error}");

@@ -24,6 +24,5 @@ mod settings;
 
 pub use config::{Config, ConfigError};
 pub use entries::{Entries, EntriesError, is_of_no_concern};
-pub use parameters::is_known;
 pub use server::{Models, Server};
 pub use settings::{Perspective, Settings};

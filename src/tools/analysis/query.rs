@@ -4,7 +4,7 @@
 //! that programs know.
 
 use super::config::Config;
-use super::parameters::{self, MOST};
+use super::parameters;
 use super::rules;
 use super::settings::Settings;
 use kosumi_go::board::{Board, BoardSize, Color, Move, Point, PointSet};
@@ -356,19 +356,15 @@ fn query(
         };
         settings = overridden(settings, overrides, config, human, id, answers)?;
     }
-    if let Some(visits) = integer(object, "maxVisits", 1, MOST, "Must be an integer from 1 to 2^50")? {
-        settings.analyst.limits.visits = parameters::limit(visits);
-    }
+    let mut parameter = |field: &str| match object.get(field) {
+        None => Ok(()),
+        Some(value) => parameters::set_field(&mut settings, field, value).or_else(|text| fault(field, text)),
+    };
+    parameter("maxVisits")?;
     let variation = integer(object, "analysisPVLen", 1, 1000, "Must be an integer from 1 to 1000")?;
     let variation = variation.map_or(config.variation, |moves| moves as usize);
-    if let Some(most) = real(object, "rootFpuReductionMax", 0.0, 2.0, "Must be a number from 0.0 to 2.0")? {
-        settings.analyst.search.root_fpu_reduction_max = Some(most as f32);
-    }
-    if let Some(temperature) =
-        real(object, "rootPolicyTemperature", 0.01, 100.0, "Must be a number from 0.01 to 100.0")?
-    {
-        settings.analyst.root_policy_temperature = temperature as f32;
-    }
+    parameter("rootFpuReductionMax")?;
+    parameter("rootPolicyTemperature")?;
     let flag = |field: &str| match object.get(field) {
         None => Ok(false),
         Some(Value::Bool(flag)) => Ok(*flag),
@@ -585,7 +581,7 @@ fn overridden(
             None => unknown.push(key.as_str()),
         }
     }
-    if settings.analyst.network.profile.is_some() && !human.is_there {
+    if settings.engine.network.profile.is_some() && !human.is_there {
         let text = format!(
             "Could not set settings: WARNING: humanSLProfile is specified as config param but model(s) don't use it: {}\n",
             human.names

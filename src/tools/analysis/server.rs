@@ -368,16 +368,13 @@ impl<W: Write + Send> Shared<'_, W> {
     fn analyze(&self, analyst: &mut Analyst, request: &Request, stop: &AtomicBool, threads: usize) {
         let Request { query, turn, .. } = request;
         let game = query.game(*turn);
-        let mut settings = query.settings.for_player(game.to_move());
-        // The usual number is one, which nobody has asked for.
-        let own = (settings.threads > 1).then_some(settings.threads);
-        let asked = own.or(self.server.config.search_threads).unwrap_or(usize::MAX);
+        let mut settings = query.settings.for_game(&game);
         // Threads look at the limits after each visit, so many of them would go beyond few visits.
         let limits = settings.limits;
         let fewest = [limits.visits, limits.playouts].into_iter().flatten().min().unwrap_or(u32::MAX);
         let sensible = (fewest / VISITS_PER_THREAD).max(1) as usize;
         let threads = threads.min(sensible);
-        settings.threads = asked.min(threads).max(1);
+        settings.threads = settings.threads.clamp(1, threads);
         let on_report = |analysis| self.say(&report::result(query, *turn, &analysis, true));
         let reports = query.first_report.map(|first| Reports {
             first,

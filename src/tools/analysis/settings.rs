@@ -1,9 +1,10 @@
 //! How one query is analysed.
 
-use kosumi_engine::AnalystSettings;
+use kosumi_engine::{AnalystSettings, EngineSettings};
 use kosumi_eval::NetworkSettings;
 use kosumi_go::board::Color;
-use kosumi_search::PuctParams;
+use kosumi_go::game::Game;
+use kosumi_search::{Limits, SearchParams};
 
 /// From whose side values and scores are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -28,47 +29,48 @@ impl Perspective {
 /// The settings of a query: those of the process, and what the query overrides.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
-    /// How the engine analyses; the two fields below are worked in when the player to move is known.
-    pub analyst: AnalystSettings,
+    /// Values of the registered parameters. Those without effect on an analysis are not used.
+    pub engine: EngineSettings,
     /// From whose side numbers are told.
     pub perspective: Perspective,
-    /// KataGo's `winLossUtilityFactor`: what the result counts, in `[0, 1]`.
-    pub win_loss: f32,
-    /// How many times the opponent's simulations a player is told to have, as a power of two.
-    pub doubling_advantage: f32,
-    /// Which player; `None`: the one to move.
-    pub advantaged: Option<Color>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings {
-            analyst: AnalystSettings::default(),
-            perspective: Perspective::default(),
-            win_loss: 1.0,
-            doubling_advantage: 0.0,
-            advantaged: None,
-        }
+        let AnalystSettings { network, wide_root_noise, .. } = AnalystSettings::default();
+        // A search takes the threads that others leave it.
+        let engine =
+            EngineSettings { network, wide_root_noise, threads: usize::MAX, ..EngineSettings::default() };
+        Settings { engine, perspective: Perspective::default() }
     }
 }
 
 impl Settings {
-    /// How a position is analysed in which this player is on turn.
-    pub fn for_player(&self, to_move: Color) -> AnalystSettings {
-        let mut analyst = self.analyst;
-        let player = self.advantaged.unwrap_or(to_move);
-        analyst.network.black_doubling_advantage = self.doubling_advantage * player.sign() as f32;
-        if self.win_loss < 1.0 {
-            // Here the result always counts 1, so points count the more.
-            let usual = PuctParams::default();
-            let search = &mut analyst.search;
-            let scaled = |own: Option<f32>, usual: f32| Some(own.unwrap_or(usual) / self.win_loss.max(0.01));
-            search.static_score_utility_factor =
-                scaled(search.static_score_utility_factor, usual.static_score_utility_factor);
-            search.dynamic_score_utility_factor =
-                scaled(search.dynamic_score_utility_factor, usual.dynamic_score_utility_factor);
+    /// How the position at the end of a game is analysed.
+    pub fn for_game(&self, game: &Game) -> AnalystSettings {
+        let engine = &self.engine;
+        let player = engine.advantaged.unwrap_or(game.to_move());
+        let black_doubling_advantage = engine.doubling_advantage * player.sign() as f32;
+        let limits = Limits {
+            visits: engine.visits,
+            playouts: engine.playouts,
+            soft: engine.move_time,
+            hard: engine.move_time,
+            ..Limits::default()
+        };
+        let root = SearchParams::for_network().changed(&engine.search).root;
+        AnalystSettings {
+            threads: engine.threads,
+            limits,
+            network: NetworkSettings { black_doubling_advantage, ..engine.network },
+            search: engine.search,
+            sharing: engine.sharing,
+            root_policy_temperature: root.temperature(game),
+            wide_root_noise: engine.wide_root_noise,
+            prunes_symmetric: root.root_symmetry_pruning,
+            human: engine.human,
+            anti_mirror: engine.anti_mirror,
         }
-        analyst
     }
 }
 
@@ -80,23 +82,46 @@ pub(super) fn network_with(usual: NetworkSettings) -> NetworkSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kosumi_go::board::{BoardSize, Move};
+    use kosumi_go::rules::Rules;
+
+    fn game(side: usize) -> Game {
+        Game::new(BoardSize::square(side).unwrap(), Rules::default(), 7.0)
+    }
 
     #[test]
-    fn where_the_result_counts_less_points_count_more() {
-        let points = |win_loss| {
-            let settings = Settings { win_loss, ..Settings::default() };
-            settings.for_player(Color::Black).search.static_score_utility_factor
-        };
-        assert_eq!((points(1.0), points(0.5)), (None, Some(0.2)));
-        assert!(points(0.0).is_some_and(f32::is_finite));
+    fn an_analysis_without_settings_is_the_usual_one() {
+        let usual = AnalystSettings { threads: usize::MAX, ..AnalystSettings::default() };
+        assert_eq!(Settings::default().for_game(&game(9)), usual);
     }
 
     #[test]
     fn the_advantage_is_blacks() {
-        let settings = Settings { doubling_advantage: 1.5, ..Settings::default() };
-        let told = |settings: Settings, color| settings.for_player(color).network.black_doubling_advantage;
-        assert_eq!([Color::Black, Color::White].map(|color| told(settings, color)), [1.5, -1.5]);
-        let white = Settings { advantaged: Some(Color::White), ..settings };
+        let settings = |advantaged| {
+            let engine = EngineSettings { doubling_advantage: 1.5, advantaged, ..EngineSettings::default() };
+            Settings { engine, ..Settings::default() }
+        };
+        let told = |settings: Settings, color| {
+            let mut game = game(9);
+            game.set_to_move(color);
+            settings.for_game(&game).network.black_doubling_advantage
+        };
+        assert_eq!([Color::Black, Color::White].map(|color| told(settings(None), color)), [1.5, -1.5]);
+        let white = settings(Some(Color::White));
         assert_eq!([Color::Black, Color::White].map(|color| told(white, color)), [-1.5, -1.5]);
+    }
+
+    #[test]
+    fn the_temperature_of_the_root_is_another_one_early_in_the_game() {
+        let mut settings = Settings::default();
+        settings.engine.search.root_policy_temperature = Some(1.0);
+        settings.engine.search.root_policy_temperature_early = Some(2.0);
+        let mut game = game(4);
+        assert_eq!(settings.for_game(&game).root_policy_temperature, 2.0);
+        for color in [Color::Black, Color::White, Color::Black, Color::White] {
+            let mv = game.size().points().map(Move::Play).find(|&mv| game.check(color, mv).is_ok()).unwrap();
+            game.play(color, mv).unwrap();
+        }
+        assert_eq!(settings.for_game(&game).root_policy_temperature, 1.5);
     }
 }

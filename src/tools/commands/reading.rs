@@ -1,6 +1,6 @@
 //! GNU Go's reading commands: whether a chain or a group is captured, and whether two chains are connected. Responses
 //! have GNU Go's formats. Reading of chains and connections is tactical: it only tries moves near them. Reading of
-//! groups is exact within a region (see [`solve`](crate::solve)). If it does not decide about a chain or a group, the
+//! groups is exact within a region (see [`solve`](kosumi_solve)). If it does not decide about a chain or a group, the
 //! network estimates the result by a search. If that is impossible as well, the command fails.
 //!
 //! Codes: 0 no; 1 yes; 2 yes, if the player who moves first can ignore a threat in a ko; 3 yes, if that player makes a

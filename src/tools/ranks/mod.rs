@@ -6,7 +6,7 @@
 //!                                                    results ◀─┘       ◀───────────────           └─ results
 //! ```
 //!
-//! [`cluster`](crate::cluster) distributes a single search. This module distributes work that consists of independent
+//! [`cluster`](kosumi_cluster) distributes a single search. This module distributes work that consists of independent
 //! pieces, such as games. A piece is a number, and its result consists of bytes. Rank 0 works, too, and writes all
 //! files. `spread.rs` handles work whose results are needed in order, or whose pieces have contents.
 //!

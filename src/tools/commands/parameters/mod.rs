@@ -1,54 +1,56 @@
-//! Settings that can be changed while the engine runs: for GoGui's dialogs and for `kata-set-param`.
+//! Parameters that can be changed while the engine runs: for GoGui's dialogs and for `kata-set-param`.
 //!
-//! `table.rs` has one row per parameter. Where KataGo has the same setting, its name is KataGo's. A value that makes no
-//! sense is refused and changes nothing.
+//! All are from the registry ([`engine::parameters`](kosumi_engine::parameters)), but for the live graphics, which are no
+//! matter of the engine (`table.rs`).
 
 mod table;
 
-use super::graphics::GraphicsKind;
 use super::{Answer, Commands, rules};
 use kosumi_engine::EngineSettings;
+use kosumi_engine::parameters::{Accepted, Kind, Parameter, Section, Spec, WrongValue};
 use kosumi_go::rules::PRESETS;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use serde_json::{Map, Value};
-use table::{Adjustable, Kind, Parameter, SECTIONS, find, flag};
+use table::{Adjustable, Known, find, flag};
 
-/// A parameter and the value it is to have, for an engine that is still to be made.
+/// A parameter and the value that it is to have in an engine.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    parameter: &'static Parameter,
+    parameter: Parameter,
     value: String,
 }
 
 impl Setting {
-    /// `NAME=VALUE`, as in `kata-set-param NAME VALUE`.
+    /// Reads `NAME=VALUE`, as in `kata-set-param NAME VALUE`.
     ///
     /// # Errors
-    /// If no engine has such a parameter, or the value makes no sense for it.
+    ///
+    /// Returns an error if no engine has such a parameter, or if the value is wrong.
     pub fn parse(text: &str) -> Result<Setting, String> {
         let (name, value) = text.split_once('=').ok_or("not of the form NAME=VALUE")?;
-        let message = |failure: Failure| failure.message().to_owned();
-        let setting = Setting { parameter: find(name).map_err(message)?, value: value.to_owned() };
-        let mut all = Adjustable { engine: EngineSettings::default(), live_graphics: GraphicsKind::None };
-        setting.parameter.change(&mut all, value).map_err(message)?;
-        if all.live_graphics != GraphicsKind::None {
+        let Known::Registered(parameter) = find(name)? else {
             return Err("pictures are no matter of the engine: --live-graphics".to_owned());
-        }
-        Ok(setting)
+        };
+        let value = unquoted(value).to_owned();
+        parameter.set(&mut EngineSettings::default(), &value).map_err(|wrong| wrong.to_string())?;
+        Ok(Setting { parameter, value })
     }
 
-    /// Has an engine a parameter of this name?
+    /// Whether an engine has a parameter of this name.
     pub fn is_known(name: &str) -> bool {
-        find(name).is_ok()
+        matches!(find(name), Ok(Known::Registered(_)))
     }
 
-    /// Changes the settings; the value makes sense for all or for none.
+    /// Changes the settings. The value was checked when it was read.
     pub fn apply(&self, settings: &mut EngineSettings) {
-        let mut all = Adjustable { engine: *settings, live_graphics: GraphicsKind::None };
-        if self.parameter.change(&mut all, &self.value).is_ok() {
-            *settings = all.engine;
-        }
+        let is_set = self.parameter.set(settings, &self.value);
+        debug_assert!(is_set.is_ok(), "{is_set:?}");
     }
+}
+
+/// GoGui quotes a value that is empty or contains a space.
+fn unquoted(text: &str) -> &str {
+    text.trim_matches('"')
 }
 
 impl Commands {
@@ -69,74 +71,86 @@ impl Commands {
     }
 }
 
-/// A line of GoGui's dialogs.
-fn dialog_line(name: &str, kind: Kind, value: &str) -> String {
-    match kind {
-        Kind::Text => format!("[string] {name} {value}"),
-        Kind::Flag => format!("[bool] {name} {}", u8::from(value == "true")),
-        Kind::Choice(words) => format!("[list/{}] {name} {value}", words.join("/")),
-    }
+/// Reads a value of the parameter of this name and puts it into the settings.
+fn change(all: &mut Adjustable, name: &str, text: &str) -> Result<(), Failure> {
+    let parameter = find(name).map_err(Failure::new)?;
+    parameter.set(all, unquoted(text)).map_err(|wrong: WrongValue| Failure::new(wrong.to_string()))
 }
 
-/// `[key value]`, as GoGui's dialogs send it: shows these settings, or changes one of all.
+/// A line of GoGui's dialogs.
+fn dialog_line(spec: &Spec, value: &str) -> String {
+    let name = spec.name;
+    let words = match (spec.kind, spec.unset) {
+        (Kind::Flag | Kind::FlagOrWord(..), None) => {
+            return format!("[bool] {name} {}", u8::from(value == "true"));
+        }
+        (Kind::Flag | Kind::FlagOrWord(..), Some(unset)) => vec![unset, "true", "false"],
+        (Kind::Choice(words), unset) => unset.into_iter().chain(words.iter().copied()).collect(),
+        _ => return format!("[string] {name} {value}"),
+    };
+    format!("[list/{}] {name} {value}", words.join("/"))
+}
+
+/// `[key value]`, as GoGui's dialogs send it: shows these parameters, or changes one of all.
 fn show_or_change(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
-    shown: impl Iterator<Item = &'static Parameter>,
+    shown: impl Iterator<Item = Known>,
 ) -> Answer {
     let mut all = commands.adjustable();
     let Some(name) = arguments.optional_word() else {
-        let lines = shown.map(|known| dialog_line(known.name, known.kind, &(known.get)(&all)));
-        return Ok(Response::lines(lines));
+        return Ok(Response::lines(shown.map(|known| dialog_line(known.spec(), &known.text(&all)))));
     };
-    find(name)?.change(&mut all, &arguments.rest())?;
+    change(&mut all, name, &arguments.rest())?;
     commands.adjust(all)?;
     Ok(Response::empty())
 }
 
-/// `kosumi-param [key value]`: all settings.
+/// `kosumi-param [key value]`: all parameters.
 pub(super) fn gogui(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     show_or_change(commands, arguments, table::all())
 }
 
-/// The settings of one of [`SECTIONS`]: a dialog with all of them would not fit on a screen.
+/// The parameters of a section: a dialog with all of them would not fit on a screen.
 pub(super) fn dialog<const SECTION: usize>(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    show_or_change(commands, arguments, SECTIONS[SECTION].parameters.iter())
+    show_or_change(commands, arguments, table::of_section(Section::ALL[SECTION]))
 }
 
 /// The dialogs as GoGui lists them: type, label and command.
 pub(super) fn dialogs() -> impl Iterator<Item = String> {
-    SECTIONS.iter().map(|section| format!("param/{}/{}", section.label, section.command))
+    Section::ALL.into_iter().map(|section| format!("param/{}/{}", section.label(), table::command(section)))
 }
 
 /// `kata-get-param name`.
 pub(super) fn get(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    Ok((find(arguments.word()?)?.get)(&commands.adjustable()).into())
+    let parameter = find(arguments.word()?).map_err(Failure::new)?;
+    Ok(parameter.text(&commands.adjustable()).into())
 }
 
 /// `kata-set-param name value`.
 pub(super) fn set(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    let parameter = find(arguments.word()?)?;
-    let value = arguments.word()?;
+    let name = arguments.word()?;
     let mut all = commands.adjustable();
-    parameter.change(&mut all, value)?;
+    find(name).map_err(Failure::new)?;
+    change(&mut all, name, arguments.word()?)?;
     commands.adjust(all)?;
     Ok(Response::empty())
 }
 
 /// `kata-list-params`.
 pub(super) fn list(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    Ok(Response::list(table::all().map(|parameter| parameter.name)))
+    Ok(Response::list(table::all().map(|parameter| parameter.spec().name)))
 }
 
 /// `kata-get-params`: all of them as JSON.
 pub(super) fn get_all(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let all = commands.adjustable();
-    let fields = table::all().map(|parameter| (parameter.name.to_owned(), (parameter.get)(&all).into()));
+    let fields =
+        table::all().map(|parameter| (parameter.spec().name.to_owned(), parameter.text(&all).into()));
     Ok(Value::Object(fields.collect::<Map<_, _>>()).to_string().into())
 }
 
@@ -150,22 +164,26 @@ pub(super) fn set_all(commands: &mut Commands, arguments: &mut Arguments<'_>, _:
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        find(name)?.change(&mut all, &text)?;
+        change(&mut all, name, &text)?;
     }
     commands.adjust(all)?;
     Ok(Response::empty())
 }
 
 /// The rules one by one, for the dialog; the names and values of `kata-set-rule`.
-const RULES: &[(&str, Kind)] = &[
-    ("ko", Kind::Choice(&["SIMPLE", "POSITIONAL", "SITUATIONAL", "NATURAL_SITUATIONAL"])),
-    ("scoring", Kind::Choice(&["AREA", "TERRITORY"])),
-    ("tax", Kind::Choice(&["NONE", "SEKI", "ALL"])),
-    ("suicide", Kind::Flag),
-    ("hasButton", Kind::Flag),
-    ("whiteHandicapBonus", Kind::Choice(&["0", "N", "N-1"])),
-    ("friendlyPassOk", Kind::Flag),
+const RULES: &[Spec] = &[
+    rule("ko", Kind::Choice(&["SIMPLE", "POSITIONAL", "SITUATIONAL", "NATURAL_SITUATIONAL"])),
+    rule("scoring", Kind::Choice(&["AREA", "TERRITORY"])),
+    rule("tax", Kind::Choice(&["NONE", "SEKI", "ALL"])),
+    rule("suicide", Kind::Flag),
+    rule("hasButton", Kind::Flag),
+    rule("whiteHandicapBonus", Kind::Choice(&["0", "N", "N-1"])),
+    rule("friendlyPassOk", Kind::Flag),
 ];
+
+const fn rule(name: &'static str, kind: Kind) -> Spec {
+    Spec::new(name, Section::Playing, kind, "").accepted(Accepted::ByGtpAlone)
+}
 
 /// `kosumi-param_rules [key value]`: a rule set by name, or one of its rules.
 pub(super) fn gogui_rules(
@@ -179,15 +197,15 @@ pub(super) fn gogui_rules(
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.names[0]).chain(["other"]).collect();
         let mut lines = vec![format!("[list/{}] rules {name}", names.join("/"))];
         let values = rules::to_json(rules);
-        for &(key, kind) in RULES {
-            let value =
-                values.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-            lines.push(dialog_line(key, kind, &value.unwrap_or_default()));
+        for rule in RULES {
+            let value = values.get(rule.name);
+            let value = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            lines.push(dialog_line(rule, &value.unwrap_or_default()));
         }
         return Ok(Response::lines(lines));
     };
     let value = arguments.word()?;
-    let is_flag = RULES.iter().any(|(name, kind)| *name == key && matches!(kind, Kind::Flag));
+    let is_flag = RULES.iter().any(|rule| rule.name == key && rule.kind == Kind::Flag);
     let value = match flag(value) {
         Some(value) if is_flag => value.to_string(),
         _ => value.to_owned(),
@@ -200,6 +218,7 @@ pub(super) fn gogui_rules(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::GraphicsKind;
     use kosumi_go::graph_key::NodeSharing;
 
     #[test]
@@ -207,44 +226,46 @@ mod tests {
         let all = Adjustable { engine: EngineSettings::default(), live_graphics: GraphicsKind::None };
         for parameter in table::all() {
             let mut changed = all;
-            let value = (parameter.get)(&all);
-            assert!(parameter.change(&mut changed, &value).is_ok(), "{} {value}", parameter.name);
-            assert_eq!((parameter.get)(&changed), value);
-            assert!(parameter.change(&mut changed, "nonsense").is_err(), "{}", parameter.name);
-            // No profile and no player are values too.
-            let may_be_empty = ["humanSLProfile", "playoutDoublingAdvantagePla"].contains(&parameter.name);
-            assert_eq!(parameter.change(&mut changed, "").is_ok(), may_be_empty, "{}", parameter.name);
-            assert_eq!(changed.engine, all.engine, "{}", parameter.name);
+            let value = parameter.text(&all);
+            assert!(parameter.set(&mut changed, &value).is_ok(), "{} {value}", parameter.spec().name);
+            assert_eq!(parameter.text(&changed), value);
+            assert!(parameter.set(&mut changed, "nonsense").is_err(), "{}", parameter.spec().name);
+            assert_eq!((changed.engine, changed.live_graphics), (all.engine, all.live_graphics));
         }
+        let mut changed = all;
+        assert_eq!(change(&mut changed, "livegraphics", "\"visits\""), Ok(()));
+        assert_eq!(changed.live_graphics, GraphicsKind::Visits);
     }
 
     #[test]
-    fn dialogs_fit_on_a_screen_and_hold_each_setting_once() {
-        let mut names: Vec<&str> = table::all().map(|parameter| parameter.name).collect();
+    fn dialogs_fit_on_a_screen_and_hold_each_parameter_once() {
+        let mut names: Vec<&str> = table::all().map(|parameter| parameter.spec().name).collect();
         let all = names.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all);
-        for (number, section) in SECTIONS.iter().enumerate() {
-            assert!((1..=20).contains(&section.parameters.len()), "{}", section.label);
+        for section in Section::ALL {
+            let expected: Vec<&str> =
+                table::of_section(section).map(|parameter| parameter.spec().name).collect();
+            assert!((1..=20).contains(&expected.len()), "{}", section.label());
             // The row of each command must name the number of its own section.
             let mut commands = Commands::new(kosumi_engine::Engine::new(EngineSettings {
                 memory_mebibytes: 1,
                 ..EngineSettings::default()
             }));
             let watch = kosumi_gtp::InputWatch::default();
-            let shown = kosumi_gtp::answer(section.command, &mut commands, &watch).unwrap().unwrap();
+            let command = table::command(section);
+            let shown = kosumi_gtp::answer(command, &mut commands, &watch).unwrap().unwrap();
             let of = |line: &str| line.split_once("] ").unwrap().1.split(' ').next().unwrap().to_owned();
             let shown: Vec<String> = shown.lines().map(of).collect();
-            let expected: Vec<&str> = section.parameters.iter().map(|parameter| parameter.name).collect();
-            assert_eq!(shown, expected, "{number}");
+            assert_eq!(shown, expected, "{}", section.label());
         }
     }
 
     #[test]
     fn settings_for_the_command_line() {
         let mut settings = EngineSettings::default();
-        for text in ["maxvisits=50", "cpuctExploration=1.25", "sharing=tree"] {
+        for text in ["maxvisits=50", "cpuctExploration=1.25", "sharing=tree", "ignorePreRootHistory=true"] {
             Setting::parse(text).expect(text).apply(&mut settings);
         }
         assert_eq!((settings.visits, settings.sharing), (Some(50), NodeSharing::Tree));
@@ -267,12 +288,13 @@ mod tests {
     fn the_dialog_offers_exactly_the_rules_there_are() {
         for preset in PRESETS {
             let values = rules::to_json(preset.rules);
-            for (key, kind) in RULES {
-                let value = &values[*key];
-                match kind {
-                    Kind::Choice(words) => assert!(words.contains(&value.as_str().unwrap()), "{key} {value}"),
-                    Kind::Flag => assert!(value.is_boolean()),
-                    Kind::Text => panic!("{key}"),
+            for rule in RULES {
+                let value = &values[rule.name];
+                match rule.kind {
+                    Kind::Choice(words) => {
+                        assert!(words.contains(&value.as_str().unwrap()), "{rule:?} {value}")
+                    }
+                    _ => assert!(value.is_boolean()),
                 }
             }
             assert_eq!(values.as_object().unwrap().len(), RULES.len());

@@ -1,0 +1,127 @@
+//! What decides a search besides its limits: parameters, advantages, noise and simulations that choose otherwise.
+//!
+//! It is made for one search from the settings and the position, and passed to it. Only what changes the answers of
+//! networks is kept in the evaluator, because everything that was learned with other answers is forgotten.
+
+use super::{Engine, EngineEvaluator, Purpose, params};
+use kosumi_eval::NetworkSettings;
+use kosumi_go::board::{ByColor, Color};
+use kosumi_go::game::Game;
+use kosumi_net::features;
+use kosumi_search::{
+    AntiMirror, RootExploration, RootNoise, SearchChanges, SearchContext, SearchParams, Shares, StopRule,
+    TreeExploration,
+};
+use std::time::Duration;
+
+/// See [`TreeExploration::kind`].
+pub(super) type Explored = (ByColor<Shares>, [f32; 2]);
+
+/// What decides a search besides its limits.
+#[derive(Debug)]
+pub(super) struct Plan {
+    params: SearchParams,
+    exploration: Option<RootExploration>,
+    tree_exploration: Option<TreeExploration>,
+    noise: Option<RootNoise>,
+    anti_mirror: Option<AntiMirror>,
+    for_play: bool,
+}
+
+impl Plan {
+    /// The context of a search in which every move may be searched.
+    pub(super) fn context<'a>(
+        &'a self,
+        stop: &'a dyn StopRule,
+        elapsed: &'a (dyn Fn() -> Duration + Sync),
+        interrupted: &'a (dyn Fn() -> bool + Sync),
+    ) -> SearchContext<'a> {
+        SearchContext {
+            params: Some(self.params),
+            exploration: self.exploration.as_ref(),
+            tree_exploration: self.tree_exploration.as_ref(),
+            noise: self.noise.as_ref(),
+            anti_mirror: self.anti_mirror,
+            for_play: self.for_play,
+            ..SearchContext::new(stop, elapsed, interrupted)
+        }
+    }
+}
+
+/// The player for whom a position with this side to move is searched. While pondering it is the player who has just moved.
+fn searched_for(to_move: Color, purpose: Purpose) -> Color {
+    if purpose == Purpose::Pondering { to_move.opponent() } else { to_move }
+}
+
+impl Engine {
+    /// What decides a search of this position. `noise` takes the place of the settings' noise.
+    pub(super) fn plan(&self, game: &Game, purpose: Purpose, noise: Option<RootNoise>) -> Plan {
+        let for_play = purpose == Purpose::Play;
+        let anti_mirror = self.against_mirror(game, for_play);
+        // Visits that are given to a mirrored reply are not to be taken for mistakes.
+        let use_noise_pruning = anti_mirror.as_ref().map(|_| false);
+        let changes = SearchChanges { use_noise_pruning, ..SearchChanges::default() };
+        Plan {
+            params: params(self.search.evaluator(), &self.settings, game.size()).changed(&changes),
+            exploration: self.root_exploration(game).or_else(|| self.ranked_exploration(game)),
+            tree_exploration: self.tree_exploration(searched_for(game.to_move(), purpose)),
+            noise: noise.or_else(|| self.wide_noise(for_play)),
+            anti_mirror,
+            for_play,
+        }
+    }
+
+    /// Forgets the graph if it was searched with other expectations of people below the root.
+    pub(super) fn forget_other_expectations(&mut self, plan: &Plan) {
+        let wanted = plan.tree_exploration.as_ref().map(TreeExploration::kind);
+        if self.explored != wanted {
+            self.explored = wanted;
+            self.clear_search();
+        }
+    }
+
+    /// Black's advantage that the network is told in a search of a position with this side to move.
+    pub(super) fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
+        if purpose != Purpose::Analysis && self.follows_handicap() {
+            return self.uneven.black_advantage();
+        }
+        let advantaged = self.settings.advantaged.unwrap_or(searched_for(to_move, purpose));
+        self.settings.doubling_advantage * advantaged.sign() as f32
+    }
+
+    /// Whether the advantage follows handicap and komi when moves are to be played.
+    fn follows_handicap(&self) -> bool {
+        self.settings.doubling_advantage_per_point > 0.0
+            && self.search.evaluator().network().is_some_and(|it| features::supports_advantage(it.network()))
+    }
+
+    /// Tells the network which player has which advantage. If it was told something else, everything that was learned is
+    /// forgotten.
+    pub(super) fn tell_advantage(&mut self, to_move: Color, purpose: Purpose) {
+        let wanted = self.black_advantage(to_move, purpose);
+        let Some(network) = self.search.evaluator().network() else { return };
+        let settings = network.settings();
+        if settings.black_doubling_advantage != wanted {
+            let network =
+                network.with_settings(NetworkSettings { black_doubling_advantage: wanted, ..settings });
+            self.search.set_evaluator(EngineEvaluator::Network(Box::new(network)));
+            self.status = None;
+        }
+    }
+
+    /// Noise that lets a search look at more moves than it needs, if the settings ask for it.
+    fn wide_noise(&self, for_play: bool) -> Option<RootNoise> {
+        let settings = &self.settings;
+        let amount = if for_play { settings.wide_root_noise } else { settings.analysis_wide_root_noise };
+        let is_wanted = amount > 0.0 && self.search.evaluator().network().is_some();
+        is_wanted.then(|| RootNoise::wide(amount))
+    }
+
+    /// How to play against an opponent who mirrors, if the settings ask for it.
+    fn against_mirror(&self, game: &Game, for_play: bool) -> Option<AntiMirror> {
+        let settings = &self.settings;
+        let is_wanted = if for_play { settings.genmove_anti_mirror } else { settings.anti_mirror };
+        self.search.evaluator().network().filter(|_| is_wanted)?;
+        AntiMirror::against(game)
+    }
+}
