@@ -24,6 +24,7 @@ mod network;
 mod passing;
 mod planted_faults;
 mod prices;
+mod protocols;
 mod ranks;
 mod regress_command;
 mod result_pages;

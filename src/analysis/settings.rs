@@ -1,22 +1,22 @@
-//! How one query is analysed.
+//! Settings of one query.
 
 use crate::board::Color;
 use crate::engine::AnalystSettings;
 use crate::eval::NetworkSettings;
 use crate::search::PuctParams;
 
-/// From whose side values and scores are told.
+/// Perspective of values and scores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Perspective {
-    /// Always this player's.
+    /// One player's, whatever the side to move.
     Of(Color),
-    /// That of the player to move.
+    /// That of the side to move.
     #[default]
     SideToMove,
 }
 
 impl Perspective {
-    /// The player whose side it is when `to_move` is on turn.
+    /// Returns the player whose perspective it is if `to_move` is the side to move.
     pub fn player(self, to_move: Color) -> Color {
         match self {
             Perspective::Of(color) => color,
@@ -25,18 +25,18 @@ impl Perspective {
     }
 }
 
-/// The settings of a query: those of the process, and what the query overrides.
+/// Settings of a query: those of the process with the query's changes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
-    /// How the engine analyses; the two fields below are worked in when the player to move is known.
+    /// Settings of the analyst. The fields below are merged into them when the side to move is known.
     pub analyst: AnalystSettings,
-    /// From whose side numbers are told.
+    /// Perspective of the numbers.
     pub perspective: Perspective,
-    /// KataGo's `winLossUtilityFactor`: what the result counts, in `[0, 1]`.
+    /// KataGo's `winLossUtilityFactor`: weight of the result in the utility, in `[0, 1]`.
     pub win_loss: f32,
-    /// How many times the opponent's simulations a player is told to have, as a power of two.
+    /// Advantage that the network is shown for one player: binary logarithm of the ratio of the simulations.
     pub doubling_advantage: f32,
-    /// Which player; `None`: the one to move.
+    /// Player with the advantage; `None`: the side to move.
     pub advantaged: Option<Color>,
 }
 
@@ -53,13 +53,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How a position is analysed in which this player is on turn.
+    /// Returns the settings of the analyst for a position with this side to move.
     pub fn for_player(&self, to_move: Color) -> AnalystSettings {
         let mut analyst = self.analyst;
         let player = self.advantaged.unwrap_or(to_move);
         analyst.network.black_doubling_advantage = self.doubling_advantage * player.sign() as f32;
         if self.win_loss < 1.0 {
-            // Here the result always counts 1, so points count the more.
+            // The result always has weight 1 here, so the weight of points grows instead.
             let usual = PuctParams::default();
             let search = &mut analyst.search;
             let scaled = |own: Option<f32>, usual: f32| Some(own.unwrap_or(usual) / self.win_loss.max(0.01));
@@ -72,7 +72,7 @@ impl Settings {
     }
 }
 
-/// The settings of the network that do not depend on queries.
+/// Settings of the network that do not depend on queries.
 pub(super) fn network_with(usual: NetworkSettings) -> NetworkSettings {
     NetworkSettings { ignore_pre_root_history: true, ..usual }
 }

@@ -12,7 +12,7 @@ use super::thinker::{Finding, Task, Thinker};
 use super::windows::{self, Windows};
 use crate::board::Move;
 use crate::game::Game;
-use crate::review::{self, Analysis, Numbers, Reviewed, Tried, place};
+use crate::review::{self, Numbers, PositionReview, Reviewed, Tried, place};
 use crate::search::Limits;
 use crate::words::color_letter;
 use serde_json::json;
@@ -186,7 +186,7 @@ struct Room {
     /// What the engine looks at: the number of the task, and for which window.
     asked: Option<(u64, usize)>,
     /// What was found in positions that are not those of the game.
-    tried: BTreeMap<Position, Analysis>,
+    tried: BTreeMap<Position, PositionReview>,
 }
 
 impl Room {

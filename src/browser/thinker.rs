@@ -4,8 +4,8 @@ use super::strength::Level;
 use crate::board::{ByColor, Color, PointSet};
 use crate::engine::{Decision, Engine, EngineSettings, Observer, SearchRequest};
 use crate::game::Game;
-use crate::review::Analysis;
-use crate::search::{Limits, SearchReport};
+use crate::review::PositionReview;
+use crate::search::{Analysis, Detail, Extras, Limits, SearchReport};
 use crate::time::TimeControl;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub(super) enum Finding {
     /// The move, and what the search behind it thinks, if there was one.
     Chosen(Decision, Option<Outlook>),
     /// What is known so far.
-    Studied { game: Box<Game>, analysis: Box<Analysis>, is_last: bool },
+    Studied { game: Box<Game>, analysis: Box<PositionReview>, is_last: bool },
     /// Dead stones.
     Settled(Box<PointSet>),
     /// It has crashed and begun anew; the task is lost.
@@ -192,11 +192,11 @@ fn carry_out(
             }
             let searches = engine.searches();
             let decision = engine.choose(game.to_move(), SearchRequest::new(is_unwanted));
-            let report = engine.last_report().filter(|_| engine.searches() > searches);
-            let outlook = report.map(|report| Outlook {
-                win_rate: (1.0 + report.value) / 2.0,
-                score: report.score,
-                visits: report.visits,
+            let analysis = engine.last_analysis().filter(|_| engine.searches() > searches);
+            let outlook = analysis.map(|it| it.seen_by(Color::Black)).map(|it| Outlook {
+                win_rate: it.root.win_rate,
+                score: it.root.lead,
+                visits: it.visits,
             });
             if !is_unwanted() {
                 tell(Finding::Chosen(decision, outlook));
@@ -205,7 +205,8 @@ fn carry_out(
         Task::Study { limits } => {
             engine.change_settings(*base);
             let studied = |game: &Game, report: &SearchReport, is_last| {
-                let analysis = Box::new(Analysis::of_report(game, report, CANDIDATES));
+                let found = Analysis::new(report, &Extras::default());
+                let analysis = Box::new(PositionReview::new(found, CANDIDATES));
                 tell(Finding::Studied { game: Box::new(game.clone()), analysis, is_last });
             };
             let mut on_report = |game: &Game, report: &SearchReport| {
@@ -213,8 +214,9 @@ fn carry_out(
                     studied(game, report, false);
                 }
             };
+            let detail = Detail { ownership: true, ..Detail::default() };
             let observer = Some(Observer { every: EVERY, on_report: &mut on_report });
-            let request = SearchRequest { observer, ..SearchRequest::new(is_unwanted) };
+            let request = SearchRequest { observer, ..SearchRequest::analysis(is_unwanted, detail) };
             let report = engine.analyze(game.to_move(), limits, request).clone();
             if !is_unwanted() {
                 studied(game, &report, true);

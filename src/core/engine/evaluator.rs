@@ -4,7 +4,7 @@ use super::EngineSettings;
 use super::status::Expects;
 use crate::board::{BoardSize, ByColor, Move, Symmetry};
 use crate::eval::{
-    Evaluation, Evaluator, FirstPlays, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
+    Evaluation, Evaluator, FirstPlays, Known, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
 };
 use crate::game::{Game, Line};
 use crate::net::Network;
@@ -235,6 +235,20 @@ impl Evaluator for EngineEvaluator {
         match self {
             EngineEvaluator::Playouts(evaluator) => evaluator.ownership(),
             EngineEvaluator::Network(evaluator) => evaluator.ownership(),
+        }
+    }
+
+    fn outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<Known> {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.outlook(line, asks),
+            EngineEvaluator::Network(evaluator) => evaluator.outlook(line, asks),
+        }
+    }
+
+    fn ownership_by_playing(&self, line: &Line<'_>) -> Option<Ownership> {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.ownership_by_playing(line),
+            EngineEvaluator::Network(evaluator) => evaluator.ownership_by_playing(line),
         }
     }
 

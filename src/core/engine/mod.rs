@@ -25,9 +25,7 @@ mod tests;
 mod time_manager;
 mod uneven;
 
-pub use analyst::{
-    Analysis, Analyst, AnalystSettings, Expectation, MoveAnalysis, PeopleView, Question, Reports, Wishes,
-};
+pub use analyst::{Analyst, AnalystSettings, Question, Reports};
 pub use evaluator::{EngineEvaluator, run_search};
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
@@ -43,8 +41,8 @@ use crate::net::{Network, NotFinite, Prediction, features};
 use crate::rng::mix;
 use crate::rules::Rules;
 use crate::search::{
-    AntiMirror, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext, SearchParams,
-    SearchReport, Shares, TreeExploration,
+    Analysis, AntiMirror, Extras, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext,
+    SearchParams, SearchReport, Shares, TreeExploration,
 };
 use crate::solve::{Memo, MemoUsage};
 use crate::time::{Clock, TimeControl};
@@ -389,13 +387,20 @@ impl Engine {
     }
 
     /// Searches the position for `color`, to these limits whatever the clocks say, and neither passes nor
-    /// resigns instead. Whose turn it is stays, and what was learned is kept for the next search.
+    /// resigns instead. A game that is over is searched as if play went on. Whose turn it is stays, and what was learned
+    /// is kept for the next search.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
-        let to_move = self.game.to_move();
-        self.game.set_to_move(color);
+        let mut game = analyst::analysed(&self.game);
+        game.set_to_move(color);
+        std::mem::swap(&mut self.game, &mut game);
         let report = self.run_search(limits, request, Purpose::Analysis);
-        self.game.set_to_move(to_move);
+        self.game = game;
         self.report.insert(report)
+    }
+
+    /// The analysis of the latest search's position from Black's perspective.
+    pub fn last_analysis(&self) -> Option<Analysis> {
+        Some(Analysis::new(self.report.as_ref()?, &Extras::default()))
     }
 
     /// Gives the turn to a player.
@@ -420,7 +425,7 @@ impl Engine {
         self.searched = self.game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let exploration = self.root_exploration().or_else(|| self.ranked_exploration());
-        let SearchRequest { interrupted, restriction, noise, observer } = request;
+        let SearchRequest { interrupted, restriction, noise, detail, evaluates_root, observer } = request;
         let noise = noise.or_else(|| self.wide_noise(for_play));
         let anti_mirror = self.against_mirror(for_play);
         let usual = self.search.params();
@@ -438,6 +443,8 @@ impl Engine {
             noise: noise.as_ref(),
             anti_mirror,
             for_play,
+            evaluates_root,
+            detail,
             ..SearchContext::new(limits, &elapsed, interrupted)
         };
         let Some(observer) = observer else {

@@ -50,7 +50,11 @@ pub(super) fn run(
             there.cluster.ask_with(&network.settings());
         }
         match there.cluster.run(&search.params(), game, seed, context) {
-            Ok(report) => return report,
+            Ok(mut report) => {
+                // The nodes live on all ranks.
+                report.add_detail(None, game, &mut search.evaluator().clone(), context.detail);
+                return report;
+            }
             Err(why) => (there.on_loss)(&why),
         }
         *spread = None;

@@ -14,7 +14,7 @@ mod symmetric;
 
 pub use cache::{CachedEvaluation, EvaluationCache};
 pub use network::{NetworkEvaluator, NetworkSettings, View};
-pub use outlook::{Outlook, Outlooks};
+pub use outlook::{Known, Outlook};
 pub use playouts::{PlayoutSettings, Playouts};
 pub use prior::{Prior, PriorGames};
 pub use survival::Survival;
@@ -35,6 +35,8 @@ pub struct Evaluation {
     pub score_mean: f32,
     /// Its standard deviation; 0 if nothing is known of it.
     pub score_deviation: f32,
+    /// Probability that the game has no result.
+    pub no_result: f32,
     /// How far value and score are expected to move within a few moves, if the evaluator can tell.
     pub errors: Option<ShorttermErrors>,
 }
@@ -51,7 +53,7 @@ pub struct ShorttermErrors {
 impl Evaluation {
     /// An evaluation that knows value and score alone.
     pub const fn plain(value: f32, score: f32) -> Evaluation {
-        Evaluation { value, score, score_mean: score, score_deviation: 0.0, errors: None }
+        Evaluation { value, score, score_mean: score, score_deviation: 0.0, no_result: 0.0, errors: None }
     }
 
     /// An evaluation that cannot change any more: the result and the score of a finished game. Errors are stated where the
@@ -108,6 +110,19 @@ pub trait Evaluator: Clone + Send {
     /// Who owned each point at the end, summed over all evaluations of this worker since the search began;
     /// `None` if the evaluator does not know.
     fn ownership(&self) -> Option<&Ownership> {
+        None
+    }
+
+    /// What a network expects of the position at the end of a line, owners of the points included, for those who report
+    /// more than a search needs. Unless `asks`, the network is not called: `None` if nothing is remembered. Always
+    /// `None` without a network.
+    fn outlook(&mut self, _line: &Line<'_>, _asks: bool) -> Option<Known> {
+        None
+    }
+
+    /// Who owns each point when the position at the end of a line is played out; `None` if the evaluator does not play
+    /// on. The same position always gets the same answer.
+    fn ownership_by_playing(&self, _line: &Line<'_>) -> Option<Ownership> {
         None
     }
 

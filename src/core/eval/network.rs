@@ -6,7 +6,7 @@
 
 use super::cache::{CachedEvaluation, EvaluationCache, NOT_LEGAL};
 use super::symmetric;
-use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior, ShorttermErrors, Survival};
+use super::{Evaluation, Evaluator, Known, Outlook, Ownership, Prior, ShorttermErrors, Survival};
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Point, PointSet, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{self, Features, can_have_no_result, legal_points};
@@ -100,8 +100,6 @@ pub struct NetworkEvaluator {
     input: Input,
     legal: Vec<bool>,
     ownership: Ownership,
-    /// Where answers are written down, if anybody wants to know them.
-    outlooks: Option<Arc<Outlooks>>,
     /// The group that a search is about, if it is not about the game.
     survival: Option<Arc<Survival>>,
 }
@@ -120,7 +118,6 @@ impl NetworkEvaluator {
             input: Input::zero(1, 1),
             legal: Vec::new(),
             ownership: Ownership::default(),
-            outlooks: None,
             survival: None,
         }
     }
@@ -129,12 +126,6 @@ impl NetworkEvaluator {
     #[must_use]
     pub fn about(self, survival: Arc<Survival>) -> NetworkEvaluator {
         NetworkEvaluator { survival: Some(survival), ..self }
-    }
-
-    /// The same, but what is said of every position is written down.
-    #[must_use]
-    pub fn writing_to(self, outlooks: Arc<Outlooks>) -> NetworkEvaluator {
-        NetworkEvaluator { outlooks: Some(outlooks), ..self }
     }
 
     /// The network.
@@ -296,19 +287,23 @@ impl NetworkEvaluator {
 
     /// The answer about a position, from the cache if it is there.
     fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
+        self.remembered(line).unwrap_or_else(|| {
+            let (key, to_canonical) = self.key(line);
+            let answer = Arc::new(self.ask(line, key, to_canonical));
+            self.shared.cache.insert(key, answer.clone());
+            answer
+        })
+    }
+
+    /// The answer about a position, if it is in the cache.
+    fn remembered(&self, line: &Line<'_>) -> Option<Arc<CachedEvaluation>> {
         let (key, to_canonical) = self.key(line);
-        match self.shared.cache.get(key) {
-            Some(known) if known.to_canonical == to_canonical => known,
-            Some(known) => {
-                let symmetry = known.to_canonical.then(to_canonical.inverse());
-                Arc::new(symmetric::image(&known, line.game().size(), symmetry))
-            }
-            None => {
-                let answer = Arc::new(self.ask(line, key, to_canonical));
-                self.shared.cache.insert(key, answer.clone());
-                answer
-            }
+        let known = self.shared.cache.get(key)?;
+        if known.to_canonical == to_canonical {
+            return Some(known);
         }
+        let symmetry = known.to_canonical.then(to_canonical.inverse());
+        Some(Arc::new(symmetric::image(&known, line.game().size(), symmetry)))
     }
 
     fn ask(&mut self, line: &Line<'_>, key: Key, to_canonical: Symmetry) -> CachedEvaluation {
@@ -346,6 +341,7 @@ impl NetworkEvaluator {
                 score: prediction.lead,
                 score_mean: prediction.score_mean,
                 score_deviation: prediction.score_stdev(),
+                no_result: prediction.no_result,
                 errors: errors.map(|(value, score)| ShorttermErrors { value, score }),
             },
             Outlook::new(&prediction),
@@ -356,36 +352,35 @@ impl NetworkEvaluator {
     /// What a game that two passes have ended is worth: the count, where every stone on the board counts, and where the
     /// life of all stones is certain; otherwise what it would be worth if play went on.
     fn evaluate_finished(&mut self, line: &Line<'_>) -> Evaluation {
-        let (board, terms) = (line.board(), Terms::of_line(line));
-        let size = board.size();
-        if !terms.rules.friendly_pass {
-            let score = score::count_position(board, terms, &PointSet::EMPTY).black_minus_white;
-            if let Some(outlooks) = &self.outlooks {
-                let owners = score::area_owner(board);
-                let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
-                let owners = size.points().map(owner).collect();
-                outlooks.write(line.graph_key(), Outlook::finished(settled::sign(score), score), &owners);
-            }
+        if let Some(score) = counted(line) {
             return Evaluation::plain(settled::sign(score), score);
         }
-        let fresh = without_passes(line);
-        let answer = self.answer(&Line::new(&fresh));
-        if let Some(settled) = Settled::read(board, terms.rules.suicide, mean_of(size, &answer.owners)) {
-            let score = settled.final_score(board, terms);
-            if let Some(outlooks) = &self.outlooks {
-                let outlook = Outlook::finished(settled::sign(score), score);
-                outlooks.write(line.graph_key(), outlook, &answer.owners);
-            }
-            return Evaluation::certain(score, answer.evaluation.errors);
+        let answer = self.answer(&Line::new(&without_passes(line)));
+        match settled_score(line, &answer.owners) {
+            Some(score) => Evaluation::certain(score, answer.evaluation.errors),
+            None => answer.evaluation,
         }
-        self.write_down(line, &answer);
-        answer.evaluation
     }
 
-    fn write_down(&self, line: &Line<'_>, answer: &CachedEvaluation) {
-        if let Some(outlooks) = &self.outlooks {
-            outlooks.write(line.graph_key(), answer.outlook, &answer.owners);
+    /// [`outlook`](Evaluator::outlook) of a game that two passes have ended.
+    fn finished_outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<Known> {
+        if let Some(score) = counted(line) {
+            let owners = score::area_owner(line.board());
+            let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
+            let owners = line.board().size().points().map(owner).collect();
+            return Some((Outlook::finished(settled::sign(score), score), owners));
         }
+        let fresh = without_passes(line);
+        let answer = self.remembered_or_asked(&Line::new(&fresh), asks)?;
+        let outlook = match settled_score(line, &answer.owners) {
+            Some(score) => Outlook::finished(settled::sign(score), score),
+            None => answer.outlook,
+        };
+        Some((outlook, Arc::clone(&answer.owners)))
+    }
+
+    fn remembered_or_asked(&mut self, line: &Line<'_>, asks: bool) -> Option<Arc<CachedEvaluation>> {
+        if asks { Some(self.answer(line)) } else { self.remembered(line) }
     }
 
     /// Leaves the moves that a search about a group looks at, if it is about one.
@@ -418,6 +413,20 @@ fn without_passes(line: &Line<'_>) -> Game {
     let rules = Rules { has_button: line.button() == Button::Free, ..game.rules() };
     let komi = game.komi() + line.white_bonus() - line.button().black_points();
     Game::from_board(*line.board(), line.to_move(), rules, komi)
+}
+
+/// The score of a game that two passes have ended, where every stone on the board counts.
+fn counted(line: &Line<'_>) -> Option<f32> {
+    let terms = Terms::of_line(line);
+    let is_counted = !terms.rules.friendly_pass;
+    is_counted.then(|| score::count_position(line.board(), terms, &PointSet::EMPTY).black_minus_white)
+}
+
+/// The score of such a game where the life of all stones is certain; `owners` are those that the network expects.
+fn settled_score(line: &Line<'_>, owners: &[i8]) -> Option<f32> {
+    let (board, terms) = (line.board(), Terms::of_line(line));
+    let settled = Settled::read(board, terms.rules.suicide, mean_of(board.size(), owners))?;
+    Some(settled.final_score(board, terms))
 }
 
 /// A network's answer about a position, less what it cannot know better than the rules: a position in which nothing is left
@@ -484,7 +493,6 @@ impl Evaluator for NetworkEvaluator {
             return self.evaluate_finished(line);
         }
         let answer = self.answer(line);
-        self.write_down(line, &answer);
         self.ownership.add_expected(size, &answer.owners);
         moves.extend(answer.priors(size));
         answer.evaluation
@@ -526,6 +534,14 @@ impl Evaluator for NetworkEvaluator {
 
     fn ownership(&self) -> Option<&Ownership> {
         Some(&self.ownership)
+    }
+
+    fn outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<Known> {
+        if line.passes() >= 2 {
+            return self.finished_outlook(line, asks);
+        }
+        let answer = self.remembered_or_asked(line, asks)?;
+        Some((answer.outlook, Arc::clone(&answer.owners)))
     }
 
     fn is_slow(&self) -> bool {

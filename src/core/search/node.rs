@@ -23,6 +23,8 @@
 //! Invariant: `value_sum == Σ own evaluations + Σ_edges visits · seen value`, in integers
 //! (`search::tests::sums_are_exact`).
 //!
+//! The three sums of a node exist by playouts only. With a network their memory holds means that only reports read.
+//!
 //! **With a network** evaluations are few and dear, and a child that has proved to be bad is to count for less than its
 //! visits. So the means of a node are computed anew from its own evaluations and from all its children whenever a
 //! simulation has come through it ([`means`](super::means)); what is stored can be computed again at any time.
@@ -80,13 +82,20 @@ const AWAITED: u32 = 8;
 pub struct Node {
     /// The node's key, written once before the node is published in the table.
     key: [AtomicU64; 2],
-    /// Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
+    /// By playouts: Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
+    ///
+    /// With a network: lead and probability of no result in the network's evaluations of this very position, as a
+    /// pair of floats (see [`pair`]).
     value_sum: AtomicI64,
-    /// Black's summed score of the simulations that came through here, in 1/256 points. Unlike the values it is
-    /// not brought up to date along other paths: it is for the reader, no move is chosen by it.
+    /// By playouts: Black's summed score of the simulations that came through here, in 1/256 points. Unlike the values
+    /// it is not brought up to date along other paths: it is for the reader, no move is chosen by it.
+    ///
+    /// With a network: mean lead and mean probability of no result, as a pair of floats.
     score_sum: AtomicI64,
-    /// Summed squares of the values of the simulations that came through here, in units of 1 / [`SQUARE_ONE`].
-    /// It says how far results scatter, for the breadth of exploration.
+    /// By playouts: summed squares of the values of the simulations that came through here, in units of
+    /// 1 / [`SQUARE_ONE`]. It says how far results scatter.
+    ///
+    /// With a network: mean square of the score at the end of the game, and 0, as a pair of floats.
     square_sum: AtomicU64,
     /// Own evaluations and edge visits together: completed simulations through this node.
     visits: AtomicU32,
@@ -144,6 +153,18 @@ impl Float {
     }
 }
 
+/// Two numbers in one word.
+#[inline]
+fn pair(first: f32, second: f32) -> u64 {
+    u64::from(first.to_bits()) << 32 | u64::from(second.to_bits())
+}
+
+/// The inverse of [`pair`].
+#[inline]
+fn unpair(word: u64) -> (f32, f32) {
+    (f32::from_bits((word >> 32) as u32), f32::from_bits(word as u32))
+}
+
 /// What a network's evaluations of a position say together.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Own {
@@ -153,6 +174,10 @@ pub struct Own {
     pub score: f32,
     /// Its standard deviation.
     pub deviation: f32,
+    /// Points by which Black leads.
+    pub lead: f32,
+    /// Probability that the game has no result.
+    pub no_result: f32,
     /// What they count, in visits; 0 if there are none.
     pub weight: f32,
 }
@@ -166,8 +191,14 @@ pub struct Means {
     pub utility: f32,
     /// Mean square of the utilities.
     pub utility_square: f32,
-    /// Expected score, in points, komi included.
+    /// Expected score at the end of the game, in points, komi included.
     pub score: f32,
+    /// Mean square of that score, the deviations within evaluations included.
+    pub score_square: f32,
+    /// Points by which Black leads.
+    pub lead: f32,
+    /// Probability that the game has no result.
+    pub no_result: f32,
     /// Summed weight of the evaluations; 0 if no network has been asked.
     pub weight: f32,
     /// Summed squares of their weights.
@@ -179,37 +210,10 @@ const _: () = assert!(size_of::<Node>() == 128);
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Edge>() == 16);
 
-/// Scores and squares of values that simulations found, summed as integers: the order of addition does not matter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Results {
-    pub(crate) scores: i64,
-    pub(crate) squares: u64,
-}
-
-impl Results {
-    /// What one simulation found.
-    #[inline]
-    pub(crate) fn of(score: f32, square: f32) -> Results {
-        Results { scores: (score * 256.0) as i64, squares: (square * SQUARE_ONE) as u64 }
-    }
-
-    /// The same, found so many times.
-    pub(crate) fn times(self, count: u32) -> Results {
-        Results { scores: self.scores * i64::from(count), squares: self.squares * u64::from(count) }
-    }
-
-    pub(crate) fn add(&mut self, other: &Results) {
-        self.scores += other.scores;
-        self.squares += other.squares;
-    }
-}
-
 /// What others see of a node.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Face {
     pub(crate) visits: u32,
-    pub(crate) scores: i64,
-    pub(crate) squares: u64,
     pub(crate) own_utility: f32,
     pub(crate) means: Means,
 }
@@ -270,7 +274,7 @@ impl Node {
         self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Black's mean value in units of 1 / [`VALUE_ONE`]; 0 without visits.
+    /// Black's mean value by playouts in units of 1 / [`VALUE_ONE`]; 0 without visits.
     ///
     /// Visits and sum are read one after the other: between them another worker may have added one result, so
     /// the mean may be off by one part in `visits` for a moment, and is clamped.
@@ -283,7 +287,14 @@ impl Node {
 
     /// Black's expected result in `[-1, 1]`; 0 without visits.
     pub fn value(&self) -> f32 {
-        if self.weight.get() > 0.0 { self.result.get() } else { from_fixed(self.value_fixed()) }
+        if self.weight.get() > 0.0 {
+            self.result.get()
+        } else if self.own_weight.get() > 0.0 {
+            // A network's first evaluation, whose means another worker is about to compute.
+            self.own_result.get()
+        } else {
+            from_fixed(self.value_fixed())
+        }
     }
 
     /// Counts a network's evaluation of this very position.
@@ -296,17 +307,31 @@ impl Node {
         mix(&self.own_result, evaluation.value);
         mix(&self.own_score, evaluation.score_mean);
         mix(&self.own_deviation, evaluation.score_deviation);
+        let (lead, no_result) = self.own_lead_and_no_result();
+        let mixed = |old: f32, new: f32| old + share * (new - old);
+        let word = pair(mixed(lead, evaluation.score), mixed(no_result, evaluation.no_result));
+        self.value_sum.store(word as i64, Ordering::Relaxed);
         mix(&self.own_weight, weight);
         self.visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Zeros by playouts, whose sums are no floats.
+    #[inline]
+    fn own_lead_and_no_result(&self) -> (f32, f32) {
+        let is_by_network = self.own_weight.get() > 0.0;
+        if is_by_network { unpair(self.value_sum.load(Ordering::Relaxed) as u64) } else { (0.0, 0.0) }
     }
 
     /// What the network's evaluations of this very position say.
     #[inline]
     pub fn own(&self) -> Own {
+        let (lead, no_result) = self.own_lead_and_no_result();
         Own {
             result: self.own_result.get(),
             score: self.own_score.get(),
             deviation: self.own_deviation.get(),
+            lead,
+            no_result,
             weight: self.own_weight.get() * self.own_visits() as f32,
         }
     }
@@ -345,12 +370,20 @@ impl Node {
     /// itself, so that does no harm.
     #[inline]
     pub fn means(&self) -> Means {
+        let weight = self.weight.get();
+        // By playouts the sums are no floats.
+        let floats = |word: u64| if weight > 0.0 { unpair(word) } else { (0.0, 0.0) };
+        let (lead, no_result) = floats(self.score_sum.load(Ordering::Relaxed) as u64);
+        let (score_square, _) = floats(self.square_sum.load(Ordering::Relaxed));
         Means {
             result: self.result.get(),
             utility: self.utility.get(),
             utility_square: self.utility_square.get(),
             score: self.mean_score.get(),
-            weight: self.weight.get(),
+            score_square,
+            lead,
+            no_result,
+            weight,
             weight_square: self.weight_square.get(),
         }
     }
@@ -382,49 +415,37 @@ impl Node {
         self.utility.set(means.utility);
         self.utility_square.set(means.utility_square);
         self.mean_score.set(means.score);
+        self.score_sum.store(pair(means.lead, means.no_result) as i64, Ordering::Relaxed);
+        self.square_sum.store(pair(means.score_square, 0.0), Ordering::Relaxed);
         self.weight.set(means.weight);
         self.weight_square.set(means.weight_square);
     }
 
-    /// Black's mean score over the simulations that came through here; 0 without visits.
+    /// Black's mean score by playouts over the simulations that came through here; 0 without visits.
     pub fn score(&self) -> f32 {
         self.score_sum.load(Ordering::Relaxed) as f32 / 256.0 / self.visits().max(1) as f32
     }
 
-    /// Mean square of the values of the simulations that came through here, in `[0, 1]`; 0 without visits.
+    /// Mean square of the values of the playouts that came through here, in `[0, 1]`; 0 without visits.
     pub fn mean_square(&self) -> f32 {
         self.square_sum.load(Ordering::Relaxed) as f32 / SQUARE_ONE / self.visits().max(1) as f32
     }
 
-    /// Counts what a simulation that came through here found: score and square of the value.
+    /// Counts what a playout that came through here found: its score and the square of its value.
     #[inline]
     pub(crate) fn add_result(&self, score: f32, square: f32) {
-        self.add_results(&Results::of(score, square));
-    }
-
-    /// The same for several simulations at once.
-    #[inline]
-    pub(crate) fn add_results(&self, results: &Results) {
-        self.score_sum.fetch_add(results.scores, Ordering::Relaxed);
-        self.square_sum.fetch_add(results.squares, Ordering::Relaxed);
+        self.score_sum.fetch_add((score * 256.0) as i64, Ordering::Relaxed);
+        self.square_sum.fetch_add((square * SQUARE_ONE) as u64, Ordering::Relaxed);
     }
 
     /// What others see of the node: all but its key, its moves and what it thinks of itself alone.
     pub(crate) fn face(&self) -> Face {
-        Face {
-            visits: self.visits(),
-            scores: self.score_sum.load(Ordering::Relaxed),
-            squares: self.square_sum.load(Ordering::Relaxed),
-            own_utility: self.own_utility(),
-            means: self.means(),
-        }
+        Face { visits: self.visits(), own_utility: self.own_utility(), means: self.means() }
     }
 
     /// Takes on the face of another node, which stands for the same position elsewhere.
     pub(crate) fn set_face(&self, face: &Face) {
         self.visits.store(face.visits, Ordering::Relaxed);
-        self.score_sum.store(face.scores, Ordering::Relaxed);
-        self.square_sum.store(face.squares, Ordering::Relaxed);
         self.set_own_utility(face.own_utility);
         self.set_means(&face.means);
     }

@@ -102,7 +102,7 @@ pub(crate) fn without(restriction: &Restriction, color: Color, moves: Vec<Move>)
 }
 
 /// Evens probabilities out by a temperature above 1, or sharpens them by one below; their sum stays 1. Other priors stay.
-pub(super) fn temper(moves: &mut [(Move, Prior)], temperature: f32) {
+pub(crate) fn temper(moves: &mut [(Move, Prior)], temperature: f32) {
     if temperature == 1.0 || moves.iter().any(|(_, prior)| matches!(prior, Prior::Games(_))) {
         return;
     }

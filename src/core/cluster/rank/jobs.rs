@@ -7,7 +7,7 @@ use crate::cluster::message::{Assessment, Caller, Done, Message};
 use crate::eval::Evaluator;
 use crate::game::Line;
 use crate::rng::Rng;
-use crate::search::node::NodeId;
+use crate::search::node::{Face, NodeId};
 use crate::search::worker::EARLY_EXPANSION_FULLNESS;
 use std::collections::hash_map::Entry;
 
@@ -115,11 +115,8 @@ impl<E: Evaluator> Rank<'_, E> {
     /// A visit to a position without node is given up.
     fn tell_cancelled(&mut self, caller: Caller, count: u32) {
         let Caller { rank, task, edge } = caller;
-        let (results, face) = Default::default();
-        self.post(
-            rank as usize,
-            Message::Done(Done { task, edge, done: 0, cancelled: count, results, face }),
-        );
+        let face = Face::default();
+        self.post(rank as usize, Message::Done(Done { task, edge, done: 0, cancelled: count, face }));
     }
 
     /// The visits that waited for the node of a task go on. If the search is stopping, they are given up.
