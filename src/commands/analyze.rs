@@ -574,13 +574,18 @@ mod tests {
 
     #[test]
     fn both_dialects_print_the_same_numbers() {
-        let report = report();
+        let mut report = report();
+        // As if other orders of moves had led there too.
+        report.moves.iter_mut().for_each(|entry| entry.node_visits += 7);
         let request = request(report.size, "");
         let [lz, kata] = [Dialect::LeelaZero, Dialect::KataGo].map(|it| info_line(it, &request, &report));
         for name in ["move", "visits", "order", "pv"] {
             assert_eq!(after(&lz, name), after(&kata, name), "{name}");
         }
         assert!(after(&kata, "move").len() > 3);
+        for (all, edge) in after(&kata, "visits").iter().zip(after(&kata, "edgeVisits")) {
+            assert_eq!(all.parse::<u32>().unwrap(), 7 + edge.parse::<u32>().unwrap());
+        }
         for name in ["winrate", "lcb", "prior"] {
             for (integer, fraction) in after(&lz, name).iter().zip(after(&kata, name)) {
                 let fraction = 1e4 * fraction.parse::<f64>().unwrap();
