@@ -31,8 +31,15 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Owners by playouts, or by summed evaluations. In a playout every point is one player's, so the deviation follows from the
-    /// mean.
+    /// Owners by one evaluation of a network, in steps of 1/127.
+    pub(crate) fn of_evaluation(owners: &[i8]) -> Option<Owners> {
+        let mut sums = Sums::new(owners.len());
+        sums.add(owners, 1.0);
+        sums.owners()
+    }
+
+    /// Owners by summed evaluations. In a playout every point is one player's, so the deviation follows from the mean. Of
+    /// sums over a network's evaluations it is the largest possible one.
     pub fn of_sums(size: BoardSize, ownership: &Ownership) -> Owners {
         let mean: Vec<f32> = size.points().map(|point| ownership.mean(point)).collect();
         let stdev = mean.iter().map(|mean| (1.0 - mean * mean).max(0.0).sqrt()).collect();

@@ -175,11 +175,15 @@ impl SearchReport {
     ) {
         let mut reader = OwnersReader::new(tree, game, evaluator);
         let line = reader.line().clone();
-        self.raw = reader.evaluator().outlook(&line, detail.raw).map(|(outlook, _)| outlook);
+        let asks = detail.raw || detail.ownership;
+        let known = reader.evaluator().outlook(&line, asks);
+        self.raw = known.as_ref().map(|(outlook, _)| *outlook);
         if detail.ownership {
-            let of_sums = || Owners::of_sums(game.size(), &self.ownership);
-            let has_network = self.raw.is_some();
-            self.owners = reader.of_root().filter(|_| has_network).or_else(|| Some(of_sums()));
+            let of_tree = known.as_ref().and_then(|_| reader.of_root());
+            self.owners = of_tree.or_else(|| match known {
+                Some((_, owners)) if self.ownership.count() == 0 => Owners::of_evaluation(&owners),
+                _ => Some(Owners::of_sums(game.size(), &self.ownership)),
+            });
         }
         if detail.moves_ownership {
             for entry in self.moves.iter_mut().filter(|entry| entry.node_visits > 0) {
