@@ -194,7 +194,7 @@ fn gtp_report(position: &Position, options: &[&str], enough: u64) -> (GtpReport,
     let all = "rootInfo true ownership true ownershipStdev true movesOwnership true movesOwnershipStdev true \
                pvVisits true pvEdgeVisits true noResultValue true";
     let color = position.to_move();
-    write!(input, "{noise}{}kata-analyze {color} 5 {all}\n", position.gtp()).unwrap();
+    writeln!(input, "{noise}{}kata-analyze {color} 5 {all}", position.gtp()).unwrap();
     input.flush().unwrap();
     let mut found = None;
     for line in lines.map_while(Result::ok) {
@@ -205,7 +205,7 @@ fn gtp_report(position: &Position, options: &[&str], enough: u64) -> (GtpReport,
             if visits >= enough {
                 found = Some((report, visits));
                 // Ends the analysis.
-                write!(input, "quit\n").unwrap();
+                writeln!(input, "quit").unwrap();
                 input.flush().unwrap();
             }
         }
