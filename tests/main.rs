@@ -27,6 +27,7 @@ mod parameters;
 mod passing;
 mod planted_faults;
 mod prices;
+mod protocols;
 mod ranks;
 mod regress_command;
 mod result_pages;

@@ -6,7 +6,7 @@ use kosumi_eval::{Evaluation, NetworkSettings, NetworkView, Ownership, Prior, Sh
 use kosumi_go::board::{BoardSize, Color, Key, Move};
 use kosumi_net::Profile;
 use kosumi_search::counters::Counters;
-use kosumi_search::node::{Face, Means, Results};
+use kosumi_search::node::{Face, Means};
 use kosumi_search::params::CONSTANTS;
 use kosumi_search::registry::Value;
 use kosumi_search::{Formula, MoveRule, PuctParams, Restriction, SearchParams, TableUse};
@@ -70,7 +70,6 @@ pub(crate) struct Done {
     pub(crate) edge: u16,
     pub(crate) done: u32,
     pub(crate) cancelled: u32,
-    pub(crate) results: Results,
     pub(crate) face: Face,
 }
 
@@ -278,12 +277,11 @@ wire! {
     Caller { rank, task, edge }
     Path { moves, keys }
     Visit { caller, count, key, kind, is_new, path }
-    Done { task, edge, done, cancelled, results, face }
+    Done { task, edge, done, cancelled, face }
     RootDone { done, cancelled, visits, best_two }
-    Results { scores, squares }
-    Face { visits, scores, squares, own_utility, means }
-    Means { result, utility, utility_square, score, weight, weight_square }
-    Evaluation { value, score, score_mean, score_deviation, errors }
+    Face { visits, own_utility, means }
+    Means { result, utility, utility_square, score, score_square, lead, no_result, weight, weight_square }
+    Evaluation { value, score, score_mean, score_deviation, no_result, errors }
     ShorttermErrors { value, score }
     Assessment { evaluation, moves }
     EdgeView { mv, prior, visits, child }
@@ -431,10 +429,13 @@ mod tests {
             utility: 0.2,
             utility_square: 0.3,
             score: 0.4,
+            score_square: 0.45,
+            lead: 0.46,
+            no_result: 0.47,
             weight: 0.5,
             weight_square: 0.6,
         };
-        let face = Face { visits: 7, scores: -8, squares: 9, own_utility: 0.7, means };
+        let face = Face { visits: 7, own_utility: 0.7, means };
         let edge = EdgeView {
             mv,
             prior: Prior::Probability(0.25),
@@ -442,7 +443,14 @@ mod tests {
             child: Some((Key(u128::from(u64::MAX) + 5), face)),
         };
         let errors = Some(ShorttermErrors { value: 0.5, score: 6.0 });
-        let evaluation = Evaluation { value: 0.1, score: 2.0, score_mean: 3.0, score_deviation: 4.0, errors };
+        let evaluation = Evaluation {
+            value: 0.1,
+            score: 2.0,
+            score_mean: 3.0,
+            score_deviation: 4.0,
+            no_result: 0.5,
+            errors,
+        };
         let rule = MoveRule { color: Color::White, moves: vec![mv, Move::Pass], until: 3 };
         let mut ownership = Ownership::default();
         ownership.add_expected(size, &vec![-3; size.area()]);
@@ -491,14 +499,7 @@ mod tests {
                 is_new: true,
                 path,
             }),
-            Message::Done(Done {
-                task: 1,
-                edge: 2,
-                done: 3,
-                cancelled: 4,
-                results: Results { scores: -5, squares: 6 },
-                face,
-            }),
+            Message::Done(Done { task: 1, edge: 2, done: 3, cancelled: 4, face }),
             Message::RootDone(RootDone { done: 1, cancelled: 2, visits: 3, best_two: [4, 5] }),
             Message::Beyond { task: 1, edge: 2, count: 3, evaluation },
             Message::Evaluate { job: 7, moves: vec![mv, Move::Pass] },

@@ -4,6 +4,7 @@ use super::EngineSettings;
 use super::status::Expects;
 use kosumi_eval::{
     Evaluation, Evaluator, FirstPlays, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
+    StoredPrediction,
 };
 use kosumi_go::board::{BoardSize, ByColor, Move, Symmetry};
 use kosumi_go::game::{Game, Line};
@@ -215,6 +216,20 @@ impl Evaluator for EngineEvaluator {
         match self {
             EngineEvaluator::Playouts(evaluator) => evaluator.ownership(),
             EngineEvaluator::Network(evaluator) => evaluator.ownership(),
+        }
+    }
+
+    fn outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<StoredPrediction> {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.outlook(line, asks),
+            EngineEvaluator::Network(evaluator) => evaluator.outlook(line, asks),
+        }
+    }
+
+    fn ownership_by_playing(&self, line: &Line<'_>) -> Option<Ownership> {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.ownership_by_playing(line),
+            EngineEvaluator::Network(evaluator) => evaluator.ownership_by_playing(line),
         }
     }
 

@@ -29,9 +29,7 @@ pub mod time;
 mod time_manager;
 mod uneven;
 
-pub use analyst::{
-    Analysis, Analyst, AnalystSettings, Expectation, MoveAnalysis, PeopleView, Question, Reports, Wishes,
-};
+pub use analyst::{Analyst, AnalystSettings, Question, Reports};
 pub use evaluator::EngineEvaluator;
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
@@ -47,7 +45,7 @@ use kosumi_go::game::{Game, IllegalMove, Line};
 use kosumi_go::rng::mix;
 use kosumi_go::rules::Rules;
 use kosumi_net::{Network, NotFinite, Prediction};
-use kosumi_search::{Limits, Reporting, Search, SearchContext, SearchParams, SearchReport};
+use kosumi_search::{Analysis, Extras, Limits, Reporting, Search, SearchContext, SearchParams, SearchReport};
 use kosumi_solve::{Memo, MemoUsage};
 use plan::Explored;
 use record::GameNotes;
@@ -382,19 +380,26 @@ impl Engine {
         is_undone
     }
 
-    /// Searches the position for `color` within these limits, regardless of the clocks. Never passes or resigns without
-    /// a search. The side to move stays, and what the search learns is kept for the next one.
+    /// Searches the position for `color`, to these limits whatever the clocks say, and neither passes nor
+    /// resigns instead. A game that is over is searched as if play went on. Whose turn it is stays, and what was learned
+    /// is kept for the next search.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
-        let game = self.game_with_turn(color);
+        let mut game = analyst::analysed(&self.game);
+        game.set_to_move(color);
         let report = self.run_search(&game, limits, request, Purpose::Analysis);
         self.report.insert(report)
     }
 
-    /// The game with a player to move.
+    /// Returns the game with this side to move.
     fn game_with_turn(&self, color: Color) -> Game {
         let mut game = self.game.clone();
         game.set_to_move(color);
         game
+    }
+
+    /// The analysis of the latest search's position from Black's perspective.
+    pub fn last_analysis(&self) -> Option<Analysis> {
+        Some(Analysis::new(self.report.as_ref()?, &Extras::default()))
     }
 
     /// Sets the side to move.
@@ -419,7 +424,7 @@ impl Engine {
         purpose: Purpose,
     ) -> SearchReport {
         let start = Instant::now();
-        let SearchRequest { interrupted, restriction, noise, observer } = request;
+        let SearchRequest { interrupted, restriction, noise, detail, evaluates_root, observer } = request;
         self.tell_advantage(game.to_move(), purpose);
         let plan = self.plan(game, purpose, noise);
         self.forget_other_expectations(&plan);
@@ -428,8 +433,12 @@ impl Engine {
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let (search, spread) = (&mut self.search, &mut self.spread);
         let elapsed = || start.elapsed();
-        let context =
-            SearchContext { restriction: &restriction, ..plan.context(limits, &elapsed, interrupted) };
+        let context = SearchContext {
+            restriction: &restriction,
+            evaluates_root,
+            detail,
+            ..plan.context(limits, &elapsed, interrupted)
+        };
         let report = match observer {
             None => spread::run(spread, search, game, seed, &context),
             // Reports come from a worker; the observer stays on this thread.

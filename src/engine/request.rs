@@ -2,7 +2,7 @@
 
 use kosumi_go::board::Move;
 use kosumi_go::game::Game;
-use kosumi_search::{Restriction, RootNoise, SearchReport};
+use kosumi_search::{Detail, Restriction, RootNoise, SearchReport};
 use std::fmt;
 use std::time::Duration;
 
@@ -14,6 +14,11 @@ pub struct SearchRequest<'a> {
     pub restriction: Restriction,
     /// Noise on the root's probabilities, for games that serve as training data.
     pub noise: Option<RootNoise>,
+    /// What reports contain besides the statistics of the search.
+    pub detail: Detail,
+    /// Whether a network evaluates the position itself first, which counts as a visit. Analyses do so; a search for a
+    /// move has better uses for a visit.
+    pub evaluates_root: bool,
     /// Receiver of reports while the search runs.
     pub observer: Option<Observer<'a>>,
 }
@@ -27,9 +32,21 @@ pub struct Observer<'a> {
 }
 
 impl<'a> SearchRequest<'a> {
+    /// A search for an analysis, counted as KataGo counts visits.
+    pub fn analysis(interrupted: &'a (dyn Fn() -> bool + Sync), detail: Detail) -> SearchRequest<'a> {
+        SearchRequest { detail, evaluates_root: true, ..SearchRequest::new(interrupted) }
+    }
+
     /// Creates a request without observer in which every move may be searched.
     pub fn new(interrupted: &'a (dyn Fn() -> bool + Sync)) -> SearchRequest<'a> {
-        SearchRequest { interrupted, restriction: Restriction::NONE, noise: None, observer: None }
+        SearchRequest {
+            interrupted,
+            restriction: Restriction::NONE,
+            noise: None,
+            detail: Detail::default(),
+            evaluates_root: false,
+            observer: None,
+        }
     }
 }
 

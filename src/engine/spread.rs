@@ -4,7 +4,7 @@ use super::Engine;
 use super::evaluator::{EngineEvaluator, table_mebibytes};
 use kosumi_cluster::{Cluster, ClusterError, Link, Placement};
 use kosumi_go::game::Game;
-use kosumi_search::{Formula, Search, SearchContext, SearchReport};
+use kosumi_search::{Formula, Reporting, Search, SearchContext, SearchReport};
 use std::fmt;
 
 /// Link to other ranks, over any kind of network.
@@ -50,8 +50,20 @@ pub(super) fn run(
         if let Some(network) = search.evaluator().network() {
             there.cluster.ask_with(&network.settings());
         }
-        match there.cluster.run(&params, game, seed, context) {
-            Ok(report) => return report,
+        let evaluator = search.evaluator().clone();
+        // The nodes live on all ranks.
+        let with_detail = |mut report: SearchReport| {
+            report.add_detail(None, game, &mut evaluator.clone(), context.detail);
+            report
+        };
+        let on_report = |report| {
+            if let Some(reporting) = &context.reporting {
+                (reporting.on_report)(with_detail(report));
+            }
+        };
+        let reporting = context.reporting.map(|it| Reporting { on_report: &on_report, ..it });
+        match there.cluster.run(&params, game, seed, &SearchContext { reporting, ..*context }) {
+            Ok(report) => return with_detail(report),
             Err(why) => (there.on_loss)(&why),
         }
         *spread = None;
@@ -115,7 +127,7 @@ mod tests {
     use kosumi_eval::NetworkSettings;
     use kosumi_go::board::{BoardSize, Color};
     use kosumi_net::{BuiltIn, Network};
-    use kosumi_search::Limits;
+    use kosumi_search::{Detail, Limits};
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
     use std::sync::{Arc, Mutex};
     use std::thread::{self, JoinHandle};
@@ -221,19 +233,22 @@ mod tests {
             let network = NetworkSettings { policy_temperature: temperature, ..engine.settings().network };
             engine.change_settings(EngineSettings { network, ..*engine.settings() });
         }
-        // Reports arrive during the search, and an interruption ends it at once.
+        // Reports come with the owners that were asked for, and an input ends the search at once.
         let (seen, start) = (AtomicU32::new(0), Instant::now());
         let stop = AtomicBool::new(false);
         let interrupted = || stop.load(Ordering::Relaxed);
         let mut on_report = |_: &Game, report: &SearchReport| {
-            assert!(report.visits > 0);
+            assert!(report.visits > 0 && report.raw.is_some());
+            let owners = report.owners.as_ref().expect("owners");
+            assert!(owners.mean.len() == 49 && owners.mean.iter().any(|&owner| owner != 0.0));
             if seen.fetch_add(1, Ordering::Relaxed) == 2 {
                 stop.store(true, Ordering::Relaxed);
             }
         };
         let every = Duration::from_millis(20);
         let observer = Some(Observer { every, on_report: &mut on_report });
-        let request = SearchRequest { observer, ..SearchRequest::new(&interrupted) };
+        let detail = Detail { ownership: true, ..Detail::default() };
+        let request = SearchRequest { observer, detail, ..SearchRequest::new(&interrupted) };
         engine.analyze(Color::Black, &Limits::time(Duration::from_secs(60)), request);
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
         assert!(engine.is_spread() && lost.lock().expect("a lock").is_empty());

@@ -1,7 +1,7 @@
 //! Cache of a network's evaluations.
 //!
 //! A position that was dropped with its node may occur again a move later, and positions that differ by a symmetry of
-//! the board share one evaluation. The key is that of search nodes ([`graph_key`](crate::graph_key)). Two histories
+//! the board share one evaluation. The key is that of search nodes ([`graph_key`](kosumi_go::graph_key)). Two histories
 //! therefore share an evaluation only if they do not differ in anything that matters.
 //!
 //! The crate `quick_cache` was measured and is not used. A look-up with an insertion takes 220 to 240 ns of CPU time

@@ -14,7 +14,7 @@ pub mod survival;
 
 pub use cache::{CachedEvaluation, EvaluationCache};
 pub use network::{NetworkEvaluator, NetworkSettings, NetworkView};
-pub use outlook::{DetailedPrediction, PredictionTable};
+pub use outlook::{DetailedPrediction, StoredPrediction};
 pub use playouts::{PlayoutSettings, Playouts};
 pub use prior::{EquivalentVisits, Prior};
 pub use survival::GroupSurvival;
@@ -35,6 +35,8 @@ pub struct Evaluation {
     pub score_mean: f32,
     /// Standard deviation of the final score in points; 0 if unknown.
     pub score_deviation: f32,
+    /// Probability that the game has no result.
+    pub no_result: f32,
     /// Expected changes of value and score within the next few moves, if the evaluator predicts them.
     pub errors: Option<ShorttermErrors>,
 }
@@ -51,7 +53,7 @@ pub struct ShorttermErrors {
 impl Evaluation {
     /// Creates an evaluation from value and score alone, both Black's.
     pub const fn plain(value: f32, score: f32) -> Evaluation {
-        Evaluation { value, score, score_mean: score, score_deviation: 0.0, errors: None }
+        Evaluation { value, score, score_mean: score, score_deviation: 0.0, no_result: 0.0, errors: None }
     }
 
     /// Creates an evaluation that is final: the result and the score of a finished game. Its errors are zero if the
@@ -108,6 +110,19 @@ pub trait Evaluator: Clone + Send {
     /// Returns the owners of all points, summed over all evaluations of this worker since the start of the search, or
     /// `None` if the evaluator does not know them.
     fn ownership(&self) -> Option<&Ownership> {
+        None
+    }
+
+    /// What a network expects of the position at the end of a line, owners of the points included, for those who report
+    /// more than a search needs. Unless `asks`, the network is not called: `None` if nothing is remembered. Always
+    /// `None` without a network.
+    fn outlook(&mut self, _line: &Line<'_>, _asks: bool) -> Option<StoredPrediction> {
+        None
+    }
+
+    /// Who owns each point when the position at the end of a line is played out; `None` if the evaluator does not play
+    /// on. The same position always gets the same answer.
+    fn ownership_by_playing(&self, _line: &Line<'_>) -> Option<Ownership> {
         None
     }
 

@@ -7,8 +7,8 @@
 use super::cache::{CachedEvaluation, EvaluationCache, NOT_LEGAL};
 use super::canonical;
 use super::{
-    DetailedPrediction, Evaluation, Evaluator, GroupSurvival, Ownership, PredictionTable, Prior,
-    ShorttermErrors,
+    DetailedPrediction, Evaluation, Evaluator, GroupSurvival, Ownership, Prior, ShorttermErrors,
+    StoredPrediction,
 };
 use kosumi_go::board::{BoardSize, ByColor, Color, Key, Move, Point, PointSet, Symmetry};
 use kosumi_go::game::{Button, Game, Line};
@@ -102,8 +102,6 @@ pub struct NetworkEvaluator {
     input: Input,
     legal: Vec<bool>,
     ownership: Ownership,
-    /// Table that receives the predictions for all positions, if requested.
-    outlooks: Option<Arc<PredictionTable>>,
     /// Group that a search is about, for searches of life and death.
     survival: Option<Arc<GroupSurvival>>,
 }
@@ -123,7 +121,6 @@ impl NetworkEvaluator {
             input: Input::zero(1, 1),
             legal: Vec::new(),
             ownership: Ownership::default(),
-            outlooks: None,
             survival: None,
         }
     }
@@ -133,12 +130,6 @@ impl NetworkEvaluator {
     #[must_use]
     pub fn with_survival(self, survival: Arc<GroupSurvival>) -> NetworkEvaluator {
         NetworkEvaluator { survival: Some(survival), ..self }
-    }
-
-    /// Returns an evaluator that stores its prediction for every position in `outlooks`.
-    #[must_use]
-    pub fn with_outlooks(self, outlooks: Arc<PredictionTable>) -> NetworkEvaluator {
-        NetworkEvaluator { outlooks: Some(outlooks), ..self }
     }
 
     /// Returns the network.
@@ -300,19 +291,23 @@ impl NetworkEvaluator {
 
     /// Returns the evaluation of a position, from the cache if possible.
     fn evaluation(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
+        self.remembered(line).unwrap_or_else(|| {
+            let (key, to_canonical) = self.key(line);
+            let answer = Arc::new(self.compute(line, key, to_canonical));
+            self.shared.cache.insert(key, answer.clone());
+            answer
+        })
+    }
+
+    /// The answer about a position, if it is in the cache.
+    fn remembered(&self, line: &Line<'_>) -> Option<Arc<CachedEvaluation>> {
         let (key, to_canonical) = self.key(line);
-        match self.shared.cache.get(key) {
-            Some(known) if known.to_canonical == to_canonical => known,
-            Some(known) => {
-                let symmetry = known.to_canonical.then(to_canonical.inverse());
-                Arc::new(canonical::image(&known, line.game().size(), symmetry))
-            }
-            None => {
-                let answer = Arc::new(self.compute(line, key, to_canonical));
-                self.shared.cache.insert(key, answer.clone());
-                answer
-            }
+        let known = self.shared.cache.get(key)?;
+        if known.to_canonical == to_canonical {
+            return Some(known);
         }
+        let symmetry = known.to_canonical.then(to_canonical.inverse());
+        Some(Arc::new(canonical::image(&known, line.game().size(), symmetry)))
     }
 
     fn compute(&mut self, line: &Line<'_>, key: Key, to_canonical: Symmetry) -> CachedEvaluation {
@@ -350,6 +345,7 @@ impl NetworkEvaluator {
                 score: prediction.lead,
                 score_mean: prediction.score_mean,
                 score_deviation: prediction.score_stdev(),
+                no_result: prediction.no_result,
                 errors: errors.map(|(value, score)| ShorttermErrors { value, score }),
             },
             DetailedPrediction::new(&prediction),
@@ -360,40 +356,35 @@ impl NetworkEvaluator {
     /// Evaluates a game that two passes have ended. It is counted if every stone on the board counts, or if the status
     /// of all stones is certain. Otherwise the evaluation is that of continued play.
     fn evaluate_finished(&mut self, line: &Line<'_>) -> Evaluation {
-        let (board, terms) = (line.board(), ScoringTerms::of_line(line));
-        let size = board.size();
-        if !terms.rules.friendly_pass {
-            let score = score::count_position(board, terms, &PointSet::EMPTY).black_minus_white;
-            if let Some(outlooks) = &self.outlooks {
-                let owners = score::area_owner(board);
-                let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
-                let owners = size.points().map(owner).collect();
-                outlooks.write(
-                    line.graph_key(),
-                    DetailedPrediction::finished(settled::sign(score), score),
-                    &owners,
-                );
-            }
+        if let Some(score) = counted(line) {
             return Evaluation::plain(settled::sign(score), score);
         }
-        let fresh = without_passes(line);
-        let answer = self.evaluation(&Line::new(&fresh));
-        if let Some(settled) = Settled::read(board, terms.rules.suicide, mean_of(size, &answer.owners)) {
-            let score = settled.final_score(board, terms);
-            if let Some(outlooks) = &self.outlooks {
-                let outlook = DetailedPrediction::finished(settled::sign(score), score);
-                outlooks.write(line.graph_key(), outlook, &answer.owners);
-            }
-            return Evaluation::certain(score, answer.evaluation.errors);
+        let answer = self.evaluation(&Line::new(&without_passes(line)));
+        match settled_score(line, &answer.owners) {
+            Some(score) => Evaluation::certain(score, answer.evaluation.errors),
+            None => answer.evaluation,
         }
-        self.store_outlook(line, &answer);
-        answer.evaluation
     }
 
-    fn store_outlook(&self, line: &Line<'_>, answer: &CachedEvaluation) {
-        if let Some(outlooks) = &self.outlooks {
-            outlooks.write(line.graph_key(), answer.outlook, &answer.owners);
+    /// [`outlook`](Evaluator::outlook) of a game that two passes have ended.
+    fn finished_outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<StoredPrediction> {
+        if let Some(score) = counted(line) {
+            let owners = score::area_owner(line.board());
+            let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
+            let owners = line.board().size().points().map(owner).collect();
+            return Some((DetailedPrediction::finished(settled::sign(score), score), owners));
         }
+        let fresh = without_passes(line);
+        let answer = self.remembered_or_asked(&Line::new(&fresh), asks)?;
+        let outlook = match settled_score(line, &answer.owners) {
+            Some(score) => DetailedPrediction::finished(settled::sign(score), score),
+            None => answer.outlook,
+        };
+        Some((outlook, Arc::clone(&answer.owners)))
+    }
+
+    fn remembered_or_asked(&mut self, line: &Line<'_>, asks: bool) -> Option<Arc<CachedEvaluation>> {
+        if asks { Some(self.evaluation(line)) } else { self.remembered(line) }
     }
 
     /// Removes the moves that a search about a group does not consider, if this is such a search.
@@ -426,6 +417,20 @@ fn without_passes(line: &Line<'_>) -> Game {
     let rules = Rules { has_button: line.button() == Button::Free, ..game.rules() };
     let komi = game.komi() + line.white_bonus() - line.button().black_points();
     Game::from_board(*line.board(), line.to_move(), rules, komi)
+}
+
+/// The score of a game that two passes have ended, where every stone on the board counts.
+fn counted(line: &Line<'_>) -> Option<f32> {
+    let terms = ScoringTerms::of_line(line);
+    let is_counted = !terms.rules.friendly_pass;
+    is_counted.then(|| score::count_position(line.board(), terms, &PointSet::EMPTY).black_minus_white)
+}
+
+/// The score of such a game where the life of all stones is certain; `owners` are those that the network expects.
+fn settled_score(line: &Line<'_>, owners: &[i8]) -> Option<f32> {
+    let (board, terms) = (line.board(), ScoringTerms::of_line(line));
+    let settled = Settled::read(board, terms.rules.suicide, mean_of(board.size(), owners))?;
+    Some(settled.final_score(board, terms))
 }
 
 /// Corrects a network's evaluation by facts that follow from the rules. A position in which everything is decided is
@@ -495,7 +500,6 @@ impl Evaluator for NetworkEvaluator {
             return self.evaluate_finished(line);
         }
         let answer = self.evaluation(line);
-        self.store_outlook(line, &answer);
         self.ownership.add_expected(size, &answer.owners);
         moves.extend(answer.priors(size));
         answer.evaluation
@@ -537,6 +541,14 @@ impl Evaluator for NetworkEvaluator {
 
     fn ownership(&self) -> Option<&Ownership> {
         Some(&self.ownership)
+    }
+
+    fn outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<StoredPrediction> {
+        if line.passes() >= 2 {
+            return self.finished_outlook(line, asks);
+        }
+        let answer = self.remembered_or_asked(line, asks)?;
+        Some((answer.outlook, Arc::clone(&answer.owners)))
     }
 
     fn is_slow(&self) -> bool {

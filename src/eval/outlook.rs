@@ -1,14 +1,8 @@
-//! Predictions of a network for the positions of a search, in more detail than the search needs.
-//!
-//! A node of the search stores one value. Analyses also need win rate, score and ownership separately, each averaged
-//! over the whole graph. These are computed on request from the entries of this module.
+//! What a network expects of a position besides its value and its moves, for reports of a search.
 
-use hashbrown::HashMap;
-use kosumi_go::board::Key;
 use kosumi_go::settled::ScoreBounds;
 use kosumi_net::Prediction;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Prediction of a network for a position without policy and ownership, from Black's perspective.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -85,66 +79,5 @@ impl DetailedPrediction {
 }
 
 /// Outlook and owner of every point. The owners are in the order of
-/// [`BoardSize::points`](crate::board::BoardSize::points), from −127 for White to 127 for Black.
+/// [`BoardSize::points`](kosumi_go::board::BoardSize::points), from −127 for White to 127 for Black.
 pub type StoredPrediction = (DetailedPrediction, Arc<[i8]>);
-
-/// Table of outlooks by position keys, which all workers of a search write to.
-pub struct PredictionTable {
-    shards: [Mutex<HashMap<u128, StoredPrediction>>; SHARDS],
-    most_per_shard: usize,
-}
-
-const SHARDS: usize = 16;
-
-impl fmt::Debug for PredictionTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outlooks").field("most_per_shard", &self.most_per_shard).finish_non_exhaustive()
-    }
-}
-
-impl PredictionTable {
-    /// Creates a table for about `most` positions. Later positions are not stored.
-    pub fn new(most: usize) -> PredictionTable {
-        PredictionTable { shards: Default::default(), most_per_shard: (most / SHARDS).max(1) }
-    }
-
-    fn shard(&self, key: Key) -> MutexGuard<'_, HashMap<u128, StoredPrediction>> {
-        self.shards[key.0 as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Stores the outlook and the owners of a position, unless they are stored already.
-    pub fn write(&self, key: Key, outlook: DetailedPrediction, owners: &Arc<[i8]>) {
-        let mut shard = self.shard(key);
-        if shard.len() < self.most_per_shard || shard.contains_key(&key.0) {
-            shard.entry(key.0).or_insert_with(|| (outlook, Arc::clone(owners)));
-        }
-    }
-
-    /// Returns the stored outlook and owners of a position.
-    pub fn read(&self, key: Key) -> Option<StoredPrediction> {
-        self.shard(key).get(&key.0).cloned()
-    }
-
-    /// Returns the number of stored positions.
-    pub fn count(&self) -> usize {
-        self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner).len()).sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn first_entry_stays_and_size_is_bounded() {
-        let outlooks = PredictionTable::new(2 * SHARDS);
-        let owners: Arc<[i8]> = vec![1, 2].into();
-        for number in 0..100 * SHARDS as u128 {
-            outlooks.write(Key(number), DetailedPrediction::finished(1.0, number as f32), &owners);
-        }
-        assert_eq!(outlooks.count(), 2 * SHARDS);
-        outlooks.write(Key(0), DetailedPrediction::finished(-1.0, 7.0), &owners);
-        assert_eq!(outlooks.read(Key(0)), Some((DetailedPrediction::finished(1.0, 0.0), owners)));
-        assert_eq!(outlooks.read(Key(2 * SHARDS as u128)), None);
-    }
-}

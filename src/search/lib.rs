@@ -19,6 +19,7 @@
 //! - no descent plays a move that is illegal on its own path (`descents_are_legal`);
 //! - a full table changes speed and strength, never legality, and nothing grows (`a_full_table_is_no_error`).
 
+pub mod analysis;
 pub mod bias;
 pub mod counters;
 pub mod exploration;
@@ -32,6 +33,7 @@ mod mirror;
 mod models;
 pub mod node;
 pub mod noise;
+pub mod owners;
 pub mod params;
 mod progress;
 pub mod registry;
@@ -48,9 +50,11 @@ pub mod utility;
 pub mod valuation;
 pub mod worker;
 
+pub use analysis::{Analysis, Expectation, Extras, HumanView, MoveAnalysis, RawView};
 pub use exploration::{People, RootExploration, Shares, TreeExploration};
 pub use mirror::AntiMirror;
 pub use noise::RootNoise;
+pub use owners::{Detail, Owners};
 pub use params::{Choice, Formula, PuctParams, RaveParams, RootParams, SearchChanges, SearchParams};
 pub use report::{MoveReport, SearchReport};
 pub use restriction::{MoveRule, Restriction};
@@ -106,6 +110,10 @@ pub struct SearchContext<'a> {
     /// root that cannot be better than others, see [`RootParams`]. Has no effect with an `exploration` or `noise`, or
     /// with playouts.
     pub for_play: bool,
+    /// Is the position itself evaluated first, if that has not been done, as the first visit of the root? Not by playouts.
+    pub evaluates_root: bool,
+    /// What reports contain besides the statistics of the search.
+    pub detail: Detail,
 }
 
 impl<'a> SearchContext<'a> {
@@ -127,6 +135,8 @@ impl<'a> SearchContext<'a> {
             noise: None,
             anti_mirror: None,
             for_play: false,
+            evaluates_root: false,
+            detail: Detail::default(),
         }
     }
 }
@@ -322,6 +332,9 @@ impl<E: Evaluator + Sync> Search<E> {
         let root = self.root(game, &params);
         self.set_root_priors(root, game, &params);
         self.set_values(root, game, &params);
+        if context.evaluates_root && self.table.node(root).own_visits() == 0 {
+            self.evaluate_root(root, game, &params);
+        }
         self.run_from(root, game, &params, seed, context, Some(&self.seen.1))
     }
 
@@ -354,18 +367,34 @@ impl<E: Evaluator + Sync> Search<E> {
         let root = self.table.node(root);
         match self.valuation(&params) {
             Some(valuation) => valuation.evaluated(root, game.to_move(), &evaluation, &mut Vec::new()),
-            None => root.add_own(node::to_fixed(evaluation.value)),
+            None => {
+                root.add_own(node::to_fixed(evaluation.value));
+                root.add_result(evaluation.score, evaluation.value * evaluation.value);
+            }
         }
-        root.add_result(evaluation.score, evaluation.value * evaluation.value);
+    }
+
+    /// Evaluates the position of a root, which counts as a visit of it. Only under PUCT.
+    fn evaluate_root(&self, root: NodeId, game: &Game, params: &SearchParams) {
+        let Some(valuation) = self.valuation(params) else { return };
+        let evaluation = self.evaluator.clone().evaluate(&Line::new(game), &mut Rng::new(0), &mut Vec::new());
+        valuation.evaluated(self.table.node(root), game.to_move(), &evaluation, &mut Vec::new());
     }
 
     /// Returns the present statistics of the game's position; `None` if it has no node.
     pub fn report(&self, game: &Game) -> Option<SearchReport> {
+        self.report_with(game, Detail::default())
+    }
+
+    /// What is known of the game's position, with this detail; `None` if it has no node.
+    pub fn report_with(&self, game: &Game, detail: Detail) -> Option<SearchReport> {
         let root = self.table.find(game.graph_key())?;
         self.complete(root, game);
         let counters = Counters::default();
         let view = View { params: &self.params, root_scale: 1.0 };
-        Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), view))
+        let mut report = SearchReport::new(&self.table, root, game, &counters, Ownership::default(), view);
+        report.add_detail(Some((&self.table, root)), game, &mut self.evaluator.clone(), detail);
+        Some(report)
     }
 
     /// Gives the moves of the root the priors of the start of a search. A former root keeps these priors when a later
@@ -480,6 +509,7 @@ impl<E: Evaluator + Sync> Search<E> {
         let mut report = SearchReport::new(&self.table, root, game, &counters, ownership, view);
         // Earlier searches may have preferred an image that is left out now.
         report.moves.sort_by_key(|entry| pruned.contains(&entry.mv));
+        report.add_detail(Some((&self.table, root)), game, &mut self.evaluator.clone(), context.detail);
         report
     }
 
@@ -569,10 +599,12 @@ impl Shared {
                 {
                     let ownership = worker.evaluator.ownership().cloned().unwrap_or_default();
                     let counters = &worker.counters;
-                    let own =
+                    let mut own =
                         SearchReport::new(worker.table(), root, game, counters, ownership, worker.view());
-                    let playouts = self.progress.playouts.load(Ordering::Relaxed);
-                    (reporting.on_report)(SearchReport { playouts, ..own });
+                    own.playouts = self.progress.playouts.load(Ordering::Relaxed);
+                    let tree = Some((worker.table(), root));
+                    own.add_detail(tree, game, &mut worker.evaluator.clone(), context.detail);
+                    (reporting.on_report)(own);
                     *next = (context.elapsed)() + reporting.every;
                 }
             },

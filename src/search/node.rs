@@ -1,7 +1,7 @@
 //! Nodes and edges of the search graph: layout, atomics, and the arithmetic that keeps their sums exact.
 //!
 //! ```text
-//!   node, 128 bytes                                          edge, 16 bytes                            8 bytes, with playouts
+//!   node, 128 bytes                                          edge, 16 bytes                            8 bytes, by playouts
 //!   ┌──────────┬───────────┬────────┬─────────┬─────────┐    ┌─────────────────┬───────┬──────┬───────┐  ┌──────────────┐
 //!   │ key (16) │ value sum │ visits │ first   │ own and │──▶ │ visits and seen │ child │ move │ prior │  │ RAVE games   │
 //!   │          │           │        │ edge …  │ means   │    │ value of child  │       │      │       │  │ and their sum│
@@ -17,17 +17,19 @@
 //!
 //! CITE: David Wu, "Monte-Carlo graph search from first principles" (KataGo, `docs/GraphSearch.md`).
 //!
-//! **With playouts** the sum is stored, and every edge stores the child's value that it contributed. An update of an
-//! edge adds the difference, so the sum is exact at all times, in whatever order threads arrive:
+//! **With playouts** the sum is kept, and every edge remembers the child's value it contributed with. To bring an edge
+//! up to date is to add the difference, so the sum is exact at all times, whatever the order in which threads arrive:
 //!
 //! Invariant: `value_sum == Σ own evaluations + Σ_edges visits · seen value`, in integers
 //! (`search::tests::sums_are_exact`).
 //!
-//! **With a network** evaluations are few and expensive, and a child that has proved to be bad must count for less than
-//! its visits. The means of a node are therefore recomputed from its own evaluations and from all its children whenever
-//! a simulation has passed through it ([`means`](super::means)). Stored means can be recomputed at any time.
+//! The three sums of a node exist by playouts only. With a network their memory holds means that only reports read.
 //!
-//! Invariant: on a tree, with one worker, the stored means equal those computed from the children's
+//! **With a network** evaluations are few and dear, and a child that has proved to be bad is to count for less than its
+//! visits. So the means of a node are computed anew from its own evaluations and from all its children whenever a
+//! simulation has come through it ([`means`](super::means)); what is stored can be computed again at any time.
+//!
+//! Invariant: on a tree, with one worker, the stored means are those that are computed from the children's
 //! (`search::tests::means_are_exact`).
 
 use super::select::NodeStats;
@@ -80,13 +82,20 @@ const AWAITED: u32 = 8;
 pub struct Node {
     /// The node's key, written once before the node is published in the table.
     key: [AtomicU64; 2],
-    /// Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
+    /// By playouts: Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
+    ///
+    /// With a network: lead and probability of no result in the network's evaluations of this very position, as a
+    /// pair of floats (see [`pair`]).
     value_sum: AtomicI64,
-    /// Black's summed score of the simulations through this node, in 1/256 points. Unlike the values, it is not updated
-    /// along other paths. It is only reported; no move is chosen by it.
+    /// By playouts: Black's summed score of the simulations that came through here, in 1/256 points. Unlike the values
+    /// it is not brought up to date along other paths: it is for the reader, no move is chosen by it.
+    ///
+    /// With a network: mean lead and mean probability of no result, as a pair of floats.
     score_sum: AtomicI64,
-    /// Summed squares of the values of the simulations through this node, in units of 1 / [`SQUARE_ONE`]. They measure
-    /// the scatter of results, which sets the breadth of exploration.
+    /// By playouts: summed squares of the values of the simulations that came through here, in units of
+    /// 1 / [`SQUARE_ONE`]. It says how far results scatter.
+    ///
+    /// With a network: mean square of the score at the end of the game, and 0, as a pair of floats.
     square_sum: AtomicU64,
     /// Completed simulations through this node: own evaluations and edge visits.
     visits: AtomicU32,
@@ -144,6 +153,18 @@ impl Float {
     }
 }
 
+/// Two numbers in one word.
+#[inline]
+fn pair(first: f32, second: f32) -> u64 {
+    u64::from(first.to_bits()) << 32 | u64::from(second.to_bits())
+}
+
+/// The inverse of [`pair`].
+#[inline]
+fn unpair(word: u64) -> (f32, f32) {
+    (f32::from_bits((word >> 32) as u32), f32::from_bits(word as u32))
+}
+
 /// Mean of a network's evaluations of a position.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Own {
@@ -153,6 +174,10 @@ pub struct Own {
     pub score: f32,
     /// Standard deviation of the score, in points.
     pub deviation: f32,
+    /// Points by which Black leads.
+    pub lead: f32,
+    /// Probability that the game has no result.
+    pub no_result: f32,
     /// Summed weight of the evaluations, in visits; 0 without evaluations.
     pub weight: f32,
 }
@@ -166,8 +191,14 @@ pub struct Means {
     pub utility: f32,
     /// Mean square of the utilities.
     pub utility_square: f32,
-    /// Expected score, in points, komi included.
+    /// Expected score at the end of the game, in points, komi included.
     pub score: f32,
+    /// Mean square of that score, the deviations within evaluations included.
+    pub score_square: f32,
+    /// Points by which Black leads.
+    pub lead: f32,
+    /// Probability that the game has no result.
+    pub no_result: f32,
     /// Summed weight of the evaluations; 0 if no network has evaluated the position.
     pub weight: f32,
     /// Summed squares of their weights.
@@ -179,43 +210,11 @@ const _: () = assert!(size_of::<Node>() == 128);
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Edge>() == 16);
 
-/// Sums of the scores and of the squared values of simulations, as integers: the order of addition does not matter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Results {
-    /// Sum of the scores, Black's, in fixed point.
-    pub scores: i64,
-    /// Sum of the squared scores, in fixed point.
-    pub squares: u64,
-}
-
-impl Results {
-    /// Creates the sums of one simulation.
-    #[inline]
-    pub fn of(score: f32, square: f32) -> Results {
-        Results { scores: (score * 256.0) as i64, squares: (square * SQUARE_ONE) as u64 }
-    }
-
-    /// Returns the sums of `count` simulations with these results.
-    pub fn times(self, count: u32) -> Results {
-        Results { scores: self.scores * i64::from(count), squares: self.squares * u64::from(count) }
-    }
-
-    /// Adds the sums of `other`.
-    pub fn add(&mut self, other: &Results) {
-        self.scores += other.scores;
-        self.squares += other.squares;
-    }
-}
-
 /// Data of a node that its parents and other ranks use.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Face {
     /// Completed simulations through the node.
     pub visits: u32,
-    /// Sum of the scores, Black's, in fixed point.
-    pub scores: i64,
-    /// Sum of the squared scores, in fixed point.
-    pub squares: u64,
     /// Utility of the node's own evaluation.
     pub own_utility: f32,
     /// Means over the node's subgraph.
@@ -278,10 +277,10 @@ impl Node {
         self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Returns Black's mean value in units of 1 / [`VALUE_ONE`]; 0 without visits.
+    /// Black's mean value by playouts in units of 1 / [`VALUE_ONE`]; 0 without visits.
     ///
-    /// Visits and sum are read one after the other. Another worker may add a result between the two reads, so the mean
-    /// may be off by one part in `visits` for a moment, and it is clamped.
+    /// Visits and sum are read one after the other: between them another worker may have added one result, so
+    /// the mean may be off by one part in `visits` for a moment, and is clamped.
     #[inline]
     pub(crate) fn value_fixed(&self) -> i32 {
         let visits = i64::from(self.visits().max(1));
@@ -291,7 +290,14 @@ impl Node {
 
     /// Returns Black's expected result, in `[-1, 1]`; 0 without visits.
     pub fn value(&self) -> f32 {
-        if self.weight.get() > 0.0 { self.result.get() } else { from_fixed(self.value_fixed()) }
+        if self.weight.get() > 0.0 {
+            self.result.get()
+        } else if self.own_weight.get() > 0.0 {
+            // A network's first evaluation, whose means another worker is about to compute.
+            self.own_result.get()
+        } else {
+            from_fixed(self.value_fixed())
+        }
     }
 
     /// Adds a network's evaluation of this position.
@@ -305,17 +311,31 @@ impl Node {
         mix(&self.own_result, evaluation.value);
         mix(&self.own_score, evaluation.score_mean);
         mix(&self.own_deviation, evaluation.score_deviation);
+        let (lead, no_result) = self.own_lead_and_no_result();
+        let mixed = |old: f32, new: f32| old + share * (new - old);
+        let word = pair(mixed(lead, evaluation.score), mixed(no_result, evaluation.no_result));
+        self.value_sum.store(word as i64, Ordering::Relaxed);
         mix(&self.own_weight, weight);
         self.visits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the mean of the network's evaluations of this position.
+    /// Zeros by playouts, whose sums are no floats.
+    #[inline]
+    fn own_lead_and_no_result(&self) -> (f32, f32) {
+        let is_by_network = self.own_weight.get() > 0.0;
+        if is_by_network { unpair(self.value_sum.load(Ordering::Relaxed) as u64) } else { (0.0, 0.0) }
+    }
+
+    /// What the network's evaluations of this very position say.
     #[inline]
     pub fn own(&self) -> Own {
+        let (lead, no_result) = self.own_lead_and_no_result();
         Own {
             result: self.own_result.get(),
             score: self.own_score.get(),
             deviation: self.own_deviation.get(),
+            lead,
+            no_result,
             weight: self.own_weight.get() * self.own_visits() as f32,
         }
     }
@@ -355,12 +375,20 @@ impl Node {
     /// Each is a mean by itself, so that does no harm.
     #[inline]
     pub fn means(&self) -> Means {
+        let weight = self.weight.get();
+        // By playouts the sums are no floats.
+        let floats = |word: u64| if weight > 0.0 { unpair(word) } else { (0.0, 0.0) };
+        let (lead, no_result) = floats(self.score_sum.load(Ordering::Relaxed) as u64);
+        let (score_square, _) = floats(self.square_sum.load(Ordering::Relaxed));
         Means {
             result: self.result.get(),
             utility: self.utility.get(),
             utility_square: self.utility_square.get(),
             score: self.mean_score.get(),
-            weight: self.weight.get(),
+            score_square,
+            lead,
+            no_result,
+            weight,
             weight_square: self.weight_square.get(),
         }
     }
@@ -388,49 +416,37 @@ impl Node {
         self.utility.set(means.utility);
         self.utility_square.set(means.utility_square);
         self.mean_score.set(means.score);
+        self.score_sum.store(pair(means.lead, means.no_result) as i64, Ordering::Relaxed);
+        self.square_sum.store(pair(means.score_square, 0.0), Ordering::Relaxed);
         self.weight.set(means.weight);
         self.weight_square.set(means.weight_square);
     }
 
-    /// Returns Black's mean score over the simulations through this node, in points; 0 without visits.
+    /// Black's mean score by playouts over the simulations that came through here; 0 without visits.
     pub fn score(&self) -> f32 {
         self.score_sum.load(Ordering::Relaxed) as f32 / 256.0 / self.visits().max(1) as f32
     }
 
-    /// Returns the mean square of the values of the simulations through this node, in `[0, 1]`; 0 without visits.
+    /// Mean square of the values of the playouts that came through here, in `[0, 1]`; 0 without visits.
     pub fn mean_square(&self) -> f32 {
         self.square_sum.load(Ordering::Relaxed) as f32 / SQUARE_ONE / self.visits().max(1) as f32
     }
 
-    /// Adds the result of a simulation through this node: score and square of the value.
+    /// Counts what a playout that came through here found: its score and the square of its value.
     #[inline]
     pub(crate) fn add_result(&self, score: f32, square: f32) {
-        self.add_results(&Results::of(score, square));
-    }
-
-    /// Adds the results of several simulations at once.
-    #[inline]
-    pub fn add_results(&self, results: &Results) {
-        self.score_sum.fetch_add(results.scores, Ordering::Relaxed);
-        self.square_sum.fetch_add(results.squares, Ordering::Relaxed);
+        self.score_sum.fetch_add((score * 256.0) as i64, Ordering::Relaxed);
+        self.square_sum.fetch_add((square * SQUARE_ONE) as u64, Ordering::Relaxed);
     }
 
     /// Returns everything of the node except its key, its moves and the results of its own evaluations.
     pub fn face(&self) -> Face {
-        Face {
-            visits: self.visits(),
-            scores: self.score_sum.load(Ordering::Relaxed),
-            squares: self.square_sum.load(Ordering::Relaxed),
-            own_utility: self.own_utility(),
-            means: self.means(),
-        }
+        Face { visits: self.visits(), own_utility: self.own_utility(), means: self.means() }
     }
 
     /// Copies the data of another node, which stands for the same position elsewhere.
     pub fn set_face(&self, face: &Face) {
         self.visits.store(face.visits, Ordering::Relaxed);
-        self.score_sum.store(face.scores, Ordering::Relaxed);
-        self.square_sum.store(face.squares, Ordering::Relaxed);
         self.set_own_utility(face.own_utility);
         self.set_means(&face.means);
     }

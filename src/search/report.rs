@@ -3,34 +3,50 @@
 use super::NodeTable;
 use super::counters::Counters;
 use super::node::{Means, Node, NodeId, Rave, from_fixed};
+use super::owners::{Detail, Owners, OwnersReader};
 use super::params::{Choice, Formula, PuctParams, View};
 use super::select::{MoveStats, Puct};
 use super::table::TableUse;
 use super::utility::Scale;
-use kosumi_eval::{Ownership, Prior};
-use kosumi_go::board::{Color, Move};
+use kosumi_eval::{DetailedPrediction, Evaluator, Ownership, Prior};
+use kosumi_go::board::{BoardSize, Color, Key, Move, Symmetry};
 use kosumi_go::game::Game;
 use std::cmp::Reverse;
 
-/// One move at the root.
+/// One move at the root. All values and scores are Black's.
+///
+/// A move without evaluations has the numbers of the root.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MoveReport {
     /// The move.
     pub mv: Move,
-    /// Simulations through it.
+    /// Simulations through the edge.
     pub visits: u32,
     /// Simulations through the position after it, those that came there on other paths included.
     pub node_visits: u32,
-    /// Expected result for Black after it, in `[-1, 1]`; the root's if it has no visits.
+    /// Expected result after it, in `[-1, 1]`.
     pub value: f32,
     /// Standard error of the value.
     pub value_error: f32,
-    /// Expected score for Black after it, komi included; the root's if it has no visits.
+    /// Expected lead after it, in points, komi included; by playouts the mean score at their ends.
     pub score: f32,
-    /// Result and score in one number, for Black, which searches with a network maximise; the value in others.
+    /// Expected score at the end of the game.
+    pub score_mean: f32,
+    /// Standard deviation of that score. By playouts: the root's.
+    pub score_stdev: f32,
+    /// Probability that the game has no result.
+    pub no_result: f32,
+    /// Result and score in one number, which searches with a network maximise; by playouts the value.
     pub utility: f32,
-    /// Its standard error.
+    /// Standard error of the utility.
     pub utility_error: f32,
+    /// Distance between the utility and its lower bound: several standard errors, or more than the largest utility if
+    /// hardly anything is known.
+    pub utility_radius: f32,
+    /// Summed weight of the evaluations behind the position after the move; by playouts their number.
+    pub weight: f32,
+    /// The part of that weight which this move's visits count.
+    pub edge_weight: f32,
     /// What speaks for the move, in visits: those that it would get with what is known now, and no more than it has.
     pub merit: f32,
     /// Prior knowledge.
@@ -43,29 +59,51 @@ pub struct MoveReport {
     pub variation_visits: Vec<u32>,
     /// Simulations through the position after each move of the variation, on whatever path.
     pub variation_node_visits: Vec<u32>,
+    /// Owners after the move, if the search was asked for them.
+    pub owners: Option<Owners>,
 }
 
-/// The result of a search.
+/// The result of a search. All values and scores are Black's.
 #[derive(Clone, Debug)]
 pub struct SearchReport {
-    /// Whose turn it was.
+    /// Columns and rows.
+    pub size: BoardSize,
+    /// Keys of the stones, the side to move and a simple ko; the second one is the same for all images of a position.
+    pub hashes: [Key; 2],
+    /// Side to move.
     pub to_move: Color,
     /// Completed simulations through the root, those of reused searches included.
     pub visits: u32,
     /// Simulations of this search.
     pub playouts: u32,
-    /// Black's expected result, in `[-1, 1]`.
+    /// Expected result, in `[-1, 1]`.
     pub value: f32,
     /// Standard error of the value: what chance does to it, not what the evaluator does not understand.
     pub value_error: f32,
-    /// Black's expected score over the same simulations, komi included.
+    /// Expected lead, in points, komi included; by playouts the mean score at their ends.
     pub score: f32,
     /// Standard error of the score.
     pub score_error: f32,
+    /// Expected score at the end of the game.
+    pub score_mean: f32,
+    /// Standard deviation of that score. By playouts: of those of this search.
+    pub score_stdev: f32,
+    /// Probability that the game has no result.
+    pub no_result: f32,
+    /// Result and score in one number, which searches with a network maximise; by playouts the value.
+    pub utility: f32,
+    /// The largest utility.
+    pub utility_most: f32,
+    /// Summed weight of all evaluations; by playouts their number.
+    pub weight: f32,
+    /// What the network alone says of the position, if there is one and it is remembered.
+    pub raw: Option<DetailedPrediction>,
     /// Moves at the root: the best first (see [`Choice`]), then the most visited.
     pub moves: Vec<MoveReport>,
     /// Who owned which point at the end of this search's evaluations.
     pub ownership: Ownership,
+    /// Owners over the whole tree, if the search was asked for them.
+    pub owners: Option<Owners>,
     /// How full the node table is.
     pub usage: TableUse,
     /// Descents that came back to a node of their own path.
@@ -90,26 +128,67 @@ impl SearchReport {
     ) -> SearchReport {
         let View { params, root_scale } = view;
         let node = table.node(root);
-        let mut moves = move_reports(table, node);
+        let scatter = counters.score_error() as f32 * (counters.playouts as f32).sqrt();
+        let judge = Judge::new(params, game, scatter);
+        let expected = judge.expected(node);
+        let mut moves = move_reports(table, node, &judge);
         if let Formula::Puct(puct) = &params.formula {
-            judge(&mut moves, (table, node, game), puct, root_scale);
+            set_merits(&mut moves, (table, node, game), puct, root_scale);
         }
         put_best_first(&mut moves, game.to_move(), &params.choice);
         SearchReport {
+            size: game.size(),
+            hashes: hashes(game),
             to_move: game.to_move(),
             visits: node.visits(),
             playouts: counters.playouts,
-            value: node.value(),
-            value_error: value_error(node),
-            score: node.score(),
+            value: expected.value,
+            value_error: expected.value_error,
+            score: expected.lead,
             score_error: counters.score_error() as f32,
+            score_mean: expected.score_mean,
+            score_stdev: expected.score_stdev,
+            no_result: expected.no_result,
+            utility: expected.utility,
+            utility_most: judge.utility_most,
+            weight: expected.weight,
+            raw: None,
             moves,
             ownership,
+            owners: None,
             usage: table.usage(),
             cycles: counters.cycles,
             transpositions: counters.transpositions,
             waits: counters.waits,
             depth: counters.depth,
+        }
+    }
+
+    /// Adds what the network says of the position, and the owners that are asked for. `tree` has the position's node; without it
+    /// the owners are those of this search's evaluations, and of the positions after the moves.
+    pub fn add_detail<E: Evaluator>(
+        &mut self,
+        tree: Option<(&NodeTable, NodeId)>,
+        game: &Game,
+        evaluator: &mut E,
+        detail: Detail,
+    ) {
+        let mut reader = OwnersReader::new(tree, game, evaluator);
+        let line = reader.line().clone();
+        let asks = detail.raw || detail.ownership;
+        let known = reader.evaluator().outlook(&line, asks);
+        self.raw = known.as_ref().map(|(outlook, _)| *outlook);
+        if detail.ownership {
+            let of_tree = known.as_ref().and_then(|_| reader.of_root());
+            self.owners = of_tree.or_else(|| match known {
+                Some((_, owners)) if self.ownership.count() == 0 => Owners::of_evaluation(&owners),
+                _ => Some(Owners::of_sums(game.size(), &self.ownership)),
+            });
+        }
+        if detail.moves_ownership {
+            for entry in self.moves.iter_mut().filter(|entry| entry.node_visits > 0) {
+                entry.owners = reader.of_move(entry.mv);
+            }
         }
     }
 
@@ -134,7 +213,107 @@ impl SearchReport {
     }
 }
 
-/// Standard error of a node's value, from how far the results of its simulations scatter. A win and a loss are
+/// Keys of the stones, the side to move and a simple ko; the second one is the least of those of all images.
+fn hashes(game: &Game) -> [Key; 2] {
+    let board = game.board();
+    let zobrist = board.zobrist();
+    let side = zobrist.side(game.to_move());
+    let ko = board.ko().map(|(point, _)| point);
+    let plain = ko.map_or(Key::default(), |point| zobrist.ko(point));
+    let images = Symmetry::of(board.size()).zip(board.symmetric_keys()).map(|(symmetry, key)| {
+        key ^ ko.map_or(Key::default(), |point| zobrist.ko(symmetry.apply(board.size(), point)))
+    });
+    let least = images.min().unwrap_or(board.key());
+    [board.key() ^ plain ^ side, least ^ side]
+}
+
+/// What is expected of a position.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    value: f32,
+    value_error: f32,
+    lead: f32,
+    score_mean: f32,
+    score_stdev: f32,
+    no_result: f32,
+    utility: f32,
+    utility_error: f32,
+    weight: f32,
+}
+
+/// Turns what nodes hold into numbers for the reader.
+struct Judge {
+    is_network: bool,
+    utility_most: f32,
+    /// Standard errors between a utility and its lower bound.
+    radius_stdevs: f32,
+    /// Standard deviation of the score by this search's playouts.
+    scatter: f32,
+}
+
+/// Standard errors between a value and its lower bound where the choice of a move does without lower bounds: KataGo's
+/// with a network. Results of playouts scatter so widely that two are enough.
+const RADIUS_STDEVS: [f32; 2] = [2.0, 5.0];
+
+impl Judge {
+    fn new(params: &super::SearchParams, game: &Game, scatter: f32) -> Judge {
+        let (is_network, utility_most) = match &params.formula {
+            Formula::Puct(puct) => (true, Scale::new(puct, game.size().area(), 0.0).most() as f32),
+            Formula::Rave(_) => (false, 1.0),
+        };
+        let wanted = params.choice.lcb_stdevs;
+        let radius_stdevs = if wanted > 0.0 { wanted } else { RADIUS_STDEVS[usize::from(is_network)] };
+        Judge { is_network, utility_most, radius_stdevs, scatter }
+    }
+
+    /// Is anything known of the position?
+    fn knows(&self, node: &Node) -> bool {
+        if self.is_network { node.means().weight > 0.0 } else { node.visits() > 0 }
+    }
+
+    fn expected(&self, node: &Node) -> Expected {
+        if !self.is_network {
+            let (value, value_error, score) = (node.value(), value_error(node), node.score());
+            return Expected {
+                value,
+                value_error,
+                lead: score,
+                score_mean: score,
+                score_stdev: self.scatter,
+                no_result: 0.0,
+                utility: value,
+                utility_error: value_error,
+                weight: node.visits() as f32,
+            };
+        }
+        let means = node.means();
+        let utility_error = utility_error(&means, self.utility_most);
+        let (mean, square) = (f64::from(means.score), f64::from(means.score_square));
+        Expected {
+            value: node.value(),
+            // The result is the largest part of the utility, and as sure as the whole.
+            value_error: utility_error / self.utility_most,
+            lead: means.lead,
+            score_mean: means.score,
+            score_stdev: (square - mean * mean).max(0.0).sqrt() as f32,
+            no_result: means.no_result,
+            utility: means.utility,
+            utility_error,
+            weight: means.weight,
+        }
+    }
+
+    /// Distance between a utility and its lower bound. One evaluation says nothing of how far others would be.
+    fn radius(&self, utility_error: f32, visits: u32) -> f32 {
+        if self.is_network && visits <= 1 {
+            2.5 * self.utility_most
+        } else {
+            self.radius_stdevs * utility_error
+        }
+    }
+}
+
+/// Standard error of a node's value by playouts, from how far their results scatter. A win and a loss are
 /// taken as seen twice each before the first, without which few equal results would look certain.
 ///
 /// CITE: Agresti and Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions"
@@ -146,47 +325,56 @@ fn value_error(node: &Node) -> f32 {
     ((mean_square - mean * mean).max(0.0) / count).sqrt()
 }
 
-fn value_if_visited(node: &Node) -> Option<f32> {
-    (node.visits() > 0).then(|| node.value())
-}
-
 /// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of the board.
-fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
+fn move_reports(table: &NodeTable, root: &Node, judge: &Judge) -> Vec<MoveReport> {
     let mut moves: Vec<(u16, MoveReport)> = table
         .edges(root)
         .map(|edge| {
             let (visits, seen) = edge.visits_and_seen();
-            let node_visits = edge.child().map_or(0, |child| table.node(child).visits());
+            let child = edge.child().map(|child| table.node(child));
+            let node_visits = child.map_or(0, Node::visits);
             let mut variation = vec![(edge.mv(), (visits, node_visits))];
-            // Its score and value may come from more simulations than went this way.
-            let known = edge.child().map_or(root, |child| table.node(child));
             if let Some(child) = edge.child() {
                 follow(table, child, &mut variation);
             }
             let (variation, counts): (_, Vec<_>) = variation.into_iter().unzip();
             let (variation_visits, variation_node_visits) = counts.into_iter().unzip();
-            let value_error = value_error(known);
-            let value = if visits > 0 && known.means().weight <= 0.0 {
-                from_fixed(seen)
-            } else {
-                // Without visits that count: what is known of what follows, or of the root.
-                value_if_visited(known).unwrap_or(root.value())
+            let known = child.filter(|child| judge.knows(child));
+            let expected = judge.expected(known.unwrap_or(root));
+            // Playouts through the position on other paths may not have reached this edge.
+            let is_by_edge = !judge.is_network && visits > 0;
+            let value = if is_by_edge { from_fixed(seen) } else { expected.value };
+            let edge_weight = match known {
+                Some(_) if !judge.is_network => visits as f32,
+                Some(known) => known.weight_of_visits(visits) as f32,
+                None => 0.0,
+            };
+            let utility_error = match child {
+                Some(child) => judge.expected(child).utility_error,
+                None => expected.utility_error,
             };
             let entry = MoveReport {
                 mv: edge.mv(),
                 visits,
                 node_visits,
                 value,
-                value_error,
-                utility: value,
-                utility_error: value_error,
-                merit: visits as f32,
-                score: known.score(),
+                value_error: expected.value_error,
+                score: expected.lead,
+                score_mean: expected.score_mean,
+                score_stdev: expected.score_stdev,
+                no_result: expected.no_result,
+                utility: if judge.is_network { expected.utility } else { value },
+                utility_error,
+                utility_radius: judge.radius(utility_error, node_visits),
+                weight: if known.is_some() { expected.weight } else { 0.0 },
+                edge_weight,
+                merit: if judge.is_network { edge_weight } else { visits as f32 },
                 prior: edge.prior(),
                 rave: table.rave(edge.id).map_or((0, 0.0), Rave::games_and_value),
                 variation,
                 variation_visits,
                 variation_node_visits,
+                owners: None,
             };
             (edge.order(), entry)
         })
@@ -195,11 +383,11 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
     moves.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// Fills in what speaks for the moves after a search with a network.
+/// Sets what speaks for the moves after a search with a network, where that is less than their weight.
 ///
 /// Visits that a move got while it looked better than it is, or while its rival looked worse, do not speak for it: it has
 /// the merit of as many as make it as urgent as the most visited one. CITE: KataGo does so by default.
-fn judge(
+fn set_merits(
     moves: &mut [MoveReport],
     (table, root, game): (&NodeTable, &Node, &Game),
     params: &PuctParams,
@@ -207,16 +395,10 @@ fn judge(
 ) {
     let probability = |entry: &MoveReport| root_scale * entry.prior.probability();
     let sign = game.to_move().sign() as f32;
-    let means = root.means();
-    let most = Scale::new(params, game.size().area(), 0.0).most() as f32;
     let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
+    // In the order of the edges: sums of floats depend on it.
     for edge in table.edges(root) {
-        let child = edge.child().map(|child| table.node(child));
-        let Some(entry) = moves.iter_mut().find(|entry| entry.mv == edge.mv()) else { continue };
-        entry.merit = child.map_or(0.0, |child| child.weight_of_visits(edge.visits())) as f32;
-        let known = child.unwrap_or(root).means();
-        entry.utility = if known.weight > 0.0 { known.utility } else { means.utility };
-        entry.utility_error = utility_error(&known, most);
+        let Some(entry) = moves.iter().find(|entry| entry.mv == edge.mv()) else { continue };
         if entry.merit > 0.0 {
             edge_weight += entry.merit;
             visited_probability += probability(entry);
@@ -302,14 +484,21 @@ mod tests {
             value,
             value_error,
             score: 0.0,
+            score_mean: 0.0,
+            score_stdev: 0.0,
+            no_result: 0.0,
             utility: value,
             utility_error: value_error,
+            utility_radius: 2.0 * value_error,
+            weight: visits as f32,
+            edge_weight: visits as f32,
             merit: visits as f32,
             prior,
             rave,
             variation,
             variation_visits,
             variation_node_visits,
+            owners: None,
         }
     }
 

@@ -101,9 +101,8 @@ pub fn without(restriction: &Restriction, color: Color, moves: Vec<Move>) -> Res
     restriction
 }
 
-/// Evens probabilities out with a temperature above 1, or sharpens them with one below. Their sum stays 1. Other priors
-/// stay unchanged.
-pub(super) fn temper(moves: &mut [(Move, Prior)], temperature: f32) {
+/// Evens probabilities out by a temperature above 1, or sharpens them by one below; their sum stays 1. Other priors stay.
+pub fn temper(moves: &mut [(Move, Prior)], temperature: f32) {
     if temperature == 1.0 || moves.iter().any(|(_, prior)| matches!(prior, Prior::Games(_))) {
         return;
     }

@@ -108,6 +108,9 @@ impl Valuation<'_> {
                 utility,
                 utility_square: utility * utility,
                 score: own.score,
+                score_square: own.score * own.score + own.deviation * own.deviation,
+                lead: own.lead,
+                no_result: own.no_result,
                 ..Means::default()
             };
             let (own_weight, count) = (f64::from(own.weight), f64::from(node.own_visits().max(1)));
@@ -151,6 +154,9 @@ struct Sums {
     utility: f64,
     utility_square: f64,
     score: f64,
+    score_square: f64,
+    lead: f64,
+    no_result: f64,
     weight: f64,
     weight_square: f64,
 }
@@ -161,6 +167,9 @@ impl Sums {
         self.utility += weight * f64::from(means.utility);
         self.utility_square += weight * f64::from(means.utility_square);
         self.score += weight * f64::from(means.score);
+        self.score_square += weight * f64::from(means.score_square);
+        self.lead += weight * f64::from(means.lead);
+        self.no_result += weight * f64::from(means.no_result);
         self.weight += weight;
         self.weight_square += weight_square;
     }
@@ -175,6 +184,9 @@ impl Sums {
             utility: mean(self.utility),
             utility_square: mean(self.utility_square),
             score: mean(self.score),
+            score_square: mean(self.score_square),
+            lead: mean(self.lead),
+            no_result: mean(self.no_result),
             weight: self.weight as f32,
             weight_square: self.weight_square as f32,
         }

@@ -7,7 +7,7 @@ use kosumi_eval::Evaluator;
 use kosumi_go::board::Move;
 use kosumi_go::game::Line;
 use kosumi_go::rng::Rng;
-use kosumi_search::node::NodeId;
+use kosumi_search::node::{Face, NodeId};
 use kosumi_search::worker::EARLY_EXPANSION_FULLNESS;
 use std::collections::hash_map::Entry;
 
@@ -115,11 +115,8 @@ impl<E: Evaluator> Rank<'_, E> {
     /// Reports the cancellation of visits to a position without a node.
     fn tell_cancelled(&mut self, caller: Caller, count: u32) {
         let Caller { rank, task, edge } = caller;
-        let (results, face) = Default::default();
-        self.post(
-            rank as usize,
-            Message::Done(Done { task, edge, done: 0, cancelled: count, results, face }),
-        );
+        let face = Face::default();
+        self.post(rank as usize, Message::Done(Done { task, edge, done: 0, cancelled: count, face }));
     }
 
     /// Continues the visits that waited for a node. If the search is stopping, they are cancelled.

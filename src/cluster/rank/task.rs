@@ -3,7 +3,7 @@
 use super::Rank;
 use crate::message::{Caller, Path};
 use kosumi_eval::Evaluator;
-use kosumi_search::node::{NodeId, Results};
+use kosumi_search::node::NodeId;
 
 /// Number of a task of a rank.
 pub(super) type TaskId = u32;
@@ -27,12 +27,11 @@ pub(super) struct Task {
 pub(super) struct Ends {
     pub(super) done: u32,
     pub(super) cancelled: u32,
-    pub(super) results: Results,
 }
 
 impl Ends {
     pub(super) fn cancelled(count: u32) -> Ends {
-        Ends { cancelled: count, ..Ends::default() }
+        Ends { done: 0, cancelled: count }
     }
 
     pub(super) fn all(&self) -> u32 {
@@ -42,7 +41,6 @@ impl Ends {
     pub(super) fn add(&mut self, more: &Ends) {
         self.done += more.done;
         self.cancelled += more.cancelled;
-        self.results.add(&more.results);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::message::{CONTROL, Caller, Done, Message, Visit};
 use kosumi_eval::{Evaluation, Evaluator};
 use kosumi_go::board::{Color, Move};
 use kosumi_search::bias::{BiasTable, Kind};
-use kosumi_search::node::{Edge, Results};
+use kosumi_search::node::Edge;
 
 /// Approximate number of parts in which visits that were sent together return.
 const REPORTS: u32 = 4;
@@ -40,14 +40,10 @@ impl<E: Evaluator> Rank<'_, E> {
 
     /// Ends visits at a node without an evaluation.
     pub(super) fn end_without_evaluation(&mut self, id: TaskId, count: u32) {
-        let Some((node, depth)) = self.task(id).map(|task| (task.node, task.path.moves.len())) else {
-            return;
-        };
-        let known = self.table.node(node);
+        let Some(depth) = self.task(id).map(|task| task.path.moves.len()) else { return };
         self.counters.depth = self.counters.depth.max(depth as u32);
-        let results = Results::of(known.score(), known.mean_square()).times(count);
         self.counters.cycles += count;
-        self.finish(id, Ends { done: count, cancelled: 0, results });
+        self.finish(id, Ends { done: count, cancelled: 0 });
     }
 
     /// Continues visits from the node of their task.
@@ -149,13 +145,11 @@ impl<E: Evaluator> Rank<'_, E> {
         let turn = self.turn(depth);
         self.counters.depth = self.counters.depth.max(depth as u32);
         let node = self.table.node(node);
-        let results = Results::of(evaluation.score, evaluation.value * evaluation.value).times(count);
         for _ in 0..count {
             self.counters.add_score(evaluation.score);
             self.valuation.evaluated(node, turn, evaluation, &mut self.children);
         }
-        node.add_results(&results);
-        Ends { done: count, cancelled: 0, results }
+        Ends { done: count, cancelled: 0 }
     }
 
     /// Adds an evaluation like [`note_evaluation`](Rank::note_evaluation), and ends the visits.
@@ -181,13 +175,13 @@ impl<E: Evaluator> Rank<'_, E> {
         }
         let node = self.table.node(node);
         node.finish_visits(ends.all());
-        let Ends { done, cancelled, results } = ends;
+        let Ends { done, cancelled } = ends;
         let message = if caller.task == CONTROL {
             self.counters.playouts += done;
             Message::RootDone(self.root_done(node, done, cancelled))
         } else {
             let Caller { task, edge, .. } = caller;
-            Message::Done(Done { task, edge, done, cancelled, results, face: node.face() })
+            Message::Done(Done { task, edge, done, cancelled, face: node.face() })
         };
         self.post(caller.rank as usize, message);
     }
@@ -218,10 +212,9 @@ impl<E: Evaluator> Rank<'_, E> {
                 table.node(child).set_face(&it.face);
             }
             node.count_visits(edge, it.done);
-            node.add_results(&it.results);
             self.valuation.refresh(node, turn, &mut self.children);
         }
-        self.finish(it.task, Ends { done: it.done, cancelled: it.cancelled, results: it.results });
+        self.finish(it.task, Ends { done: it.done, cancelled: it.cancelled });
         if depth == 0 {
             self.see_root_again();
         }

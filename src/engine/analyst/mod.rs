@@ -1,36 +1,32 @@
-//! Analysing positions one after the other, each from nothing: what an analysis server asks for.
+//! Analysis of positions one after the other, each from nothing: what an analysis server needs.
 //!
 //! Unlike an [`Engine`](super::Engine) an analyst has no game of its own and no clocks. Every question brings its own
-//! settings; the cache of the network is what analysts share. Answers say more than a
-//! [`SearchReport`](kosumi_search::SearchReport): win rate, score and owners are averaged over the whole graph.
+//! settings. Analysts share the caches of their networks.
 
-mod answer;
 mod question;
-mod telling;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Analysis, Expectation, MoveAnalysis, PeopleView};
-pub use question::{AnalystSettings, Question, Reports, Wishes};
+pub use question::{AnalystSettings, Question, Reports};
 
 use super::{EngineEvaluator, HumanSettings, human, processors};
-use kosumi_eval::{NetworkEvaluator, NetworkSettings, PredictionTable, Prior};
+use kosumi_eval::{NetworkEvaluator, NetworkSettings, Prior};
 use kosumi_go::board::{BoardSize, Color, Move, Symmetry};
 use kosumi_go::game::{Game, Line};
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::mix;
-use kosumi_net::Network;
+use kosumi_net::input::index;
+use kosumi_net::{Network, Prediction};
+use kosumi_search::analysis::shares_of_priors;
 use kosumi_search::root_moves::{self, Image};
-use kosumi_search::utility::Scale;
 use kosumi_search::{
-    AntiMirror, Formula, MoveRule, Reporting, Restriction, RootExploration, RootNoise, Search, SearchChanges,
-    SearchContext, SearchReport,
+    Analysis, AntiMirror, Extras, MoveRule, Reporting, Restriction, RootExploration, RootNoise, Search,
+    SearchChanges, SearchContext, SearchReport,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use telling::Teller;
 
-/// Most evaluators with settings other than the usual ones that are kept, each with a cache of its own.
+/// Number of evaluators with settings other than the usual ones that are kept, each with a cache of its own.
 const OTHERS_MOST: usize = 3;
 
 /// What analysts share.
@@ -38,18 +34,18 @@ const OTHERS_MOST: usize = 3;
 struct Shared {
     /// Evaluators by their settings, the usual one first.
     evaluators: Mutex<Vec<NetworkEvaluator>>,
-    /// A second network's evaluators in the same way.
+    /// Evaluators of a second network, which predicts what people play, the usual one first.
     human: Option<Mutex<Vec<NetworkEvaluator>>>,
 }
 
-/// Answers questions, one after the other. A copy answers others at the same time, with the same cache.
+/// Answers questions, one after the other. A clone answers others at the same time, with the same caches.
 #[derive(Debug)]
 pub struct Analyst {
     shared: Arc<Shared>,
     search: Option<Search<EngineEvaluator>>,
-    /// Most memory for one search.
+    /// Upper bound of the memory of one search.
     mebibytes: usize,
-    /// What the search at hand has.
+    /// Memory of the search at hand.
     search_mebibytes: usize,
 }
 
@@ -63,7 +59,8 @@ fn lock(all: &Mutex<Vec<NetworkEvaluator>>) -> MutexGuard<'_, Vec<NetworkEvaluat
     all.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An evaluator with these settings, kept for the next time. The first one stays, with the largest cache.
+/// Returns the evaluator with these settings, which is kept for the next time. The first evaluator always stays; it has
+/// the largest cache.
 fn kept(all: &Mutex<Vec<NetworkEvaluator>>, settings: NetworkSettings) -> NetworkEvaluator {
     let mut all = lock(all);
     let usual = all[0].clone();
@@ -85,7 +82,7 @@ fn bytes_per_visit(size: BoardSize) -> usize {
 }
 
 impl Analyst {
-    /// An analyst with a cache and with searches of so much memory at most.
+    /// An analyst with a cache and with searches of at most these sizes.
     pub fn new(
         network: Arc<Network>,
         human: Option<Arc<Network>>,
@@ -93,7 +90,7 @@ impl Analyst {
         cache_mebibytes: usize,
         search_mebibytes: usize,
     ) -> Analyst {
-        // It is asked about positions inside a search only if a question wants that.
+        // Positions inside a search are evaluated by it only if a question wants that, so a small cache is enough.
         let human = human.map(|human| vec![NetworkEvaluator::new(human, usual, cache_mebibytes / 4)].into());
         let evaluator = NetworkEvaluator::new(network, usual, cache_mebibytes);
         let shared = Shared { evaluators: Mutex::new(vec![evaluator]), human };
@@ -105,7 +102,7 @@ impl Analyst {
         }
     }
 
-    /// The same analyst with searches of so much memory at most.
+    /// The same analyst with searches of at most this size.
     #[must_use]
     pub fn with_search_memory(self, mebibytes: usize) -> Analyst {
         Analyst { mebibytes: mebibytes.max(1), search: None, search_mebibytes: 0, ..self }
@@ -116,24 +113,25 @@ impl Analyst {
         lock(&self.shared.evaluators)[0].shared_network()
     }
 
-    /// The network of human play, if there is a second one.
+    /// The network of human play, if there is a second network.
     pub fn human_network(&self) -> Option<Arc<Network>> {
         self.shared.human.as_ref().map(|all| lock(all)[0].shared_network())
     }
 
-    /// Forgets what networks said of positions.
+    /// Empties the caches of all networks.
     pub fn clear_cache(&self) {
         for all in [Some(&self.shared.evaluators), self.shared.human.as_ref()].into_iter().flatten() {
             lock(all).iter().for_each(|evaluator| evaluator.cache().clear());
         }
     }
 
-    /// An evaluator with these settings. Those that were wanted before have kept their caches.
+    /// An evaluator with these settings. Evaluators that were used before have kept their caches.
     fn evaluator(&self, settings: NetworkSettings) -> NetworkEvaluator {
         kept(&self.shared.evaluators, settings)
     }
 
-    /// The network of human play, with these settings: the second one, or the first if it is one.
+    /// An evaluator with the network of human play and these settings: the second network, or the first one if it predicts
+    /// human play.
     fn human_evaluator(&self, settings: NetworkSettings) -> Option<NetworkEvaluator> {
         match &self.shared.human {
             Some(human) => Some(kept(human, settings)),
@@ -141,7 +139,7 @@ impl Analyst {
         }
     }
 
-    /// A search with room for these limits, from nothing.
+    /// A search from nothing with enough memory for the limits of a question.
     fn search(
         &mut self,
         evaluator: NetworkEvaluator,
@@ -173,16 +171,16 @@ impl Analyst {
         }
     }
 
-    /// Analyses a position. `None` if it was interrupted before anything was known.
+    /// Analyses a position, from Black's perspective. `None` if it was interrupted before anything was known.
     pub fn analyze(&mut self, question: &Question<'_>) -> Option<Analysis> {
         let start = Instant::now();
         if (question.interrupted)() {
             return None;
         }
-        let game = &position(question.game, question.settings.sharing);
+        let game = &with_sharing(analysed(question.game), question.settings.sharing);
         let is_wanted = question.settings.anti_mirror;
         let anti_mirror = is_wanted.then(|| AntiMirror::against(question.game)).flatten();
-        // Visits that are given to a mirrored reply are not to be taken for mistakes.
+        // Visits that a mirrored reply gets are no mistakes that have to be pruned.
         let search = SearchChanges { use_noise_pruning: Some(false), ..question.settings.search };
         let changed = AnalystSettings { search, ..*question.settings };
         let settings = if anti_mirror.is_some() { &changed } else { question.settings };
@@ -192,18 +190,11 @@ impl Analyst {
             let network = || self.human_evaluator(settings.network);
             human::tree_exploration(&settings.human, game.to_move(), network)
         });
-        let evaluator = self.evaluator(settings.network);
-        let positions = self.mebibytes.saturating_mul(1 << 20) / bytes_per_visit(game.size());
-        let outlooks = Arc::new(PredictionTable::new(positions));
-        let search = self.search(evaluator.with_outlooks(Arc::clone(&outlooks)), question);
+        let search = self.search(self.evaluator(settings.network), question);
         let mut policy = Vec::new();
-        let mut priors = Vec::new();
         search.begin(game, &mut |moves| {
-            policy = normalised(moves, 1.0);
-            priors = normalised(moves, 1.0 / settings.root_policy_temperature);
-            if settings.root_policy_temperature != 1.0 {
-                *moves = priors.iter().map(|&(mv, prior)| (mv, Prior::Probability(prior))).collect();
-            }
+            policy = probabilities(moves);
+            root_moves::temper(moves, settings.root_policy_temperature);
         });
         let images = match settings.prunes_symmetric {
             true => images(game, &policy, question.restriction),
@@ -211,27 +202,16 @@ impl Analyst {
         };
         let restriction = without_images(question.restriction, &images, game.to_move());
         let exploration = people.as_ref().and_then(|people| exploration(game, people, &settings.human));
-        let table = search.table();
-        let utility_most = match search.params().formula {
-            Formula::Puct(params) => Scale::new(&params, game.size().area(), 0.0).most() as f32,
-            Formula::Rave(_) => 1.0,
-        };
-        let teller = Teller {
-            table,
-            outlooks: &outlooks,
-            game,
-            policy: &policy,
-            priors: &priors,
-            people: people.as_ref(),
+        let extras = Extras {
+            restriction: Some(question.restriction),
             images: &images,
-            restriction: question.restriction,
-            wishes: question.wishes,
-            utility_most,
+            policy: &policy,
+            human: people.as_ref(),
         };
         let elapsed = || start.elapsed();
         let on_report = |report: SearchReport| {
-            if let (Some(reports), Some(analysis)) = (&question.reports, teller.tell(&report)) {
-                (reports.on_report)(analysis);
+            if let Some(reports) = &question.reports {
+                (reports.on_report)(Analysis::new(&report, &extras));
             }
         };
         let reporting = question.reports.map(|reports| Reporting {
@@ -241,58 +221,54 @@ impl Analyst {
         });
         let noise = (settings.wide_root_noise > 0.0).then(|| RootNoise::wide(settings.wide_root_noise));
         let is_enough = settings.limits.visits == Some(1);
-        if !is_enough && !(question.interrupted)() {
-            let seed = mix(game.board().key().0 as u64);
-            let context = SearchContext {
-                reporting,
-                restriction: &restriction,
-                exploration: exploration.as_ref(),
-                tree_exploration: tree_exploration.as_ref(),
-                noise: noise.as_ref(),
-                anti_mirror,
-                ..SearchContext::new(&settings.limits, &elapsed, question.interrupted)
-            };
-            search.run_in_place(game, seed, &context);
+        if is_enough || (question.interrupted)() {
+            return Some(Analysis::new(&search.report_with(game, question.detail)?, &extras));
         }
-        teller.tell(&search.report(game)?)
+        let seed = mix(game.board().key().0 as u64);
+        let context = SearchContext {
+            reporting,
+            restriction: &restriction,
+            exploration: exploration.as_ref(),
+            tree_exploration: tree_exploration.as_ref(),
+            noise: noise.as_ref(),
+            anti_mirror,
+            detail: question.detail,
+            ..SearchContext::new(&settings.limits, &elapsed, question.interrupted)
+        };
+        let report = search.run_in_place(game, seed, &context)?;
+        Some(Analysis::new(&report, &extras))
     }
 
-    /// What people of the profile would do, if there is one and a network that knows.
-    fn people(&self, game: &Game, settings: &AnalystSettings) -> Option<PeopleView> {
+    /// What people of the profile would do, if there is a profile and a network of human play.
+    fn people(&self, game: &Game, settings: &AnalystSettings) -> Option<Prediction> {
         settings.network.profile?;
         let mut evaluator = self.human_evaluator(settings.network)?;
-        let prediction = evaluator.predict(&Line::new(game), Symmetry::ALL[0], 0.0).ok()?;
-        Some(PeopleView { prediction })
+        evaluator.predict(&Line::new(game), Symmetry::ALL[0], 0.0).ok()
     }
 }
 
-/// The game as it is analysed: play goes on after its end.
-fn position(game: &Game, sharing: NodeSharing) -> Game {
+/// The game as it is analysed: after its end as if play went on.
+pub(super) fn analysed(game: &Game) -> Game {
     if !game.is_over() {
-        return match game.sharing() == sharing {
-            true => game.clone(),
-            false => game.clone().with_sharing(sharing),
-        };
+        return game.clone();
     }
     let mut fresh = Game::from_board(*game.board(), game.to_move(), game.rules(), game.komi());
     fresh.set_handicap(game.handicap());
-    fresh.with_sharing(sharing)
+    fresh.with_sharing(game.sharing())
 }
 
-/// Probabilities to a power, so that they sum to 1.
-fn normalised(moves: &[(Move, Prior)], power: f32) -> Vec<(Move, f32)> {
-    let raised = |prior: &Prior| match power {
-        1.0 => prior.probability(),
-        // Of `libm`, so that it is the same on every machine.
-        _ => libm::powf(prior.probability(), power),
-    };
-    let sum: f32 = moves.iter().map(|(_, prior)| raised(prior)).sum();
-    let sum = if sum > 0.0 { sum } else { 1.0 };
-    moves.iter().map(|(mv, prior)| (*mv, raised(prior) / sum)).collect()
+fn with_sharing(game: Game, sharing: NodeSharing) -> Game {
+    if game.sharing() == sharing { game } else { game.with_sharing(sharing) }
 }
 
-/// Moves that are images of other ones because the position is symmetric. Of each set of images the first move that may
-/// be searched stands for the others; those that may not are left out.
+/// Probabilities that sum to 1.
+fn probabilities(moves: &[(Move, Prior)]) -> Vec<(Move, f32)> {
+    let shares = shares_of_priors(moves.iter().map(|&(_, prior)| prior));
+    moves.iter().map(|&(mv, _)| mv).zip(shares).collect()
+}
+
+/// Moves that are images of other ones because the position is symmetric. Of each set of images the most probable move
+/// that may be searched stands for the others. Moves that may not be searched are left out.
 fn images(game: &Game, policy: &[(Move, f32)], restriction: &Restriction) -> Vec<Image> {
     let own = root_moves::symmetries_of_itself(game);
     if own.is_empty() {
@@ -300,7 +276,7 @@ fn images(game: &Game, policy: &[(Move, f32)], restriction: &Restriction) -> Vec
     }
     let permitted = policy.iter().filter(|(mv, _)| restriction.permits(game.to_move(), *mv, 0));
     let mut moves: Vec<_> = permitted.collect();
-    // The network looks from one side, so images are not quite equally likely.
+    // The network sees the board from one side, so images are not quite equally likely.
     moves.sort_by(|a, b| b.1.total_cmp(&a.1));
     let moves: Vec<Move> = moves.into_iter().map(|&(mv, _)| mv).collect();
     root_moves::images(game, &own, &moves)
@@ -315,11 +291,13 @@ fn without_images(restriction: &Restriction, images: &[Image], color: Color) -> 
     restriction
 }
 
-/// What is looked at because people would play it.
-fn exploration(game: &Game, people: &PeopleView, settings: &HumanSettings) -> Option<RootExploration> {
+/// Simulations that choose moves of the root because people would play them.
+fn exploration(game: &Game, people: &Prediction, settings: &HumanSettings) -> Option<RootExploration> {
     let HumanSettings { root_weightless, root_weightful, cpuct, cpuct_permanent, .. } = *settings;
+    let size = game.size();
+    let points = size.points().map(|point| (Move::Play(point), people.policy[index(size, point)]));
     (root_weightless + root_weightful > 0.0).then(|| RootExploration {
-        priors: people.priors(game.size()).filter(|&(_, prior)| prior > 0.0).collect(),
+        priors: points.chain([(Move::Pass, people.pass)]).filter(|&(_, prior)| prior > 0.0).collect(),
         weightless: root_weightless,
         weightful: root_weightful,
         cpuct,

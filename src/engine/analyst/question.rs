@@ -1,35 +1,35 @@
-//! What an analyst is asked.
+//! Questions to an analyst.
 
 use super::super::HumanSettings;
-use super::Analysis;
 use kosumi_eval::NetworkSettings;
 use kosumi_go::game::Game;
 use kosumi_go::graph_key::NodeSharing;
-use kosumi_search::{Limits, Restriction, SearchChanges};
+use kosumi_search::{Analysis, Detail, Limits, Restriction, SearchChanges};
 use std::time::Duration;
 
 /// How a position is analysed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AnalystSettings {
-    /// Workers of the search, at least 1.
+    /// Number of workers of the search, at least 1.
     pub threads: usize,
-    /// When the search ends; visits include the evaluation of the position itself.
+    /// Limits of the search. Visits include the evaluation of the position itself.
     pub limits: Limits,
-    /// How the network is asked.
+    /// How the network is called.
     pub network: NetworkSettings,
-    /// How the search differs from what suits a network.
+    /// Changes to the parameters that suit the network.
     pub search: SearchChanges,
     /// Graph or tree.
     pub sharing: NodeSharing,
-    /// The temperature of the priors at the root: above 1 they are more even; above 0.
+    /// Temperature of the priors at the root, above 0. Above 1 they are more even.
     pub root_policy_temperature: f32,
-    /// How much more of the position is looked at than is good for play, from 0: see [`RootNoise::wide`](kosumi_search::RootNoise::wide).
+    /// How much wider the root is searched than is good for play, from 0. See
+    /// [`RootNoise::wide`](kosumi_search::RootNoise::wide).
     pub wide_root_noise: f32,
-    /// Is only one of several symmetric moves searched?
+    /// Whether only one of several symmetric moves is searched.
     pub prunes_symmetric: bool,
-    /// What is looked at because people would play it.
+    /// How much is searched because people would play it.
     pub human: HumanSettings,
-    /// Is an opponent who mirrors expected to go on, and the mirror to be broken?
+    /// Whether an opponent who mirrors is expected to go on, and the mirror is broken.
     pub anti_mirror: bool,
 }
 
@@ -50,38 +50,29 @@ impl Default for AnalystSettings {
     }
 }
 
-/// What an answer is to contain besides values and moves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Wishes {
-    /// Owners at the root, and how far they scatter.
-    pub ownership: bool,
-    /// The same of every move.
-    pub moves_ownership: bool,
-}
-
 /// Reports while the search runs.
 #[derive(Clone, Copy)]
 pub struct Reports<'q> {
     /// Time until the first one.
     pub first: Duration,
-    /// Time between two; `None`: there is only one.
+    /// Time between two reports; `None`: there is only one.
     pub every: Option<Duration>,
     /// Called by a worker.
     pub on_report: &'q (dyn Fn(Analysis) + Sync),
 }
 
-/// A position to be analysed.
+/// A position that is analysed.
 #[derive(Clone, Copy)]
 pub struct Question<'q> {
     /// The game up to the position. If it has ended, it is analysed as if play went on.
     pub game: &'q Game,
-    /// How.
+    /// Settings of the analysis.
     pub settings: &'q AnalystSettings,
-    /// Moves that are not to be searched.
+    /// Moves that must not be searched.
     pub restriction: &'q Restriction,
-    /// What the answer is to contain.
-    pub wishes: Wishes,
-    /// Asked now and then; true ends the search at once.
+    /// What the answer contains besides the statistics of the search.
+    pub detail: Detail,
+    /// Called now and then; true ends the search at once.
     pub interrupted: &'q (dyn Fn() -> bool + Sync),
     /// Reports while the search runs.
     pub reports: Option<Reports<'q>>,

@@ -1,9 +1,8 @@
-use super::telling::hashes;
 use super::*;
 use kosumi_go::board::Point;
 use kosumi_go::rules::Rules;
 use kosumi_net::random::{self, Options};
-use kosumi_search::Limits;
+use kosumi_search::{Detail, Expectation, Limits, MoveAnalysis, Owners};
 
 fn network(has_metadata_encoder: bool) -> Arc<Network> {
     let options = Options { version: 15, has_metadata_encoder, seed: 3, ..Options::default() };
@@ -30,7 +29,7 @@ fn analyze(analyst: &mut Analyst, game: &Game, settings: &AnalystSettings) -> An
         game,
         settings,
         restriction: &Restriction::NONE,
-        wishes: Wishes { ownership: true, moves_ownership: true },
+        detail: Detail { raw: true, ownership: true, moves_ownership: true },
         interrupted: &|| false,
         reports: None,
     };
@@ -41,47 +40,79 @@ fn analyst() -> Analyst {
     Analyst::new(network(false), None, with(|_| {}).network, 2, 4)
 }
 
-/// A tree, so that visits of nodes are those of edges.
+/// On a tree, so that visits of nodes are those of edges, and without weights and corrections.
 #[test]
 fn the_root_is_the_mean_of_itself_and_its_moves() {
-    let settings = with(|it| it.sharing = NodeSharing::Tree);
-    let analysis = analyze(&mut analyst(), &game(), &settings);
+    let plain_of = |visits| {
+        with(|it| {
+            it.limits.visits = Some(visits);
+            it.sharing = NodeSharing::Tree;
+            it.search.value_weight_exponent = Some(0.0);
+            it.search.use_noise_pruning = Some(false);
+            it.search.use_uncertainty = Some(false);
+            it.search.subtree_value_bias_factor = Some(0.0);
+            it.search.static_score_utility_factor = Some(0.0);
+            it.search.dynamic_score_utility_factor = Some(0.0);
+        })
+    };
+    let analysis = analyze(&mut analyst(), &game(), &plain_of(50));
     assert_eq!(analysis.visits, 50);
-    let visits = |entry: &MoveAnalysis| f64::from(entry.report.visits);
-    assert_eq!(1.0 + analysis.moves.iter().map(visits).sum::<f64>(), 50.0);
-    let mean = |own: f32, of: &dyn Fn(&Expectation) -> f32| {
-        let sum: f64 = analysis.moves.iter().map(|it| visits(it) * f64::from(of(&it.expectation))).sum();
+    let visited = || searched(&analysis);
+    assert_eq!(1 + visited().map(|it| it.edge_visits).sum::<u32>(), 50);
+    assert!(visited().all(|it| it.visits == it.edge_visits && it.weight == it.edge_weight));
+    let near = |found: f32, wanted: f32| assert!((found - wanted).abs() < 1e-4, "{found} {wanted}");
+    let mean = |own: f32, of: &dyn Fn(&MoveAnalysis) -> f32| {
+        let sum: f64 = visited().map(|it| f64::from(it.edge_visits) * f64::from(of(it))).sum();
         ((sum + f64::from(own)) / 50.0) as f32
     };
-    let near = |found: f32, wanted: f32| assert!((found - wanted).abs() < 1e-4, "{found} {wanted}");
-    near(analysis.root.lead, mean(analysis.raw.lead, &|it| it.lead));
-    near(analysis.root.score_mean, mean(analysis.raw.score_mean, &|it| it.score_mean));
-    // Without weights, corrections and points, the value is the same mean.
-    let plain = with(|it| {
-        it.sharing = NodeSharing::Tree;
-        it.search.value_weight_exponent = Some(0.0);
-        it.search.use_noise_pruning = Some(false);
-        it.search.use_uncertainty = Some(false);
-        it.search.subtree_value_bias_factor = Some(0.0);
-        it.search.static_score_utility_factor = Some(0.0);
-        it.search.dynamic_score_utility_factor = Some(0.0);
-    });
-    let analysis = analyze(&mut analyst(), &game(), &plain);
-    near(analysis.root.utility, analysis.root.result);
-    let sum: f64 = analysis.moves.iter().map(|it| visits(it) * f64::from(it.expectation.result)).sum();
-    near(analysis.root.result, ((sum + f64::from(analysis.raw.result)) / 50.0) as f32);
+    let (root, raw) = (&analysis.root, analysis.raw.expect("a network"));
+    near(root.lead, mean(raw.lead, &|it| it.expectation.lead));
+    near(root.score_mean, mean(raw.score_mean, &|it| it.expectation.score_mean));
+    near(root.no_result, mean(raw.no_result, &|it| it.expectation.no_result));
+    near(root.win_rate, mean(raw.win_rate, &|it| it.expectation.win_rate));
+    near(root.utility, 2.0 * root.win_rate - 1.0);
+    let square = |mean: f32, stdev: f32| mean * mean + stdev * stdev;
+    let of_move = |it: &MoveAnalysis| square(it.expectation.score_mean, it.expectation.score_stdev);
+    let wanted = mean(square(raw.score_mean, raw.score_stdev), &of_move);
+    assert!((square(root.score_mean, root.score_stdev) / wanted - 1.0).abs() < 1e-3);
+    let owners = |it: &Expectation| it.owners.clone().expect("owners");
+    let one = plain_of(1);
+    let own = owners(&analyze(&mut analyst(), &game(), &one).root);
+    let found = owners(&root.clone());
+    for at in 0..analysis.size.area() {
+        near(found.mean[at], mean(own.mean[at], &|it| owners(&it.expectation).mean[at]));
+        let of_move = |it: &MoveAnalysis| {
+            let Owners { mean, stdev } = owners(&it.expectation);
+            square(mean[at], stdev[at])
+        };
+        near(square(found.mean[at], found.stdev[at]), mean(square(own.mean[at], own.stdev[at]), &of_move));
+    }
     let sum: f32 = analysis.policy.iter().map(|&(_, prior)| prior).sum();
     near(sum, 1.0);
 }
 
+/// The moves that were looked at.
+fn searched(analysis: &Analysis) -> impl Iterator<Item = &MoveAnalysis> {
+    analysis.moves.iter().filter(|it| it.is_searched())
+}
+
 #[test]
-fn one_visit_is_what_the_network_says_and_the_same_question_gets_the_same_answer() {
+fn one_visit_is_the_networks_evaluation_and_analyses_repeat() {
     let mut analyst = analyst();
     let one = with(|it| it.limits.visits = Some(1));
     let analysis = analyze(&mut analyst, &game(), &one);
-    assert_eq!((analysis.visits, analysis.moves.len()), (1, 0));
-    assert!((analysis.root.result - analysis.raw.result).abs() < 1e-6);
-    assert!(analysis.root.owners_stdev.iter().all(|&it| it < 1e-2));
+    assert_eq!((analysis.visits, searched(&analysis).count()), (1, 0));
+    let (root, raw) = (&analysis.root, analysis.raw.expect("a network"));
+    for (found, wanted) in [
+        (root.win_rate, raw.win_rate),
+        (root.lead, raw.lead),
+        (root.score_mean, raw.score_mean),
+        (root.score_stdev, raw.score_stdev),
+        (root.no_result, raw.no_result),
+    ] {
+        assert!((found - wanted).abs() < 1e-3, "{found} {wanted}");
+    }
+    assert!(root.owners.as_ref().is_some_and(|it| it.stdev.iter().all(|&it| it < 1e-2)));
     let [first, _, again] = [50, 20, 50]
         .map(|visits| analyze(&mut analyst, &game(), &with(|it| it.limits.visits = Some(visits))));
     assert_eq!(first.moves, again.moves);
@@ -95,7 +126,7 @@ fn a_finished_game_is_analysed_as_if_play_went_on() {
         over.play(color, Move::Pass).unwrap();
     }
     let analysis = analyze(&mut analyst(), &over, &with(|_| {}));
-    assert!(analysis.moves.len() > 1 && analysis.visits == 50);
+    assert!(searched(&analysis).count() > 1 && analysis.visits == 50);
 }
 
 #[test]
@@ -122,8 +153,7 @@ fn temperature_and_width_change_what_is_looked_at_and_not_the_policy() {
     assert!(spread(&hot) < spread(&usual));
     // Chance decides what is looked at, and the same question gets the same answer.
     let again = analyze(&mut analyst, &game(), &with(|it| it.wide_root_noise = 5.0));
-    let visits =
-        |it: &Analysis| it.moves.iter().map(|it| (it.report.mv, it.report.visits)).collect::<Vec<_>>();
+    let visits = |it: &Analysis| it.moves.iter().map(|it| (it.mv, it.edge_visits)).collect::<Vec<_>>();
     assert_ne!(visits(&wide), visits(&usual));
     assert_eq!(visits(&wide), visits(&again));
 }
@@ -140,8 +170,8 @@ fn a_mirrored_game_is_broken_at_the_centre() {
     let center = Move::Play(Point::new(4, 4));
     let mut visits = |wanted: bool| {
         let analysis = analyze(&mut analyst, &mirror, &with(|it| it.anti_mirror = wanted));
-        let found = analysis.moves.iter().find(|it| it.report.mv == center);
-        (found.map_or(0, |it| it.report.visits), analysis.visits)
+        let found = analysis.moves.iter().find(|it| it.mv == center);
+        (found.map_or(0, |it| it.edge_visits), analysis.visits)
     };
     let ((without, _), (with, all)) = (visits(false), visits(true));
     assert!(10 * with >= 3 * all - 10 && with > 2 * without, "{with} and {without} of {all}");
@@ -153,13 +183,13 @@ fn people_are_told_if_there_is_a_profile_and_looked_at_if_that_is_wanted() {
     for (own, human) in [(network(false), Some(network(true))), (network(true), None)] {
         let mut analyst = Analyst::new(own, human, with(|_| {}).network, 2, 4);
         let unknown = analyze(&mut analyst, &game(), &with(|_| {}));
-        assert!(unknown.people.is_none() && unknown.moves.iter().all(|it| it.human_prior.is_none()));
+        assert!(unknown.human.is_none() && unknown.moves.iter().all(|it| it.human_prior.is_none()));
         let known = analyze(&mut analyst, &game(), &with(|it| it.network.profile = profile));
-        let people = known.people.expect("a prediction");
-        let sum: f32 = people.priors(known.size).map(|(_, prior)| prior).sum();
+        let human = known.human.clone().expect("a prediction");
+        let sum: f32 = human.policy.iter().map(|&(_, prior)| prior).sum();
         assert!((sum - 1.0).abs() < 1e-4, "{sum}");
         assert!(known.moves.iter().all(|it| it.human_prior.is_some()));
-        let likeliest = people.priors(known.size).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(mv, _)| mv);
+        let likeliest = human.policy.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|&(mv, _)| mv);
         let explored = analyze(
             &mut analyst,
             &game(),
@@ -169,7 +199,7 @@ fn people_are_told_if_there_is_a_profile_and_looked_at_if_that_is_wanted() {
                 it.human.cpuct_permanent = 2.0;
             }),
         );
-        assert!(explored.moves.iter().any(|it| Some(it.report.mv) == likeliest));
+        assert!(searched(&explored).any(|it| Some(it.mv) == likeliest));
         // What people do further on changes what is expected, and of whom it is said matters.
         let expecting = |analyst: &mut Analyst, own: f32, opponent: f32| {
             let settings = with(|it| {
@@ -196,20 +226,22 @@ fn images_of_a_symmetric_position_are_copies() {
     let copies = analysis.moves.iter().filter(|it| it.symmetry_of.is_some());
     assert!(copies.clone().count() > 0);
     for copy in copies {
-        let original = analysis.moves.iter().find(|it| Some(it.report.mv) == copy.symmetry_of).unwrap();
-        assert_eq!(original.report.visits, copy.report.visits);
+        let original = analysis.moves.iter().find(|it| Some(it.mv) == copy.symmetry_of).unwrap();
+        assert_eq!(original.edge_visits, copy.edge_visits);
         // What it owns at its own point is what the original owns at its.
         let at = |it: &MoveAnalysis| {
-            let point = it.report.mv.point().unwrap();
-            it.expectation.owners[point.row() * size.columns() + point.column()]
+            let point = it.mv.point().unwrap();
+            let owners = it.expectation.owners.as_ref();
+            owners.map(|owners| owners.mean[point.row() * size.columns() + point.column()])
         };
         assert_eq!(at(original), at(copy));
     }
-    let hashes = |symmetry: Symmetry| {
+    let mut hashes = |symmetry: Symmetry| {
         let mut game = empty.clone();
         game.play(Color::Black, Move::Play(symmetry.apply(size, Point::new(1, 3)))).unwrap();
-        hashes(&game)
+        let analysis = analyze(&mut analyst(), &game, &with(|it| it.limits.visits = Some(1)));
+        [analysis.hash, analysis.symmetric_hash]
     };
-    let [first, other] = [Symmetry::ALL[0], Symmetry::ALL[5]].map(hashes);
+    let [first, other] = [Symmetry::ALL[0], Symmetry::ALL[5]].map(&mut hashes);
     assert!(first[1] == other[1] && first[0] != other[0]);
 }

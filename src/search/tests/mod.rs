@@ -186,6 +186,9 @@ fn means_by_definition<E: Evaluator + Sync>(search: &Search<E>, node: &Node, col
         utility: mean(&|it| it.utility, own_utility as f32),
         utility_square: mean(&|it| it.utility_square, (own_utility * own_utility) as f32),
         score: mean(&|it| it.score, own.score),
+        score_square: mean(&|it| it.score_square, own.score * own.score + own.deviation * own.deviation),
+        lead: mean(&|it| it.lead, own.lead),
+        no_result: mean(&|it| it.no_result, own.no_result),
         ..Means::default()
     }
 }
@@ -421,16 +424,26 @@ fn the_root_is_seen_from_one_more_side_for_every_so_many_visits() {
 
 #[test]
 fn scores_and_squares_are_means_over_simulations() {
-    // The score of the stub is ten times its value, so on a tree both means must agree everywhere.
+    // The score of the stubs is ten times their value, so on a tree both means must agree everywhere.
     let game = empty(4).with_sharing(NodeSharing::Tree);
-    let mut search = with_puct(plain_puct(), HashPolicy, 1);
-    run(&mut search, &game, 3000, 1);
-    for (id, _) in walk(search.table(), &game) {
-        let node = search.table().node(id);
+    let mut by_playouts = search(HashEvaluator, 1);
+    run(&mut by_playouts, &game, 3000, 1);
+    for (id, _) in walk(by_playouts.table(), &game) {
+        let node = by_playouts.table().node(id);
         if node.visits() > 0 {
             let (score, value) = (node.score(), 10.0 * node.value());
             assert!((score - value).abs() < 0.02, "score {score}, value {value}");
             assert!(node.mean_square() + 1e-4 >= node.value() * node.value());
+        }
+    }
+    let mut with_network = with_puct(plain_puct(), HashPolicy, 1);
+    run(&mut with_network, &game, 3000, 1);
+    for (id, _) in walk(with_network.table(), &game) {
+        let means = with_network.table().node(id).means();
+        if means.weight > 0.0 {
+            assert!((means.lead - 10.0 * means.result).abs() < 1e-3, "{means:?}");
+            assert!((means.score - means.lead).abs() < 1e-3 && means.no_result == 0.0, "{means:?}");
+            assert!(means.score_square + 1e-3 >= means.score * means.score, "{means:?}");
         }
     }
 }

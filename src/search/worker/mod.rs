@@ -233,8 +233,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 valuation.evaluated(node, turn, &evaluation, &mut self.children);
             } else {
                 node.add_own(node::to_fixed(evaluation.value));
+                node.add_result(evaluation.score, square);
             }
-            node.add_result(evaluation.score, square);
             let has_moves = !self.moves.is_empty() && is_leaf;
             if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
                 self.table.expand(leaf, leaf == self.root, || &self.moves);
@@ -246,6 +246,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 self.update_rave(&params, evaluation);
             }
         } else {
+            // Under PUCT both numbers are something else, and nothing is added to them.
             let known = self.table.node(self.path.last().map_or(self.root, |step| step.child));
             self.back_up(known.score(), known.mean_square());
         }
@@ -408,7 +409,6 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             if let Some(valuation) = &self.valuation {
                 if counts {
                     node.count_visit(edge);
-                    node.add_result(score, square);
                 }
                 valuation.refresh(node, step.color, &mut self.children);
             } else if counts {

@@ -1,13 +1,13 @@
-//! The text of KataGo's configurations: files of `key = value` lines, and what the command line overrides.
+//! Parser of KataGo's configurations: files of `key = value` lines, and overrides of the command line.
 
 use crate::files::read_text;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// A larger file is no configuration.
+/// Size of the largest file that is read, in bytes.
 const FILE_BYTES_MOST: u64 = 16 << 20;
 
-/// What is wrong with a configuration's text.
+/// An error in a configuration.
 #[derive(Debug, Error)]
 pub enum EntriesError {
     /// A file cannot be read.
@@ -15,13 +15,13 @@ pub enum EntriesError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: std::io::Error,
     },
     /// A file includes itself.
     #[error("Config file {0} includes itself")]
     Circle(PathBuf),
-    /// A line is no `key = value`.
+    /// A line is not `key = value`.
     #[error("Could not parse '{line}' in config file {path}, line {number}")]
     Line {
         /// The file.
@@ -31,12 +31,12 @@ pub enum EntriesError {
         /// The line.
         line: String,
     },
-    /// An override is no `key=value`.
+    /// An override is not `key=value`.
     #[error("Could not parse config override '{0}': it must be KEY=VALUE")]
     Override(String),
 }
 
-/// Keys and values in the order in which they were met; of two with the same key, the later one counts.
+/// Keys and values in the order of the text. Of two entries with the same key the later one counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Entries(Vec<(String, String)>);
 
@@ -46,10 +46,11 @@ impl Entries {
         self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// Adds what a file says, and the files that it includes.
+    /// Adds the entries of a file and of the files that it includes.
     ///
     /// # Errors
-    /// If one of them cannot be read or includes itself, or if a line makes no sense.
+    ///
+    /// Returns an error if a file cannot be read or includes itself, or if a line is malformed.
     pub fn read_file(&mut self, path: &Path) -> Result<(), EntriesError> {
         self.read_nested(path, &mut Vec::new())
     }
@@ -81,7 +82,8 @@ impl Entries {
     /// Adds `key=value,key=value`.
     ///
     /// # Errors
-    /// If it is something else.
+    ///
+    /// Returns an error if the text is malformed.
     pub fn override_with(&mut self, text: &str) -> Result<(), EntriesError> {
         for part in text.split(',').filter(|part| !part.trim().is_empty()) {
             let (key, value) = part.split_once('=').ok_or_else(|| EntriesError::Override(part.to_owned()))?;
@@ -91,12 +93,12 @@ impl Entries {
     }
 
     fn add(&mut self, key: &str, value: &str) {
-        // Values may stand in quotes.
+        // Values may be quoted.
         self.0.push((key.trim().to_owned(), value.trim().trim_matches('"').to_owned()));
     }
 }
 
-/// Keys of logs, caches and processors, which are understood and need not concern this program.
+/// Keys of logs, caches and processors, which are accepted without effect.
 const OTHERS: &[&str] = &[
     "logToStderr",
     "logToStdout",
@@ -132,10 +134,10 @@ const OTHERS: &[&str] = &[
     "evalCacheMinVisits",
 ];
 
-/// Beginnings of keys for processors that do not matter here.
+/// Prefixes of keys for processors, which are accepted without effect.
 const DEVICES: &[&str] = &["cuda", "opencl", "trt", "eigen", "metal", "gpu", "deviceToUse", "mux", "onnx"];
 
-/// Is this a key of logs, caches or processors, which changes nothing that anybody would miss?
+/// Returns true for keys of logs, caches and processors, which are accepted without effect.
 pub fn is_of_no_concern(key: &str) -> bool {
     OTHERS.contains(&key) || DEVICES.iter().any(|begin| key.starts_with(begin))
 }

@@ -1,12 +1,13 @@
-//! One line: what it asks for, or what is wrong with it.
+//! Parser of one line: a query, an action, or an error.
 //!
-//! Fields are checked in KataGo's order, and the first fault ends a query with one error. The texts of errors are those
-//! that programs know.
+//! Fields are checked in KataGo's order. The first fault ends a query with one error. Programs rely on the texts of
+//! errors, so they are KataGo's.
 
 use super::config::Config;
 use super::parameters;
-use super::rules;
+use super::rules::{self, Wanted};
 use super::settings::Settings;
+use crate::commands::vertex_move;
 use kosumi_go::board::{Board, BoardSize, Color, Move, Point, PointSet};
 use kosumi_go::game::Game;
 use kosumi_go::rules::{HandicapBonus, Rules};
@@ -14,43 +15,43 @@ use kosumi_search::{MoveRule, Restriction};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// KataGo's words for such stones in `set_position`. Its analysis engine accepts them, and analyses a position that nobody asked
-/// about.
+/// KataGo's message for such stones in its GTP command `set_position`. Its analysis engine accepts them and analyses
+/// another position.
 const ILLEGAL_STONES: &str = "Illegal stone placements - overlapping stones or stones with no liberties?";
 
-/// The largest board that there are networks for.
+/// Longest side of a board that networks support.
 const MOST_SIDE: usize = 19;
 
 /// A JSON object.
 pub(super) type Object = Map<String, Value>;
 
-/// What a line is.
+/// A line of the input.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// Nothing.
+    /// An empty line.
     Blank,
-    /// Faulty: the answer.
+    /// A line that cannot be read, with the answer.
     Refused(Value),
-    /// Something to be done at once.
+    /// An action, with the object that it came in.
     Action(Object, Action),
-    /// Positions to be analysed, with warnings about the query. If there is a fault, they end with the error.
+    /// A query, with warnings about it. `None` if it is faulty; the warnings end with the error then.
     Query(Vec<Value>, Option<Box<Query>>),
 }
 
-/// Something to be done at once.
+/// An action, which is carried out at once.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Action {
     Version,
     Models,
     ClearCache,
-    /// Ends requests: of this query, or of all; these turns, or all.
+    /// Ends requests of one query or of all queries (`id`), for some turns or for all (`turns`).
     Terminate {
         id: Option<String>,
         turns: Option<Vec<i64>>,
     },
 }
 
-/// What an answer is to contain.
+/// Optional contents of an answer.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Include {
     pub(super) moves_ownership: bool,
@@ -62,18 +63,18 @@ pub(super) struct Include {
     pub(super) no_result: bool,
 }
 
-/// Positions to be analysed.
+/// A query: positions of a game that are analysed.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
     pub(super) id: String,
     start: Start,
     moves: Vec<(Color, Move)>,
-    /// Numbers of moves before the positions, rising, each with its priority.
+    /// Number of moves before each position, in ascending order, with the position's priority.
     pub(super) turns: Vec<(usize, i64)>,
     pub(super) settings: Settings,
     pub(super) restriction: Restriction,
     pub(super) include: Include,
-    /// Moves of a variation behind the first one.
+    /// Number of moves of a variation after its first move.
     pub(super) variation: usize,
     pub(super) first_report: Option<Duration>,
     pub(super) report_every: Option<Duration>,
@@ -83,7 +84,7 @@ pub(super) struct Query {
 #[derive(Clone, Debug)]
 struct Start {
     size: BoardSize,
-    /// A position that is legal.
+    /// Stones of a legal position.
     stones: Vec<(Point, Color)>,
     player: Color,
     rules: Rules,
@@ -95,19 +96,19 @@ impl Query {
     pub(super) fn game(&self, turn: usize) -> Game {
         let mut game = self.start.game();
         for &(color, mv) in &self.moves[..turn.min(self.moves.len())] {
-            // It was tried when the query came.
+            // The move was checked when the query came.
             let _ = game.play_tolerant(color, mv);
         }
         game
     }
 
-    /// About how much memory it takes.
+    /// Approximate size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Query>()
             + self.id.len()
             + size_of_val(&*self.start.stones)
             + size_of_val(&*self.moves)
-            // A place in the queue.
+            // An entry in the queue.
             + self.turns.len() * 150
             + self.restriction.avoid.iter().chain(&self.restriction.allow).map(|rule| 4 * rule.moves.len()).sum::<usize>()
     }
@@ -115,7 +116,7 @@ impl Query {
 
 impl Start {
     fn game(&self) -> Game {
-        // They were tried when the query came. A board would take more memory than all stones.
+        // The stones were checked when the query came. A board would take more memory than the list.
         let board = Board::from_stones(self.size, self.stones.iter().copied())
             .unwrap_or_else(|_| Board::new(self.size));
         let mut game = Game::from_board(board, self.player, self.rules, self.komi);
@@ -126,12 +127,12 @@ impl Start {
     }
 }
 
-/// At least two stones, all Black's.
+/// Returns true for two or more stones that are all Black's.
 fn has_handicap(stones: &[(Point, Color)]) -> bool {
     stones.len() >= 2 && stones.iter().all(|&(_, color)| color == Color::Black)
 }
 
-/// What is wrong with a field.
+/// An error about a field.
 struct Fault {
     field: String,
     text: String,
@@ -141,7 +142,7 @@ fn fault<T>(field: &str, text: impl Into<String>) -> Result<T, Fault> {
     Err(Fault { field: field.to_owned(), text: text.into() })
 }
 
-/// What a line asks for. `human` says whether there is a network of human play.
+/// Reads a line.
 pub(super) fn read(line: &str, config: &Config, human: &HumanModels) -> Line {
     let line = line.trim();
     if line.is_empty() {
@@ -225,16 +226,16 @@ fn action_of(name: &str, object: &Object) -> Result<Option<Action>, Fault> {
     }))
 }
 
-/// Which networks know what people play.
+/// Networks that predict human play.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct HumanModels {
-    /// Is there one?
+    /// Whether at least one of the loaded networks does.
     pub(super) is_there: bool,
-    /// What the networks are called.
+    /// Names of all loaded networks.
     pub(super) names: String,
 }
 
-/// Fields of a query, and of actions: these are not unknown.
+/// Names of the fields of queries and actions.
 const FIELDS: &[&str] = &[
     "id",
     "action",
@@ -281,6 +282,49 @@ fn query(
     human: &HumanModels,
     answers: &mut Vec<Value>,
 ) -> Result<Query, Fault> {
+    let size = size(object)?;
+    let stones = initial_stones(size, object)?;
+    let moves: Vec<(Color, Move)> = match object.get("moves") {
+        Some(value) => plays(size, "moves", value)?.into_iter().map(|(color, mv, _)| (color, mv)).collect(),
+        None => return fault("moves", "Must specify an array of [player,location] pairs"),
+    };
+    let player = initial_player(object, &moves, &stones)?;
+    let turns = turns(object, moves.len())?;
+    let Wanted { rules, komi, warning: rules_warning } = terms(object)?;
+    let (settings, variation) = settings(id, object, config, human, answers)?;
+    let include = include(object)?;
+    let report_every = time(object, "reportDuringSearchEvery")?;
+    let first_report = time(object, "firstReportDuringSearchAfter")?;
+    let priority = priority(object)?;
+    let turns = turns.into_iter().map(|(turn, own)| (turn, own.or(priority).unwrap_or(0))).collect();
+    let restriction = restriction(size, object)?;
+
+    if let Some(text) = rules_warning {
+        answers.push(warning(id, "rules", text));
+    }
+    if config.warns_unused {
+        // Objects have their keys in the order of the names.
+        for field in object.keys().filter(|field| !FIELDS.contains(&field.as_str())) {
+            answers.push(warning(id, field, UNUSED));
+        }
+    }
+    let start = Start { size, stones, player, rules, komi };
+    check_moves(&start, &moves)?;
+    Ok(Query {
+        id: id.to_owned(),
+        start,
+        moves,
+        turns,
+        settings,
+        restriction,
+        include,
+        variation,
+        first_report: first_report.or(report_every),
+        report_every,
+    })
+}
+
+fn size(object: &Object) -> Result<BoardSize, Fault> {
     let side = |field: &str| {
         let side = object.get(field).and_then(Value::as_u64).and_then(|side| usize::try_from(side).ok());
         match side.filter(|side| (2..=MOST_SIDE).contains(side)) {
@@ -289,46 +333,57 @@ fn query(
         }
     };
     let (columns, rows) = (side("boardXSize")?, side("boardYSize")?);
-    let Some(size) = BoardSize::new(columns, rows) else {
-        return fault("boardXSize", format!("Must provide an integer from 2 to {MOST_SIDE}"));
-    };
+    match BoardSize::new(columns, rows) {
+        Some(size) => Ok(size),
+        None => fault("boardXSize", format!("Must provide an integer from 2 to {MOST_SIDE}")),
+    }
+}
 
+/// The stones before the first move: no point twice, and no chain without liberties.
+fn initial_stones(size: BoardSize, object: &Object) -> Result<Vec<(Point, Color)>, Fault> {
+    const FIELD: &str = "initialStones";
+    let Some(value) = object.get(FIELD) else { return Ok(Vec::new()) };
     let (mut stones, mut named) = (Vec::new(), PointSet::EMPTY);
-    if let Some(value) = object.get("initialStones") {
-        for (color, mv, text) in plays(size, "initialStones", value)? {
-            let Move::Play(point) = mv else {
-                return fault("initialStones", format!("Could not parse board location: {text}"));
-            };
-            if named.contains(point) {
-                return fault("initialStones", ILLEGAL_STONES);
-            }
-            named.insert(point);
-            stones.push((point, color));
+    for (color, mv, text) in plays(size, FIELD, value)? {
+        let Move::Play(point) = mv else {
+            return fault(FIELD, format!("Could not parse board location: {text}"));
+        };
+        if named.contains(point) {
+            return fault(FIELD, ILLEGAL_STONES);
         }
+        named.insert(point);
+        stones.push((point, color));
     }
+    // Visits every stone and every neighbour once.
     if Board::from_stones(size, stones.iter().copied()).is_err() {
-        return fault("initialStones", ILLEGAL_STONES);
+        return fault(FIELD, ILLEGAL_STONES);
     }
-    let moves: Vec<(Color, Move)> = match object.get("moves") {
-        Some(value) => plays(size, "moves", value)?.into_iter().map(|(color, mv, _)| (color, mv)).collect(),
-        None => return fault("moves", "Must specify an array of [player,location] pairs"),
-    };
-    let player = match object.get("initialPlayer") {
-        Some(value) => match value.as_str().and_then(player_of) {
-            Some(player) => player,
-            None => return fault("initialPlayer", "Must be \"b\" or \"w\""),
-        },
-        None => match moves.first() {
-            Some(&(color, _)) => color,
-            None if has_handicap(&stones) => Color::White,
-            None => Color::Black,
-        },
-    };
-    let turns = turns(object, moves.len())?;
+    Ok(stones)
+}
 
-    let (mut wanted, warned) = match object.get("rules") {
+fn initial_player(
+    object: &Object,
+    moves: &[(Color, Move)],
+    stones: &[(Point, Color)],
+) -> Result<Color, Fault> {
+    let Some(value) = object.get("initialPlayer") else {
+        return Ok(match moves.first() {
+            Some(&(color, _)) => color,
+            None if has_handicap(stones) => Color::White,
+            None => Color::Black,
+        });
+    };
+    match value.as_str().and_then(player_of) {
+        Some(player) => Ok(player),
+        None => fault("initialPlayer", "Must be \"b\" or \"w\""),
+    }
+}
+
+/// Rules and komi.
+fn terms(object: &Object) -> Result<Wanted, Fault> {
+    let mut wanted = match object.get("rules") {
         Some(value @ (Value::String(_) | Value::Object(_))) => match rules::read(value) {
-            Some(wanted) => (wanted.rules, (wanted.komi, wanted.warning)),
+            Some(wanted) => wanted,
             None => {
                 let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 return fault("rules", format!("Could not parse rules: {shown}"));
@@ -336,19 +391,27 @@ fn query(
         },
         _ => return fault("rules", RULES_FORM),
     };
-    let (usual_komi, rules_warning) = warned;
-    let komi = match object.get("komi") {
-        None => usual_komi,
-        Some(value) => match rules::half_points(value) {
-            Some(komi) => komi,
+    if let Some(value) = object.get("komi") {
+        match rules::half_points(value) {
+            Some(komi) => wanted.komi = komi,
             None => return fault("komi", "Must be a integer or half-integer from -400.0 to 400.0"),
-        },
-    };
+        }
+    }
     if let Some(value) = object.get("whiteHandicapBonus") {
         let Some(text) = value.as_str() else { return fault("whiteHandicapBonus", "Must be a string") };
-        wanted.handicap_bonus = bonus(text)?;
+        wanted.rules.handicap_bonus = bonus(text)?;
     }
+    Ok(wanted)
+}
 
+/// Settings of the search, and the number of moves of a variation behind the first one.
+fn settings(
+    id: &str,
+    object: &Object,
+    config: &Config,
+    human: &HumanModels,
+    answers: &mut Vec<Value>,
+) -> Result<(Settings, usize), Fault> {
     let mut settings = config.settings;
     if let Some(value) = object.get("overrideSettings") {
         let Some(overrides) = value.as_object() else {
@@ -365,12 +428,16 @@ fn query(
     let variation = variation.map_or(config.variation, |moves| moves as usize);
     parameter("rootFpuReductionMax")?;
     parameter("rootPolicyTemperature")?;
+    Ok((settings, variation))
+}
+
+fn include(object: &Object) -> Result<Include, Fault> {
     let flag = |field: &str| match object.get(field) {
         None => Ok(false),
         Some(Value::Bool(flag)) => Ok(*flag),
         Some(_) => fault(field, "Must be a boolean"),
     };
-    let include = Include {
+    Ok(Include {
         moves_ownership: flag("includeMovesOwnership")?,
         moves_ownership_stdev: flag("includeMovesOwnershipStdev")?,
         ownership: flag("includeOwnership")?,
@@ -378,52 +445,32 @@ fn query(
         policy: flag("includePolicy")?,
         variation_visits: flag("includePVVisits")?,
         no_result: flag("includeNoResultValue")?,
-    };
-    let time = |field: &str| {
-        let seconds = real(object, field, 0.001, 1e6, "Must be number of seconds from 0.001 to 1000000.0")?;
-        Ok(seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()))
-    };
-    let report_every = time("reportDuringSearchEvery")?;
-    let first_report = time("firstReportDuringSearchAfter")?;
+    })
+}
 
-    const PRIORITY: i64 = (1 << 62) - 1;
-    const PRIORITY_TEXT: &str = "Must be a number between -2^62 and 2^62";
-    let priority = integer(object, "priority", -PRIORITY, PRIORITY, PRIORITY_TEXT)?;
+fn time(object: &Object, field: &str) -> Result<Option<Duration>, Fault> {
+    let seconds = real(object, field, 0.001, 1e6, "Must be number of seconds from 0.001 to 1000000.0")?;
+    Ok(seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()))
+}
+
+fn priority(object: &Object) -> Result<Option<i64>, Fault> {
+    const MOST: i64 = (1 << 62) - 1;
+    let priority = integer(object, "priority", -MOST, MOST, "Must be a number between -2^62 and 2^62")?;
     if priority.is_some() && object.contains_key("priorities") {
         return fault("priority", "Cannot specify both priority and priorities");
     }
-    let turns: Vec<(usize, i64)> =
-        turns.into_iter().map(|(turn, own)| (turn, own.or(priority).unwrap_or(0))).collect();
-    let restriction = restriction(size, object)?;
+    Ok(priority)
+}
 
-    if let Some(text) = rules_warning {
-        answers.push(warning(id, "rules", text));
-    }
-    if config.warns_unused {
-        // In the order of their names, as the object has them.
-        for field in object.keys().filter(|field| !FIELDS.contains(&field.as_str())) {
-            answers.push(warning(id, field, UNUSED));
-        }
-    }
-    let start = Start { size, stones, player, rules: wanted, komi };
+/// Checks that the moves can be played, as tolerantly as KataGo does.
+fn check_moves(start: &Start, moves: &[(Color, Move)]) -> Result<(), Fault> {
     let mut game = start.game();
     for (number, &(color, mv)) in moves.iter().enumerate() {
         if game.play_tolerant(color, mv).is_err() {
-            return fault("moves", format!("Illegal move {number}: {}", move_text(mv)));
+            return fault("moves", format!("Illegal move {number}: {mv}"));
         }
     }
-    Ok(Query {
-        id: id.to_owned(),
-        start,
-        moves,
-        turns,
-        settings,
-        restriction,
-        include,
-        variation,
-        first_report: first_report.or(report_every),
-        report_every,
-    })
+    Ok(())
 }
 
 fn bonus(text: &str) -> Result<HandicapBonus, Fault> {
@@ -431,11 +478,6 @@ fn bonus(text: &str) -> Result<HandicapBonus, Fault> {
         Some(bonus) => Ok(bonus),
         None => fault("whiteHandicapBonus", format!("Invalid whiteHandicapBonus rule: {text}")),
     }
-}
-
-/// A move as answers have it: a letter and a number, or `pass`.
-pub(super) fn move_text(mv: Move) -> String {
-    mv.to_string()
 }
 
 fn player_of(text: &str) -> Option<Color> {
@@ -446,33 +488,23 @@ fn player_of(text: &str) -> Option<Color> {
     }
 }
 
-/// A letter without I and a number, `(x,y)` from 0 and from the top, or a pass.
+/// Reads a vertex as GTP has it, `(x,y)` counted from 0 and from the top left, or KataGo's other name of a pass.
 fn vertex(size: BoardSize, text: &str) -> Option<Move> {
     let text = text.trim();
-    if text.eq_ignore_ascii_case("pass") || text.eq_ignore_ascii_case("pss") {
+    if text.eq_ignore_ascii_case("pss") {
         return Some(Move::Pass);
     }
-    let number = |text: &str| {
-        let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if is_plain { text.parse::<usize>().ok() } else { None }
+    let Some(pair) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
+        return vertex_move(size, text.parse().ok()?);
     };
-    if let Some(pair) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        let (x, y) = pair.split_once(',')?;
-        let from_top = number(y.trim())?;
-        let row = size.rows().checked_sub(1 + from_top)?;
-        return size.point(number(x.trim())?, row).map(Move::Play);
-    }
-    let letter = text.chars().next().filter(char::is_ascii_alphabetic)?.to_ascii_uppercase();
-    let column = match letter {
-        'I' => return None,
-        'A'..'I' => letter as usize - 'A' as usize,
-        _ => letter as usize - 'A' as usize - 1,
-    };
-    let row = number(&text[1..])?.checked_sub(1)?;
-    size.point(column, row).map(Move::Play)
+    // `usize::from_str` would accept a sign.
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?;
+    let (x, y) = pair.split_once(',')?;
+    let row = size.rows().checked_sub(1usize.checked_add(number(y.trim())?)?)?;
+    size.point(number(x.trim())?, row).map(Move::Play)
 }
 
-/// A list of players and vertices.
+/// Reads a list of pairs of a player and a vertex. The text of the vertex is returned too, for errors.
 fn plays(size: BoardSize, field: &str, value: &Value) -> Result<Vec<(Color, Move, String)>, Fault> {
     const FORM: &str = "Must be an array of pairs of the form: [\"b\" or \"w\", GTP board vertex]";
     let Some(list) = value.as_array() else { return fault(field, FORM) };
@@ -490,13 +522,13 @@ fn plays(size: BoardSize, field: &str, value: &Value) -> Result<Vec<(Color, Move
     list.iter().map(play).collect()
 }
 
-/// Numbers as KataGo turns them into integers; `None` if it is no list of numbers.
+/// Reads a list of numbers, whose fractions are cut off as in KataGo. `None` if the value is no list of numbers.
 fn integers(value: &Value) -> Option<Vec<i64>> {
     let whole = |entry: &Value| entry.as_i64().or_else(|| entry.as_f64().map(|number| number as i64));
     value.as_array()?.iter().map(whole).collect()
 }
 
-/// Positions and their own priorities, rising, each once.
+/// Returns the positions in ascending order, each once, with their own priorities.
 fn turns(object: &Object, moves: usize) -> Result<Vec<(usize, Option<i64>)>, Fault> {
     let numbers = match object.get("analyzeTurns") {
         None => None,
@@ -632,7 +664,7 @@ fn move_rules(size: BoardSize, field: &str, value: &Value) -> Result<Vec<MoveRul
         let Some(moves) = moves.as_array() else { return fault("moves", "Must be an array of strings") };
         let is_move =
             |place: &&Value| !place.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case("resign"));
-        // Programs that speak Leela Zero's dialect name it; a search does not resign.
+        // Programs written for Leela Zero list `resign`; a search does not resign.
         let moves = moves.iter().filter(is_move).map(|place| match place {
             Value::String(text) => match vertex(size, text) {
                 Some(mv) => Ok(mv),
@@ -704,7 +736,7 @@ mod tests {
         );
     }
 
-    /// The field and the text of the only answer.
+    /// Field and text of the only answer.
     fn refused(rest: &str) -> (String, String) {
         let line = format!(r#"{{"id":"x",{NINE},{rest}}}"#);
         let Line::Query(answers, None) = parse(&line) else { panic!("{line}") };
@@ -716,11 +748,11 @@ mod tests {
     #[test]
     fn contradictory_stones_are_refused() {
         for stones in [
-            // One point for both, or twice for one.
+            // A point that is named twice, by both colours or by one.
             r#"["B","C3"],["W","C3"]"#,
             r#"["W","C3"],["B","D4"],["B","(2,6)"]"#,
             r#"["B","C3"],["B","C3"]"#,
-            // Without a liberty: a single stone, two, and a board that is full.
+            // Chains without liberties: of one stone and of two.
             r#"["W","A2"],["W","B1"],["B","A1"]"#,
             r#"["B","A1"],["B","B1"],["W","A2"],["W","B2"],["W","C1"]"#,
         ] {

@@ -1,41 +1,35 @@
 //! Answers about positions, field by field as KataGo has them.
 
-use super::query::{Include, Query, move_text};
-use super::settings::Perspective;
-use kosumi_engine::{Analysis, Expectation, MoveAnalysis};
-use kosumi_eval::DetailedPrediction;
+use super::query::{Include, Query};
 use kosumi_go::board::{BoardSize, Color, Key, Move};
-use kosumi_net::Prediction;
 use kosumi_net::input::index;
+use kosumi_search::{Analysis, Expectation, MoveAnalysis, RawView};
 use serde_json::{Map, Value, json};
 
-/// The answer about one position, during a search or at its end.
-pub(super) fn result(query: &Query, turn: usize, analysis: &Analysis, is_during_search: bool) -> Value {
-    let teller = Teller::new(query, analysis);
-    let mut answer = Map::new();
+type Fields = Map<String, Value>;
+
+/// The answer about one position, during a search or at its end, from the perspective that the query asks for.
+pub(super) fn result(query: &Query, turn: usize, analysis: Analysis, is_during_search: bool) -> Value {
+    let player = query.settings.perspective.player(analysis.to_move);
+    let analysis = analysis.seen_by(player);
+    let size = analysis.size;
+    let mut answer = Fields::new();
     answer.insert("id".into(), query.id.as_str().into());
     answer.insert("turnNumber".into(), turn.into());
     answer.insert("isDuringSearch".into(), is_during_search.into());
-    let moves = analysis.moves.iter().enumerate().map(|(order, entry)| teller.entry(order, entry));
+    // A move whose first evaluation is under way has visits, but nothing is known of it.
+    let known = analysis.moves.iter().filter(|entry| entry.is_searched() && entry.weight > 0.0);
+    let moves = known.enumerate().map(|(order, entry)| move_info(query, size, order, entry));
     answer.insert("moveInfos".into(), moves.collect());
-    answer.insert("rootInfo".into(), teller.root());
+    answer.insert("rootInfo".into(), root_info(&analysis));
     let Include { policy, ownership, ownership_stdev, .. } = query.include;
     if policy {
-        let priors = analysis.policy.iter().copied();
-        answer.insert("policy".into(), policy_rows(analysis.size, priors));
-        if let Some(people) = &analysis.people {
-            // The same moves are legal.
-            let legal = |(mv, _): &(Move, f32)| analysis.policy.iter().any(|(known, _)| known == mv);
-            let priors = people.priors(analysis.size).filter(legal);
-            answer.insert("humanPolicy".into(), policy_rows(analysis.size, priors));
+        answer.insert("policy".into(), policy_rows(size, &analysis.policy));
+        if let Some(human) = &analysis.human {
+            answer.insert("humanPolicy".into(), policy_rows(size, &human.policy));
         }
     }
-    if ownership {
-        answer.insert("ownership".into(), teller.owners(&analysis.root.owners));
-    }
-    if ownership_stdev {
-        answer.insert("ownershipStdev".into(), rows(analysis.size, &analysis.root.owners_stdev, 1.0));
-    }
+    insert_owners(&mut answer, size, &analysis.root, [ownership, ownership_stdev]);
     Value::Object(answer)
 }
 
@@ -44,35 +38,27 @@ pub(super) fn no_results(id: &str, turn: usize) -> Value {
     json!({ "id": id, "turnNumber": turn, "isDuringSearch": false, "noResults": true })
 }
 
-/// Nine significant digits, and a fraction even where there is none.
+/// Rounds to nine significant digits. Whole numbers keep a fraction; JSON has no infinities.
 fn number(value: f32) -> Value {
-    rounded(f64::from(value))
-}
-
-fn rounded(value: f64) -> Value {
-    // The number that these digits stand for; JSON has no infinities.
-    let digits = format!("{value:.8e}").parse::<f64>().unwrap_or(value);
+    let digits = format!("{value:.8e}").parse::<f64>().unwrap_or(f64::from(value));
     serde_json::Number::from_f64(digits + 0.0).map_or(Value::Null, Value::Number)
 }
 
-/// Six places behind the point.
+/// Rounds to six decimal places.
 fn owner(value: f32) -> Value {
     let value = (f64::from(value) * 1e6).round() / 1e6;
     serde_json::Number::from_f64(value + 0.0).map_or(Value::Null, Value::Number)
 }
 
-/// Numbers of points as KataGo has boards: row by row from the top.
-fn rows(size: BoardSize, points: &[f32], sign: f32) -> Value {
-    let place = |row: usize, column: usize| row * size.columns() + column;
-    let cells =
-        (0..size.rows()).rev().flat_map(|row| (0..size.columns()).map(move |column| place(row, column)));
-    cells.map(|place| owner(sign * points.get(place).copied().unwrap_or(0.0))).collect()
+/// Numbers of points in KataGo's order: row by row from the top. `points` are in the order of [`BoardSize::points`].
+fn rows(size: BoardSize, points: &[f32]) -> Value {
+    points.chunks(size.columns()).rev().flatten().map(|&value| owner(value)).collect()
 }
 
-/// Probabilities row by row from the top, and of a pass; −1 where a move is illegal.
-fn policy_rows(size: BoardSize, priors: impl Iterator<Item = (Move, f32)>) -> Value {
+/// Probabilities row by row from the top, then that of a pass; −1 where a move is illegal.
+fn policy_rows(size: BoardSize, priors: &[(Move, f32)]) -> Value {
     let mut values = vec![-1.0f32; size.area() + 1];
-    for (mv, prior) in priors {
+    for &(mv, prior) in priors {
         let place = match mv {
             Move::Play(point) => index(size, point),
             Move::Pass => size.area(),
@@ -86,142 +72,101 @@ fn hash(key: Key) -> Value {
     format!("{:032X}", key.0).into()
 }
 
-/// What perspective and wishes make of an analysis.
-struct Teller<'a> {
-    analysis: &'a Analysis,
-    include: Include,
-    /// Most moves of a variation.
-    longest: usize,
-    /// 1 if numbers are told from Black's side, −1 from White's.
-    sign: f32,
-    /// The same for the player to move, from whose side bounds are pessimistic.
-    mover: f32,
+fn moves_text(moves: &[Move]) -> Value {
+    moves.iter().map(Move::to_string).collect()
 }
 
-impl<'a> Teller<'a> {
-    fn new(query: &Query, analysis: &'a Analysis) -> Teller<'a> {
-        let perspective: Perspective = query.settings.perspective;
-        Teller {
-            analysis,
-            include: query.include,
-            longest: query.variation + 1,
-            sign: perspective.player(analysis.to_move).sign() as f32,
-            mover: analysis.to_move.sign() as f32,
-        }
-    }
+/// Adds the fields that positions and moves have in common.
+fn insert_expectation(fields: &mut Fields, expected: &Expectation) {
+    fields.insert("winrate".into(), number(expected.win_rate));
+    fields.insert("scoreLead".into(), number(expected.lead));
+    fields.insert("scoreSelfplay".into(), number(expected.score_mean));
+    fields.insert("scoreStdev".into(), number(expected.score_stdev));
+    fields.insert("utility".into(), number(expected.utility));
+}
 
-    fn signed(&self, value: f32) -> Value {
-        number(self.sign * value)
+/// Adds owners, their deviations, or both.
+fn insert_owners(fields: &mut Fields, size: BoardSize, expected: &Expectation, [mean, stdev]: [bool; 2]) {
+    let Some(owners) = &expected.owners else { return };
+    if mean {
+        fields.insert("ownership".into(), rows(size, &owners.mean));
     }
-
-    /// Black's result in [−1, 1] as a probability of winning.
-    fn win_rate(&self, result: f32) -> Value {
-        number((1.0 + self.sign * result) / 2.0)
+    if stdev {
+        fields.insert("ownershipStdev".into(), rows(size, &owners.stdev));
     }
+}
 
-    fn owners(&self, owners: &[f32]) -> Value {
-        rows(self.analysis.size, owners, self.sign)
-    }
-
-    fn expectation(&self, expected: &Expectation, fields: &mut Map<String, Value>) {
-        fields.insert("winrate".into(), self.win_rate(expected.result));
-        fields.insert("scoreLead".into(), self.signed(expected.lead));
-        fields.insert("scoreSelfplay".into(), self.signed(expected.score_mean));
-        fields.insert("scoreStdev".into(), number(expected.score_stdev));
-        fields.insert("utility".into(), self.signed(expected.utility));
-    }
-
-    fn root(&self) -> Value {
-        let Analysis { root, raw, to_move, visits, weight, hashes, people, .. } = self.analysis;
-        let mut fields = Map::new();
-        self.expectation(root, &mut fields);
-        let player = if *to_move == Color::Black { "B" } else { "W" };
-        fields.insert("currentPlayer".into(), player.into());
-        fields.insert("visits".into(), (*visits).into());
-        fields.insert("weight".into(), number(*weight));
-        fields.insert("thisHash".into(), hash(hashes[0]));
-        fields.insert("symHash".into(), hash(hashes[1]));
-        self.raw(raw, &mut fields);
-        if let Some(people) = people {
-            self.people(&people.prediction, &mut fields);
-        }
-        Value::Object(fields)
-    }
-
-    fn raw(&self, raw: &DetailedPrediction, fields: &mut Map<String, Value>) {
-        fields.insert("rawWinrate".into(), self.win_rate(raw.result));
-        fields.insert("rawLead".into(), self.signed(raw.lead));
-        fields.insert("rawScoreSelfplay".into(), self.signed(raw.score_mean));
-        let deviation = (raw.score_mean_square - raw.score_mean * raw.score_mean).max(0.0).sqrt();
-        fields.insert("rawScoreSelfplayStdev".into(), number(deviation));
+fn root_info(analysis: &Analysis) -> Value {
+    let mut fields = Fields::new();
+    insert_expectation(&mut fields, &analysis.root);
+    let player = if analysis.to_move == Color::Black { "B" } else { "W" };
+    fields.insert("currentPlayer".into(), player.into());
+    fields.insert("visits".into(), analysis.visits.into());
+    fields.insert("weight".into(), number(analysis.weight));
+    fields.insert("thisHash".into(), hash(analysis.hash));
+    fields.insert("symHash".into(), hash(analysis.symmetric_hash));
+    if let Some(raw) = &analysis.raw {
+        fields.insert("rawWinrate".into(), number(raw.win_rate));
+        fields.insert("rawLead".into(), number(raw.lead));
+        fields.insert("rawScoreSelfplay".into(), number(raw.score_mean));
+        fields.insert("rawScoreSelfplayStdev".into(), number(raw.score_stdev));
         fields.insert("rawNoResultProb".into(), number(raw.no_result));
-        // −1 is what KataGo says of networks that do not know, and half of it for the win rate.
-        let unsure = raw.uncertainty;
-        let or_none = |value: Option<f32>| value.unwrap_or(-1.0);
-        fields.insert("rawStWrError".into(), number(0.5 * or_none(unsure.map(|it| it.result_error))));
-        fields.insert("rawStScoreError".into(), number(or_none(unsure.map(|it| it.score_error))));
-        fields.insert("rawVarTimeLeft".into(), number(or_none(unsure.map(|it| it.variance_time))));
+        let [win_rate, score] = errors(raw);
+        fields.insert("rawStWrError".into(), win_rate);
+        fields.insert("rawStScoreError".into(), score);
+        fields.insert("rawVarTimeLeft".into(), number(raw.variance_time.unwrap_or(-1.0)));
     }
+    if let Some(human) = &analysis.human {
+        fields.insert("humanWinrate".into(), number(human.values.win_rate));
+        fields.insert("humanScoreMean".into(), number(human.values.score_mean));
+        fields.insert("humanScoreStdev".into(), number(human.values.score_stdev));
+        let [win_rate, score] = errors(&human.values);
+        fields.insert("humanStWrError".into(), win_rate);
+        fields.insert("humanStScoreError".into(), score);
+    }
+    Value::Object(fields)
+}
 
-    fn people(&self, prediction: &Prediction, fields: &mut Map<String, Value>) {
-        let or_none = |value: Option<f32>| value.unwrap_or(-1.0);
-        fields.insert("humanWinrate".into(), self.win_rate(prediction.value()));
-        fields.insert("humanScoreMean".into(), self.signed(prediction.score_mean));
-        fields.insert("humanScoreStdev".into(), number(prediction.score_stdev()));
-        fields.insert("humanStWrError".into(), number(0.5 * or_none(prediction.shortterm_value_error)));
-        fields.insert("humanStScoreError".into(), number(or_none(prediction.shortterm_score_error)));
-    }
+/// Short-term errors of win rate and score. For networks that do not say, KataGo has −1 and, because it halves the error
+/// of the result, −0.5 for the win rate.
+fn errors(raw: &RawView) -> [Value; 2] {
+    [number(raw.win_rate_error.unwrap_or(-0.5)), number(raw.score_error.unwrap_or(-1.0))]
+}
 
-    fn entry(&self, order: usize, entry: &MoveAnalysis) -> Value {
-        let MoveAnalysis { report, expectation, utility_radius: radius, .. } = entry;
-        let mut fields = Map::new();
-        self.expectation(expectation, &mut fields);
-        fields.insert("move".into(), move_text(report.mv).into());
-        fields.insert("order".into(), order.into());
-        fields.insert("visits".into(), report.node_visits.into());
-        fields.insert("edgeVisits".into(), report.visits.into());
-        fields.insert("weight".into(), number(entry.weights[0]));
-        fields.insert("edgeWeight".into(), number(entry.weights[1]));
-        fields.insert("prior".into(), number(entry.prior));
-        if let Some(prior) = entry.human_prior {
-            fields.insert("humanPrior".into(), number(prior));
-        }
-        fields.insert("scoreMean".into(), self.signed(expectation.lead));
-        // Below for the player to move, on whichever side it is told.
-        fields.insert("utilityLcb".into(), self.signed(expectation.utility - self.mover * radius));
-        let of_result = radius / self.analysis.utility_most;
-        fields.insert("lcb".into(), self.win_rate(expectation.result - self.mover * of_result));
-        if self.include.no_result {
-            fields.insert("noResultValue".into(), number(expectation.no_result));
-        }
-        fields.insert("playSelectionValue".into(), rounded(self.selection_value(order, entry)));
-        if let Some(original) = entry.symmetry_of {
-            fields.insert("isSymmetryOf".into(), move_text(original).into());
-        }
-        let moves = report.variation.len().min(self.longest);
-        fields.insert("pv".into(), report.variation[..moves].iter().map(|&mv| move_text(mv)).collect());
-        if self.include.variation_visits {
-            let cut = |visits: &[u32]| -> Value { visits.iter().take(moves).copied().collect() };
-            fields.insert("pvVisits".into(), cut(&report.variation_node_visits));
-            fields.insert("pvEdgeVisits".into(), cut(&report.variation_visits));
-        }
-        if self.include.moves_ownership {
-            fields.insert("ownership".into(), self.owners(&expectation.owners));
-        }
-        if self.include.moves_ownership_stdev {
-            let deviations = rows(self.analysis.size, &expectation.owners_stdev, 1.0);
-            fields.insert("ownershipStdev".into(), deviations);
-        }
-        Value::Object(fields)
+fn move_info(query: &Query, size: BoardSize, order: usize, entry: &MoveAnalysis) -> Value {
+    let Include { no_result, variation_visits, moves_ownership, moves_ownership_stdev, .. } = query.include;
+    let mut fields = Fields::new();
+    insert_expectation(&mut fields, &entry.expectation);
+    fields.insert("move".into(), entry.mv.to_string().into());
+    fields.insert("order".into(), order.into());
+    fields.insert("visits".into(), entry.visits.into());
+    fields.insert("edgeVisits".into(), entry.edge_visits.into());
+    fields.insert("weight".into(), number(entry.weight));
+    fields.insert("edgeWeight".into(), number(entry.edge_weight));
+    fields.insert("prior".into(), number(entry.prior));
+    if let Some(prior) = entry.human_prior {
+        fields.insert("humanPrior".into(), number(prior));
     }
-
-    /// The merit in visits, but for the best move, which has the largest number even where another one has more.
-    fn selection_value(&self, order: usize, entry: &MoveAnalysis) -> f64 {
-        let visits = |entry: &MoveAnalysis| f64::from(entry.report.merit);
-        let is_best =
-            order == 0 || entry.symmetry_of.is_some_and(|it| it == self.analysis.moves[0].report.mv);
-        if is_best { self.analysis.moves.iter().map(visits).fold(0.0, f64::max) } else { visits(entry) }
+    // As in KataGo, where the name is older than the difference between lead and score.
+    fields.insert("scoreMean".into(), number(entry.expectation.lead));
+    fields.insert("lcb".into(), number(entry.win_rate_bound));
+    fields.insert("utilityLcb".into(), number(entry.utility_bound));
+    if no_result {
+        fields.insert("noResultValue".into(), number(entry.expectation.no_result));
     }
+    fields.insert("playSelectionValue".into(), number(entry.selection_value));
+    if let Some(original) = entry.symmetry_of {
+        fields.insert("isSymmetryOf".into(), original.to_string().into());
+    }
+    let moves = entry.variation.len().min(query.variation + 1);
+    fields.insert("pv".into(), moves_text(&entry.variation[..moves]));
+    if variation_visits {
+        let cut = |visits: &[u32]| -> Value { visits.iter().take(moves).copied().collect() };
+        fields.insert("pvVisits".into(), cut(&entry.variation_visits));
+        fields.insert("pvEdgeVisits".into(), cut(&entry.variation_edge_visits));
+    }
+    insert_owners(&mut fields, size, &entry.expectation, [moves_ownership, moves_ownership_stdev]);
+    Value::Object(fields)
 }
 
 #[cfg(test)]
@@ -238,13 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn boards_are_told_from_the_top() {
+    fn boards_begin_at_the_top_left() {
         let size = BoardSize::new(3, 2).unwrap();
         let points: Vec<f32> = (0..6).map(|number| number as f32).collect();
-        assert_eq!(rows(size, &points, -1.0), json!([-3.0, -4.0, -5.0, 0.0, -1.0, -2.0]));
+        assert_eq!(rows(size, &points), json!([3.0, 4.0, 5.0, 0.0, 1.0, 2.0]));
         let point = size.point(1, 1).unwrap();
         let priors = [(Move::Play(point), 0.25), (Move::Pass, 0.75)];
         let wanted = json!([-1.0, 0.25, -1.0, -1.0, -1.0, -1.0, 0.75]);
-        assert_eq!(policy_rows(size, priors.into_iter()), wanted);
+        assert_eq!(policy_rows(size, &priors), wanted);
     }
 }

@@ -1,18 +1,18 @@
-//! Rules as queries name them: a word, an object, or a code in one word.
+//! Rules in queries: a name, an object, or a code in one word.
 
 use kosumi_go::rules::{HandicapBonus, KoRule, Rules, Scoring, Tax};
 use serde_json::{Map, Value};
 
-/// Rules, komi, and what the query said if no such rules exist here.
+/// Rules and komi.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Wanted {
     pub(super) rules: Rules,
     pub(super) komi: f32,
-    /// The warning that the nearest known rules are used.
+    /// Warning that the nearest known rules are used, if the wanted ones are not supported.
     pub(super) warning: Option<String>,
 }
 
-/// The rules of a JSON value; `None` if they cannot be understood.
+/// Reads rules from a JSON value. `None` if the value is malformed.
 pub(super) fn read(value: &Value) -> Option<Wanted> {
     match value {
         Value::Object(fields) => object(fields),
@@ -34,7 +34,7 @@ fn word(text: &str) -> Option<Wanted> {
     if let Some(preset) = Rules::preset(text) {
         return Some(Wanted { rules: preset.rules, komi: preset.komi, warning: None });
     }
-    // A komi may stand behind the code.
+    // A komi may follow the code.
     let (code, komi) = match text.rsplit_once("komi") {
         Some((code, komi)) => (code, Some(komi.parse().ok()?)),
         None => (text, None),
@@ -81,7 +81,7 @@ fn object(fields: &Map<String, Value>) -> Option<Wanted> {
     Some(Wanted { warning: wanted.warning.or(warning), ..wanted })
 }
 
-/// The same rules if there are such, otherwise the nearest.
+/// Returns the rules if they are supported, otherwise the nearest ones.
 fn possible(wanted: Rules, komi: Option<f32>) -> Option<Wanted> {
     let komi = komi.unwrap_or(match wanted {
         Rules { scoring: Scoring::Territory, .. } => 6.5,
@@ -95,7 +95,7 @@ fn possible(wanted: Rules, komi: Option<f32>) -> Option<Wanted> {
     let mut warning = None;
     if wanted.scoring == Scoring::Territory {
         rules.has_button = false;
-        // Dead stones are always agreed on there.
+        // Under territory scoring dead stones are always agreed on.
         rules.friendly_pass = true;
         if wanted.has_button {
             let (before, after) = (wanted.code_name(), Rules { friendly_pass: false, ..rules }.code_name());
@@ -105,12 +105,12 @@ fn possible(wanted: Rules, komi: Option<f32>) -> Option<Wanted> {
     Some(Wanted { rules, komi, warning })
 }
 
-/// The compensation for handicap stones of a name.
+/// Reads the name of a compensation for handicap stones.
 pub(super) fn bonus(text: &str) -> Option<HandicapBonus> {
     HandicapBonus::ALL.into_iter().find(|bonus| bonus.name() == text)
 }
 
-/// Whole and half points from −400 to 400.
+/// Reads a number of whole or half points from −400 to 400.
 pub(super) fn half_points(value: &Value) -> Option<f32> {
     value.as_f64().filter(|&komi| is_komi(komi)).map(|komi| komi as f32)
 }

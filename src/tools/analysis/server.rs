@@ -1,13 +1,14 @@
-//! The queue, the workers, and the lines that go out.
+//! The queue of requests, the workers, and the output.
 //!
-//! One thread reads and checks lines; workers take the most urgent request. What is said about terminated requests is in
-//! KataGo's order: queued ones end before the action is answered, running ones after it.
+//! One thread reads and checks lines. Workers take the request of the highest priority. Answers about terminated requests
+//! come in KataGo's order: queued requests are answered before the action, running ones after it.
 
 use super::config::Config;
 use super::query::{Action, HumanModels, Line, Object, Query, read};
 use super::report;
 use crate::files::without_bom;
-use kosumi_engine::{Analyst, Question, Reports, Wishes};
+use kosumi_engine::{Analyst, Question, Reports};
+use kosumi_search::Detail;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,21 +17,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// The longest line that is read, in bytes.
+/// Length of the longest line that is read, in bytes.
 const LINE_MOST: usize = 64 << 20;
 
-/// While queries of so many bytes wait, no line is read.
+/// Size of the waiting queries, in bytes, from which on no line is read.
 const WAITING_MOST: usize = 512 << 20;
 
-/// A search of fewer visits for each thread is done by fewer threads.
+/// Least number of visits per thread of a search.
 const VISITS_PER_THREAD: u32 = 16;
 
-/// What `query_version` and `query_models` tell.
+/// Answers to `query_version` and `query_models`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Models {
-    /// The version that is told.
+    /// Version number.
     pub version: String,
-    /// What the network is called on the command line, and the same of the one of human play.
+    /// Names of the network and of the network of human play on the command line.
     pub names: Vec<String>,
 }
 
@@ -40,11 +41,11 @@ pub struct Server {
     config: Config,
     models: Models,
     analyst: Analyst,
-    /// Positions that are analysed at the same time.
+    /// Number of positions that are analysed at the same time.
     workers: usize,
-    /// Threads that all searches together may use.
+    /// Number of threads that all searches together may use.
     processors: usize,
-    /// At the end of the input, is what is asked for left undone?
+    /// Whether requests are given up at the end of the input.
     quits_at_once: bool,
 }
 
@@ -53,11 +54,11 @@ pub struct Server {
 struct Request {
     query: Arc<Query>,
     turn: usize,
-    /// Positions of the query that still wait; its memory is free when none does.
+    /// Number of positions of the query that still wait. When none does, its memory is free.
     waiting: Arc<AtomicUsize>,
 }
 
-/// The most urgent first, then the first that came.
+/// Order of requests: highest priority first, then earliest.
 type Place = (Reverse<i64>, u64);
 
 #[derive(Default)]
@@ -65,27 +66,27 @@ struct State {
     queue: BTreeMap<Place, Request>,
     came: u64,
     running: Vec<(u64, Request, Arc<AtomicBool>)>,
-    /// Memory of the queries that wait.
+    /// Size of the waiting queries, in bytes.
     bytes: usize,
-    /// There will be no more.
+    /// Whether the input has ended.
     is_closed: bool,
 }
 
 struct Shared<'s, W> {
     server: &'s Server,
     state: Mutex<State>,
-    /// There is something to do, or there never will be.
+    /// Signalled when a request is queued, and when the input ends.
     work: Condvar,
-    /// Less waits than before.
+    /// Signalled when a request leaves the queue.
     room: Condvar,
     output: Mutex<Output<W>>,
-    /// Nobody reads, or nobody wants to: everything ends.
+    /// Whether everything ends because the output cannot be written or is not wanted.
     is_over: AtomicBool,
 }
 
 struct Output<W> {
     writer: W,
-    /// What went wrong when a line was written.
+    /// The first error when a line was written.
     error: Option<io::Error>,
     is_silent: bool,
 }
@@ -94,18 +95,18 @@ impl Server {
     /// A server with this network.
     pub fn new(config: Config, models: Models, analyst: Analyst, processors: usize) -> Server {
         let wanted = config.analysis_threads.unwrap_or(processors);
-        // More would only make each of them slower. A few may be unlimited and must not block the others.
+        // More searches at a time would only be slower each. A few may be unlimited and must not block the others.
         let workers = wanted.clamp(1, (2 * processors).max(4));
         Server { config, models, analyst, workers, processors: processors.max(1), quits_at_once: false }
     }
 
-    /// The same, but at the end of the input nothing more is searched or answered.
+    /// This server, which searches and answers nothing more at the end of the input if `quits`.
     #[must_use]
     pub fn quitting_at_once(self, quits: bool) -> Server {
         Server { quits_at_once: quits, ..self }
     }
 
-    /// The same, with so much memory for each search at most.
+    /// This server with an upper bound of the memory of each search.
     #[must_use]
     pub fn with_search_memory(self, mebibytes: usize) -> Server {
         Server { analyst: self.analyst.with_search_memory(mebibytes), ..self }
@@ -116,10 +117,11 @@ impl Server {
         self.workers
     }
 
-    /// Answers lines until they end, and then what has been asked for.
+    /// Answers lines until the input ends, then the requests that are left.
     ///
     /// # Errors
-    /// If the input cannot be read or the output cannot be written.
+    ///
+    /// Returns an error if the input cannot be read or the output cannot be written.
     pub fn serve(&self, mut input: impl BufRead, output: impl Write + Send) -> io::Result<()> {
         let shared = Shared {
             server: self,
@@ -152,8 +154,7 @@ impl Server {
     }
 }
 
-/// Reads a line without its end; `None` at the end of the input. Too long a line is read to its end, and then nothing of
-/// it is left.
+/// Reads a line without its end; `None` at the end of the input. A line that is too long is read to its end and discarded.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let count = input.by_ref().take(LINE_MOST as u64 + 1).read_until(b'\n', &mut line)?;
@@ -173,7 +174,7 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
                 break;
             }
         }
-        // Not blank, and no JSON.
+        // Not blank, and not JSON, so it is answered with an error.
         line.extend_from_slice(b"(a line that is too long)");
     }
     Ok(Some(line))
@@ -192,7 +193,7 @@ impl<W: Write + Send> Shared<'_, W> {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Ends everything that waits or runs.
+    /// Ends all requests.
     fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         let mut state = self.state();
@@ -221,7 +222,7 @@ impl<W: Write + Send> Shared<'_, W> {
             if self.is_over() {
                 return Ok(());
             }
-            // Some editors and shells write a byte order mark in front of everything.
+            // Some editors and shells begin a text with a byte order mark.
             let line = if std::mem::take(&mut is_first) { without_bom(&line).to_vec() } else { line };
             let Ok(line) = String::from_utf8(line) else {
                 self.say(
@@ -264,7 +265,7 @@ impl<W: Write + Send> Shared<'_, W> {
         self.work.notify_all();
     }
 
-    /// Does what is asked and answers with the same object.
+    /// Carries out an action and answers with its object.
     fn act(&self, mut object: Object, action: &Action) {
         match action {
             Action::Version => {
@@ -299,7 +300,7 @@ impl<W: Write + Send> Shared<'_, W> {
         networks.into_iter().flatten().zip(names).map(model).collect()
     }
 
-    /// Ends requests. Those that wait are answered before the action is, those that run after it.
+    /// Ends requests. Waiting ones are answered before the action, running ones after it.
     fn terminate(&self, id: Option<&str>, turns: Option<&[i64]>, answer: Value) {
         let is_meant = |request: &Request| {
             id.is_none_or(|id| request.query.id == id)
@@ -316,7 +317,7 @@ impl<W: Write + Send> Shared<'_, W> {
         });
         ended.iter().for_each(|request| state.bytes -= request.leave());
         self.room.notify_all();
-        // Nobody can write before the action is answered: what is told to stop answers later.
+        // The output is locked until the action is answered, so a search that stops now is answered later.
         let mut output = self.output();
         let mut result = Ok(());
         for request in &ended {
@@ -344,7 +345,7 @@ impl<W: Write + Send> Shared<'_, W> {
         }
     }
 
-    /// The next request with its number, and the threads that it may use.
+    /// Returns the next request with its number, and the number of threads that it may use.
     fn next(&self, stop: &Arc<AtomicBool>) -> Option<(u64, Request, usize)> {
         let mut state = self.state();
         loop {
@@ -353,7 +354,7 @@ impl<W: Write + Send> Shared<'_, W> {
                 self.room.notify_all();
                 stop.store(self.is_over(), Ordering::Relaxed);
                 state.running.push((number, request.clone(), Arc::clone(stop)));
-                // What else there is to do shares the processors.
+                // The other requests share the processors.
                 let busy = (state.running.len() + state.queue.len()).min(self.server.workers);
                 let most = self.server.processors / busy.max(1);
                 return Some((number, request, most.max(1)));
@@ -375,14 +376,15 @@ impl<W: Write + Send> Shared<'_, W> {
         let sensible = (fewest / VISITS_PER_THREAD).max(1) as usize;
         let threads = threads.min(sensible);
         settings.threads = settings.threads.clamp(1, threads);
-        let on_report = |analysis| self.say(&report::result(query, *turn, &analysis, true));
+        let on_report = |analysis| self.say(&report::result(query, *turn, analysis, true));
         let reports = query.first_report.map(|first| Reports {
             first,
             every: query.report_every,
             on_report: &on_report,
         });
         let include = &query.include;
-        let wishes = Wishes {
+        let detail = Detail {
+            raw: true,
             ownership: include.ownership || include.ownership_stdev,
             moves_ownership: include.moves_ownership || include.moves_ownership_stdev,
         };
@@ -390,12 +392,12 @@ impl<W: Write + Send> Shared<'_, W> {
             game: &game,
             settings: &settings,
             restriction: &query.restriction,
-            wishes,
+            detail,
             interrupted: &|| stop.load(Ordering::Relaxed),
             reports,
         };
         let answer = match analyst.analyze(&question) {
-            Some(analysis) => report::result(query, *turn, &analysis, false),
+            Some(analysis) => report::result(query, *turn, analysis, false),
             None => report::no_results(&query.id, *turn),
         };
         self.say(&answer);
@@ -403,7 +405,7 @@ impl<W: Write + Send> Shared<'_, W> {
 }
 
 impl Request {
-    /// Leaves the queue. Returns the memory that its query gives back, which is all of it when the last one leaves.
+    /// Leaves the queue. Returns the size of the query, in bytes, if this was its last waiting position, otherwise 0.
     fn leave(&self) -> usize {
         if self.waiting.fetch_sub(1, Ordering::Relaxed) == 1 { self.query.bytes() } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! How one query is analysed.
+//! Settings of one query.
 
 use kosumi_engine::{AnalystSettings, EngineSettings};
 use kosumi_eval::NetworkSettings;
@@ -6,18 +6,18 @@ use kosumi_go::board::Color;
 use kosumi_go::game::Game;
 use kosumi_search::{Limits, SearchParams};
 
-/// From whose side values and scores are told.
+/// Perspective of values and scores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Perspective {
-    /// Always this player's.
+    /// One player's, whatever the side to move.
     Of(Color),
-    /// That of the player to move.
+    /// That of the side to move.
     #[default]
     SideToMove,
 }
 
 impl Perspective {
-    /// The player whose side it is when `to_move` is on turn.
+    /// Returns the player whose perspective it is if `to_move` is the side to move.
     pub fn player(self, to_move: Color) -> Color {
         match self {
             Perspective::Of(color) => color,
@@ -26,7 +26,7 @@ impl Perspective {
     }
 }
 
-/// The settings of a query: those of the process, and what the query overrides.
+/// Settings of a query: those of the process with the query's changes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
     /// Values of the registered parameters. Those without effect on an analysis are not used.
@@ -74,7 +74,7 @@ impl Settings {
     }
 }
 
-/// The settings of the network that do not depend on queries.
+/// Settings of the network that do not depend on queries.
 pub(super) fn network_with(usual: NetworkSettings) -> NetworkSettings {
     NetworkSettings { ignore_pre_root_history: true, ..usual }
 }

@@ -11,7 +11,7 @@ use super::server::{Server, Site};
 use super::table::Refusal;
 use super::thinker::{Finding, Task, Thinker};
 use super::windows::{self, Windows};
-use crate::review::{self, Analysis, Numbers, Reviewed, Tried, place};
+use crate::review::{self, Numbers, PositionReview, Reviewed, Tried, place};
 use crate::words::color_letter;
 use kosumi_go::board::Move;
 use kosumi_go::game::Game;
@@ -187,8 +187,8 @@ struct Room {
     wishes: BTreeMap<usize, Position>,
     /// Number of the engine's current task, and the window that it is for.
     asked: Option<(u64, usize)>,
-    /// Analyses of positions outside the main line.
-    tried: BTreeMap<Position, Analysis>,
+    /// What was found in positions that are not those of the game.
+    tried: BTreeMap<Position, PositionReview>,
 }
 
 impl Room {

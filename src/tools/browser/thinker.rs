@@ -1,12 +1,12 @@
 //! Engine on a thread of its own. It works on one task at a time, and a newer task ends the previous one.
 
 use super::strength::Level;
-use crate::review::Analysis;
+use crate::review::PositionReview;
 use kosumi_engine::time::TimeControl;
 use kosumi_engine::{Decision, Engine, EngineSettings, Observer, SearchRequest};
 use kosumi_go::board::{ByColor, Color, PointSet};
 use kosumi_go::game::Game;
-use kosumi_search::{Limits, SearchReport};
+use kosumi_search::{Analysis, Detail, Extras, Limits, SearchReport};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,8 +51,8 @@ impl Task {
 pub(super) enum Finding {
     /// The chosen move, and the evaluation of the search if there was one.
     Chosen(Decision, Option<Outlook>),
-    /// Report of the current analysis.
-    Studied { game: Box<Game>, analysis: Box<Analysis>, is_last: bool },
+    /// What is known so far.
+    Studied { game: Box<Game>, analysis: Box<PositionReview>, is_last: bool },
     /// Dead stones.
     Settled(Box<PointSet>),
     /// The engine has crashed and was restarted. The task is lost.
@@ -193,11 +193,11 @@ fn carry_out(
             }
             let searches = engine.searches();
             let decision = engine.choose(game.to_move(), SearchRequest::new(is_unwanted));
-            let report = engine.last_report().filter(|_| engine.searches() > searches);
-            let outlook = report.map(|report| Outlook {
-                win_rate: (1.0 + report.value) / 2.0,
-                score: report.score,
-                visits: report.visits,
+            let analysis = engine.last_analysis().filter(|_| engine.searches() > searches);
+            let outlook = analysis.map(|it| it.seen_by(Color::Black)).map(|it| Outlook {
+                win_rate: it.root.win_rate,
+                score: it.root.lead,
+                visits: it.visits,
             });
             if !is_unwanted() {
                 tell(Finding::Chosen(decision, outlook));
@@ -206,7 +206,8 @@ fn carry_out(
         Task::Study { limits } => {
             engine.change_settings(*base);
             let studied = |game: &Game, report: &SearchReport, is_last| {
-                let analysis = Box::new(Analysis::of_report(game, report, CANDIDATES));
+                let found = Analysis::new(report, &Extras::default());
+                let analysis = Box::new(PositionReview::new(found, CANDIDATES));
                 tell(Finding::Studied { game: Box::new(game.clone()), analysis, is_last });
             };
             let mut on_report = |game: &Game, report: &SearchReport| {
@@ -214,8 +215,9 @@ fn carry_out(
                     studied(game, report, false);
                 }
             };
+            let detail = Detail { ownership: true, ..Detail::default() };
             let observer = Some(Observer { every: EVERY, on_report: &mut on_report });
-            let request = SearchRequest { observer, ..SearchRequest::new(is_unwanted) };
+            let request = SearchRequest { observer, ..SearchRequest::analysis(is_unwanted, detail) };
             let report = engine.analyze(game.to_move(), limits, request).clone();
             if !is_unwanted() {
                 studied(game, &report, true);

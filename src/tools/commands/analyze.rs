@@ -1,27 +1,29 @@
 //! Analysis: reports of a search while it runs, in the formats that controllers parse.
 //!
-//! Two dialects: that of Leela Zero, in ten-thousandths, and that of KataGo, in fractions. Both give values from the
-//! view of the side to move. Controllers tell them apart by the name of the command, and take every `info` up to its
-//! `pv`, which ends with a move: hence the order of the fields, and `pass` in lower case.
+//! Two dialects: that of Leela Zero, in ten-thousandths, and that of KataGo, in fractions. Both print an
+//! [`Analysis`] from the perspective of the side to move. Controllers tell the dialects apart by the name of the
+//! command, and take every `info` up to its `pv`, which ends with a move: hence the order of the fields, and `pass` in
+//! lower case. `docs/analysis.md` says what each field is.
 //!
-//! A search that may look at no legal move has nothing to report. Such a request is refused, because the controller
+//! A search that may search no legal move has nothing to report. Such a request is refused, because the controller
 //! would wait for ever otherwise.
 
 use super::text::{color, color_text, own_color, vertex_move};
 use super::{Answer, Commands};
 use crate::words::unsigned_zero;
 use kosumi_engine::{Decision, Observer, SearchRequest};
-use kosumi_eval::Prior;
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_gtp::{Arguments, Failure, InputWatch, Response, Session, Vertex};
-use kosumi_search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
+use kosumi_search::{
+    Analysis, Detail, Extras, Limits, MoveAnalysis, MoveRule, Owners, RawView, Restriction, SearchReport,
+};
 use serde_json::json;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Whose format.
+/// Format of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
     /// Integers: ten-thousandths.
@@ -30,24 +32,29 @@ enum Dialect {
     KataGo,
 }
 
-/// What a controller wants to know, and how often.
+/// Contents of reports, and their frequency.
 struct Request {
     color: Option<Color>,
     every: Duration,
-    /// List at least so many moves, visited or not.
+    /// Least number of moves that are listed, visited or not.
     least_moves: usize,
     most_moves: usize,
     root_info: bool,
     ownership: bool,
+    ownership_stdev: bool,
+    moves_ownership: bool,
+    moves_ownership_stdev: bool,
     variation_visits: bool,
+    variation_edge_visits: bool,
+    no_result: bool,
     restriction: Restriction,
 }
 
-/// Time between two reports if the controller does not say.
+/// Time between two reports if the controller names none.
 const USUAL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Request {
-    /// `[color] [interval] {key value…}`, the interval in hundredths of a second.
+    /// Reads `[color] [interval] {key value…}`, the interval in hundredths of a second.
     fn read(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<Request, Failure> {
         let mut request = Request {
             color: arguments.try_color().map(own_color),
@@ -56,7 +63,12 @@ impl Request {
             most_moves: usize::MAX,
             root_info: false,
             ownership: false,
+            ownership_stdev: false,
+            moves_ownership: false,
+            moves_ownership_stdev: false,
             variation_visits: false,
+            variation_edge_visits: false,
+            no_result: false,
             restriction: Restriction::NONE,
         };
         if let Some(interval) = arguments.try_float() {
@@ -69,15 +81,12 @@ impl Request {
                 "maxmoves" => request.most_moves = arguments.integer::<usize>()?.max(1),
                 "rootInfo" => request.root_info = arguments.boolean()?,
                 "ownership" => request.ownership = arguments.boolean()?,
+                "ownershipStdev" => request.ownership_stdev = arguments.boolean()?,
+                "movesOwnership" => request.moves_ownership = arguments.boolean()?,
+                "movesOwnershipStdev" => request.moves_ownership_stdev = arguments.boolean()?,
                 "pvVisits" => request.variation_visits = arguments.boolean()?,
-                // Known to KataGo; controllers ask for them and do without.
-                "movesOwnership"
-                | "ownershipStdev"
-                | "movesOwnershipStdev"
-                | "pvEdgeVisits"
-                | "noResultValue" => {
-                    arguments.boolean()?;
-                }
+                "pvEdgeVisits" => request.variation_edge_visits = arguments.boolean()?,
+                "noResultValue" => request.no_result = arguments.boolean()?,
                 "avoid" => request.restriction.avoid.push(rule(size, arguments)?),
                 "allow" => request.restriction.allow.push(rule(size, arguments)?),
                 _ => return Err(Failure::new(format!("unknown key {key}"))),
@@ -85,16 +94,32 @@ impl Request {
         }
         Ok(request)
     }
+
+    /// What a report needs for this request besides the statistics of the search.
+    fn detail(&self, dialect: Dialect) -> Detail {
+        let is_full = dialect == Dialect::KataGo;
+        Detail {
+            raw: is_full && self.root_info,
+            ownership: is_full && (self.ownership || self.ownership_stdev),
+            moves_ownership: is_full && (self.moves_ownership || self.moves_ownership_stdev),
+        }
+    }
+
+    /// The analysis that a report gives, from the perspective of the side to move.
+    fn analysis(&self, report: &SearchReport) -> Analysis {
+        let extras = Extras { restriction: Some(&self.restriction), ..Extras::default() };
+        Analysis::new(report, &extras).seen_by_mover()
+    }
 }
 
 fn hundredths(interval: f64) -> Result<Duration, Failure> {
     let time = Duration::try_from_secs_f64(interval / 100.0);
-    // Nobody reads faster, and reports cost time.
+    // Shorter intervals would cost time, and no controller reads so fast.
     time.map(|time| time.max(Duration::from_millis(10))).map_err(|_| Failure::new("interval is not a time"))
 }
 
-/// `color vertex,vertex,… until`; `a1:c3` stands for a rectangle. Sabaki and Lizzie name `resign` among the moves to
-/// avoid; it is left out, because a search does not resign.
+/// Reads `color vertex,vertex,… until`; `a1:c3` stands for a rectangle. Sabaki and Lizzie name `resign` among the moves
+/// to avoid; it is left out, because a search does not resign.
 fn rule(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<MoveRule, Failure> {
     let color = color(arguments)?;
     let mut moves = Vec::new();
@@ -125,131 +150,150 @@ fn rectangle(size: BoardSize, a: Point, b: Point) -> impl Iterator<Item = Point>
     size.points().filter(move |point| columns.contains(&point.column()) && rows.contains(&point.row()))
 }
 
-/// Values and scores from the view of one player.
-pub(super) struct View {
-    sign: f32,
-}
-
-impl View {
-    pub(super) fn of(color: Color) -> View {
-        View { sign: color.sign() as f32 }
-    }
-
-    /// Black's value as a probability of winning.
-    pub(super) fn win_rate(&self, value: f32) -> f32 {
-        ((1.0 + self.sign * value) / 2.0).clamp(0.0, 1.0)
-    }
-
-    /// The number for the player, to be shown with this many decimal places.
-    pub(super) fn signed(&self, number: f32, decimals: i32) -> f64 {
-        unsigned_zero(self.sign * number, decimals)
-    }
-
-    /// The number for the player, to four decimal places.
-    fn rounded(&self, number: f32) -> f64 {
-        rounded(self.sign * number)
-    }
-
-    /// The win rate that a move has at least, nearly for sure: two standard errors below.
-    fn lower_bound(&self, entry: &MoveReport) -> f32 {
-        (self.win_rate(entry.value) - entry.value_error).max(0.0)
-    }
-}
-
-/// The moves to be listed, and for each the probability that it is the one to play.
-fn listed<'r>(request: &Request, report: &'r SearchReport) -> Vec<(&'r MoveReport, f32)> {
-    let shares = prior_shares(report.moves.iter().map(|entry| entry.prior));
-    let to_move = report.to_move;
-    report
-        .moves
-        .iter()
-        .zip(shares)
-        .filter(|(entry, _)| request.restriction.permits(to_move, entry.mv, 0))
-        .enumerate()
-        .take_while(|(index, (entry, _))| entry.visits > 0 || *index < request.least_moves)
-        .take(request.most_moves)
-        .map(|(_, listed)| listed)
-        .collect()
-}
-
-/// For each prior the probability that its move is the one to play. Credits in games are made probabilities by their
-/// share of all wins.
-pub(super) fn prior_shares(priors: impl Iterator<Item = Prior>) -> Vec<f32> {
-    let priors: Vec<Prior> = priors.collect();
-    let wins: f32 = priors.iter().map(|prior| f32::from(prior.games().wins)).sum();
-    let share = |prior: &Prior| match prior {
-        Prior::Probability(probability) => *probability,
-        Prior::Games(games) => f32::from(games.wins) / wins.max(1.0),
-    };
-    priors.iter().map(share).collect()
+/// The moves that a report lists.
+fn listed<'a>(request: &Request, analysis: &'a Analysis) -> impl Iterator<Item = &'a MoveAnalysis> {
+    let least = request.least_moves;
+    let is_listed = move |entry: &&MoveAnalysis| entry.is_searched() || entry.order < least;
+    analysis.moves.iter().filter(is_listed).take(request.most_moves)
 }
 
 pub(super) fn variation_text(moves: &[Move]) -> String {
     moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// All that is to be said about a report, in one line; empty if there is nothing yet.
-fn info_line(dialect: Dialect, request: &Request, size: BoardSize, report: &SearchReport) -> String {
-    let view = View::of(report.to_move);
-    let score_deviation = report.score_error * (report.playouts as f32).sqrt();
-    let mut line = String::new();
-    for (order, (entry, prior)) in listed(request, report).into_iter().enumerate() {
-        let (mv, visits) = (entry.mv, entry.visits);
-        let (rate, bound) = (view.win_rate(entry.value), view.lower_bound(entry));
-        let separator = if order == 0 { "" } else { " " };
-        // Writing to a string cannot fail.
-        let _ = match dialect {
-            Dialect::LeelaZero => write!(
-                line,
-                "{separator}info move {mv} visits {visits} winrate {:.0} prior {:.0} lcb {:.0} order {order}",
-                1e4 * rate,
-                1e4 * prior,
-                1e4 * bound,
-            ),
-            Dialect::KataGo => {
-                let score = view.signed(entry.score, 4);
-                write!(
-                    line,
-                    "{separator}info move {mv} visits {visits} edgeVisits {visits} utility {:.6} winrate {rate:.6} \
-                     scoreMean {score:.4} scoreStdev {score_deviation:.4} scoreLead {score:.4} \
-                     scoreSelfplay {score:.4} prior {prior:.6} lcb {bound:.6} utilityLcb {:.6} weight {visits} \
-                     order {order}",
-                    view.signed(entry.value, 6),
-                    unsigned_zero(2.0 * bound - 1.0, 6),
-                )
-            }
-        };
-        let _ = write!(line, " pv {}", variation_text(&entry.variation));
-        if request.variation_visits {
-            let visits: Vec<String> = entry.variation_visits.iter().map(u32::to_string).collect();
-            let _ = write!(line, " pvVisits {}", visits.join(" "));
+/// A report in one line; empty if nothing is known yet.
+fn info_line(dialect: Dialect, request: &Request, report: &SearchReport) -> String {
+    let analysis = request.analysis(report);
+    let moves = listed(request, &analysis).map(|entry| match dialect {
+        Dialect::LeelaZero => leela_zero_move(request, entry),
+        Dialect::KataGo => kata_go_move(request, analysis.size, entry),
+    });
+    let mut line = moves.collect::<Vec<_>>().join(" ");
+    if dialect == Dialect::LeelaZero || line.is_empty() {
+        return line;
+    }
+    if request.root_info {
+        line.push_str(&root_info(&analysis));
+    }
+    if let Some(owners) = &analysis.root.owners {
+        if request.ownership {
+            push_points(&mut line, "ownership", analysis.size, &owners.mean);
         }
-    }
-    if request.root_info && !line.is_empty() {
-        let score = view.signed(report.score, 4);
-        let _ = write!(
-            line,
-            " rootInfo visits {} utility {:.6} winrate {:.6} scoreMean {score:.4} scoreStdev {score_deviation:.4} \
-             scoreLead {score:.4} scoreSelfplay {score:.4} weight {0}",
-            report.visits,
-            view.signed(report.value, 6),
-            view.win_rate(report.value),
-        );
-    }
-    if request.ownership && !line.is_empty() {
-        line.push_str(" ownership");
-        for row in (0..size.rows()).rev() {
-            for column in 0..size.columns() {
-                let owner = view.signed(report.ownership.mean(Point::new(column, row)), 4);
-                let _ = write!(line, " {owner:.4}");
-            }
+        if request.ownership_stdev {
+            push_points(&mut line, "ownershipStdev", analysis.size, &owners.stdev);
         }
     }
     line
 }
 
+fn leela_zero_move(request: &Request, entry: &MoveAnalysis) -> String {
+    let mut text = format!(
+        "info move {} visits {} winrate {:.0} prior {:.0} lcb {:.0} order {}",
+        entry.mv,
+        entry.visits,
+        1e4 * entry.expectation.win_rate,
+        1e4 * entry.prior,
+        unsigned_zero(1e4 * entry.win_rate_bound, 0),
+        entry.order,
+    );
+    push_variation(&mut text, request, entry);
+    text
+}
+
+fn kata_go_move(request: &Request, size: BoardSize, entry: &MoveAnalysis) -> String {
+    let it = &entry.expectation;
+    let lead = unsigned_zero(it.lead, 4);
+    let mut text = format!(
+        "info move {} visits {} edgeVisits {} utility {:.6} winrate {:.6} scoreMean {lead:.4} scoreStdev {:.4} \
+         scoreLead {lead:.4} scoreSelfplay {:.4}",
+        entry.mv,
+        entry.visits,
+        entry.edge_visits,
+        unsigned_zero(it.utility, 6),
+        it.win_rate,
+        it.score_stdev,
+        unsigned_zero(it.score_mean, 4),
+    );
+    // Writing to a string cannot fail, here and below.
+    if request.no_result {
+        let _ = write!(text, " noResultValue {:.6}", it.no_result);
+    }
+    let _ = write!(
+        text,
+        " prior {:.6} lcb {:.6} utilityLcb {:.6} weight {:.4}",
+        entry.prior,
+        unsigned_zero(entry.win_rate_bound, 6),
+        unsigned_zero(entry.utility_bound, 6),
+        entry.weight,
+    );
+    if let Some(original) = entry.symmetry_of {
+        let _ = write!(text, " isSymmetryOf {original}");
+    }
+    let _ = write!(text, " order {}", entry.order);
+    push_variation(&mut text, request, entry);
+    if let Some(Owners { mean, stdev }) = &it.owners {
+        if request.moves_ownership {
+            push_points(&mut text, "movesOwnership", size, mean);
+        }
+        if request.moves_ownership_stdev {
+            push_points(&mut text, "movesOwnershipStdev", size, stdev);
+        }
+    }
+    text
+}
+
+fn push_variation(text: &mut String, request: &Request, entry: &MoveAnalysis) {
+    let numbers = |visits: &[u32]| visits.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    let _ = write!(text, " pv {}", variation_text(&entry.variation));
+    if request.variation_visits {
+        let _ = write!(text, " pvVisits {}", numbers(&entry.variation_visits));
+    }
+    if request.variation_edge_visits {
+        let _ = write!(text, " pvEdgeVisits {}", numbers(&entry.variation_edge_visits));
+    }
+}
+
+fn root_info(analysis: &Analysis) -> String {
+    let it = &analysis.root;
+    let lead = unsigned_zero(it.lead, 4);
+    let mut text = format!(
+        " rootInfo visits {} utility {:.6} winrate {:.6} scoreMean {lead:.4} scoreStdev {:.4} scoreLead {lead:.4} \
+         scoreSelfplay {:.4} weight {:.4}",
+        analysis.visits,
+        unsigned_zero(it.utility, 6),
+        it.win_rate,
+        it.score_stdev,
+        unsigned_zero(it.score_mean, 4),
+        analysis.weight,
+    );
+    if let Some(RawView { win_rate_error, score_error, variance_time, .. }) = analysis.raw {
+        // KataGo prints the error of the result in [−1, 1] here, and half of it in its JSON protocol. −1 stands for
+        // networks that do not say.
+        let _ = write!(
+            text,
+            " rawStWrError {:.6} rawStScoreError {:.4} rawVarTimeLeft {:.4}",
+            win_rate_error.map_or(-1.0, |error| 2.0 * error),
+            score_error.unwrap_or(-1.0),
+            variance_time.unwrap_or(-1.0),
+        );
+    }
+    text
+}
+
+/// Appends a field with a number for every point, row by row from the top left. `points` are in the order of
+/// [`BoardSize::points`].
+fn push_points(text: &mut String, name: &str, size: BoardSize, points: &[f32]) {
+    let _ = write!(text, " {name}");
+    for row in (0..size.rows()).rev() {
+        for value in &points[row * size.columns()..(row + 1) * size.columns()] {
+            let _ = write!(text, " {:.4}", unsigned_zero(*value, 4));
+        }
+    }
+}
+
 impl Commands {
-    /// Reads what an analysis is asked for and whose move it is. Refuses a restriction that leaves no legal move.
+    /// Reads the request of an analysis, and returns it with the side to move. Refuses a restriction that leaves no legal
+    /// move.
     fn analysis_request(&self, arguments: &mut Arguments<'_>) -> Result<(Request, Color), Failure> {
         let request = Request::read(self.size(), arguments)?;
         let game = self.engine.game();
@@ -268,36 +312,35 @@ fn analyze(
     session: &mut Session<'_>,
     dialect: Dialect,
 ) -> Answer {
-    let size = commands.size();
     let (request, color) = commands.analysis_request(arguments)?;
     session.begin_stream()?;
     let watch = session.watch();
     let mut on_report = |_: &Game, report: &SearchReport| {
-        // If the controller is gone, the watch says so.
-        let _ = session.stream(&info_line(dialect, &request, size, report));
+        // An error means that the controller is gone, which the watch reports too.
+        let _ = session.stream(&info_line(dialect, &request, report));
     };
     let interrupted = || watch.input_pending();
     let search = SearchRequest {
         restriction: request.restriction.clone(),
         observer: Some(Observer { every: request.every, on_report: &mut on_report }),
-        ..SearchRequest::new(&interrupted)
+        ..SearchRequest::analysis(&interrupted, request.detail(dialect))
     };
     commands.engine.analyze(color, &Limits::default(), search);
     Ok(Response::empty())
 }
 
-/// What happens to the move that a search has chosen.
+/// Use of the move that a search chooses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// It is played.
     Play,
-    /// It is told, and the position stays.
+    /// It is reported, and the position stays.
     Tell,
-    /// As `Tell`, but any input cancels the search.
+    /// As `Tell`, and any input cancels the search.
     TellUnlessCancelled,
 }
 
-/// Whether a search has to stop, and whether it was stopped by a controller that no longer wants its result.
+/// Tells whether a search has to stop, and whether the controller has cancelled it.
 pub(super) struct Cancellation {
     watch: InputWatch,
     purpose: Purpose,
@@ -309,7 +352,7 @@ impl Cancellation {
         Cancellation { watch: session.watch(), purpose, is_cancelled: AtomicBool::new(false) }
     }
 
-    /// Must the search stop now? Input that comes after a search has ended cancels nothing.
+    /// Returns true if the search must stop now. Input after the end of a search cancels nothing.
     pub(super) fn stops(&self) -> bool {
         let is_cancelled = self.purpose == Purpose::TellUnlessCancelled && self.watch.input_pending();
         if is_cancelled {
@@ -318,13 +361,13 @@ impl Cancellation {
         is_cancelled || self.watch.interrupted()
     }
 
-    /// Was the search cancelled?
+    /// Returns true if the search was cancelled.
     pub(super) fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 }
 
-/// What KataGo answers instead of a move when the search was cancelled.
+/// KataGo's answer in place of a move when the search was cancelled.
 pub(super) const CANCELLED: &str = "cancelled";
 
 /// Streams reports on the way to a move, and the move at the end.
@@ -335,7 +378,6 @@ fn genmove_analyze(
     dialect: Dialect,
     purpose: Purpose,
 ) -> Answer {
-    let size = commands.size();
     let (request, color) = commands.analysis_request(arguments)?;
     session.begin_stream()?;
     let cancellation = Cancellation::new(session, purpose);
@@ -343,11 +385,12 @@ fn genmove_analyze(
     let searches = commands.engine.searches();
     let mut on_report = |_: &Game, report: &SearchReport| {
         is_reported = true;
-        let _ = session.stream(&info_line(dialect, &request, size, report));
+        let _ = session.stream(&info_line(dialect, &request, report));
     };
     let interrupted = || cancellation.stops();
     let search = SearchRequest {
         restriction: request.restriction.clone(),
+        detail: request.detail(dialect),
         observer: Some(Observer { every: request.every, on_report: &mut on_report }),
         ..SearchRequest::new(&interrupted)
     };
@@ -361,19 +404,19 @@ fn genmove_analyze(
     if cancellation.is_cancelled() {
         return Ok(format!("play {CANCELLED}").into());
     }
-    // Controllers read the last report before the move: there must be one, however short the search was. A pass that ends the
-    // game may be decided without a search; then the last report is of another position.
+    // Controllers read the last report before the move, so there must be one however short the search was. A pass that
+    // ends the game may be decided without a search; then the last report is of another position.
     let is_searched = commands.engine.searches() > searches;
     if !is_reported
         && is_searched
         && let Some(report) = commands.engine.last_report()
     {
-        session.stream(&info_line(dialect, &request, size, report))?;
+        session.stream(&info_line(dialect, &request, report))?;
     }
     Ok(format!("play {}", decision_text(decision)).into())
 }
 
-/// A decision as the line `play …` has it: a pass in lower case.
+/// Text of a decision in the line `play …`: a pass in lower case.
 fn decision_text(decision: Decision) -> String {
     match decision {
         Decision::Play(mv) => mv.to_string(),
@@ -429,7 +472,7 @@ pub(super) fn kata_search_analyze_cancellable(
     genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::TellUnlessCancelled)
 }
 
-/// One line of JSON for the spectators of CGOS, and the move.
+/// Answers with one line of JSON for the spectators of CGOS, and the move.
 pub(super) fn cgos_genmove_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -438,75 +481,148 @@ pub(super) fn cgos_genmove_analyze(
     let color = super::text::color(arguments)?;
     let watch = session.watch();
     let searches = commands.engine.searches();
-    let decision = commands.engine.genmove(color, SearchRequest::new(&|| watch.interrupted()));
+    let interrupted = || watch.interrupted();
+    let detail = Detail { ownership: true, ..Detail::default() };
+    let request = SearchRequest { detail, ..SearchRequest::new(&interrupted) };
+    let decision = commands.engine.genmove(color, request);
     let is_searched = commands.engine.searches() > searches;
-    if let Some(report) = commands.engine.last_report().filter(|_| is_searched) {
-        session.stream(&spectators_json(commands.size(), report).to_string())?;
+    if let Some(analysis) = commands.engine.last_analysis().filter(|_| is_searched) {
+        session.stream(&spectators_json(&analysis.seen_by_mover()).to_string())?;
     } else {
         session.begin_stream()?;
     }
     Ok(format!("play {}", decision_text(decision)).into())
 }
 
-/// Most moves that spectators are shown.
+/// Greatest number of moves that spectators are shown.
 const SPECTATORS_MOVES: usize = 10;
 
-fn spectators_json(size: BoardSize, report: &SearchReport) -> serde_json::Value {
-    let view = View::of(report.to_move);
-    let request = Request {
-        color: None,
-        every: USUAL_INTERVAL,
-        least_moves: 0,
-        most_moves: SPECTATORS_MOVES,
-        root_info: false,
-        ownership: false,
-        variation_visits: false,
-        restriction: Restriction::NONE,
-    };
-    let moves: Vec<_> = listed(&request, report)
-        .into_iter()
-        .map(|(entry, prior)| {
+/// An analysis from the perspective of the side to move, as CGOS shows it.
+fn spectators_json(analysis: &Analysis) -> serde_json::Value {
+    let searched = analysis.moves.iter().filter(|entry| entry.is_searched()).take(SPECTATORS_MOVES);
+    let moves: Vec<_> = searched
+        .map(|entry| {
             json!({
                 "move": entry.mv.to_string(),
-                "winrate": rounded(view.win_rate(entry.value)),
-                "score": view.rounded(entry.score),
-                "prior": rounded(prior),
+                "winrate": rounded(entry.expectation.win_rate),
+                "score": rounded(entry.expectation.lead),
+                "prior": rounded(entry.prior),
                 "visits": entry.visits,
-                // The answer to the move, which has been named already.
+                // Without the move itself, which is named above.
                 "pv": variation_text(entry.variation.get(1..).unwrap_or_default()),
             })
         })
         .collect();
+    let owners = analysis.root.owners.as_ref().map_or(&[][..], |owners| &owners.mean);
     json!({
-        "winrate": rounded(view.win_rate(report.value)),
-        "score": view.rounded(report.score),
-        "visits": report.visits,
+        "winrate": rounded(analysis.root.win_rate),
+        "score": rounded(analysis.root.lead),
+        "visits": analysis.visits,
         "moves": moves,
-        "ownership": spectators_ownership(size, report),
-        "comment": format!("{} to move", color_text(report.to_move)),
+        "ownership": spectators_ownership(analysis.size, owners),
+        "comment": format!("{} to move", color_text(analysis.to_move)),
     })
 }
 
-/// Who is expected to own what, a letter a point and row by row from the top: from `A`, surely the opponent's, to
-/// `+`, surely the own.
-fn spectators_ownership(size: BoardSize, report: &SearchReport) -> String {
+/// Owners of the points, a letter a point and row by row from the top: from `A`, surely the opponent's, to `+`, surely
+/// the own.
+fn spectators_ownership(size: BoardSize, owners: &[f32]) -> String {
     const LETTERS: &[u8; 63] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+";
-    let view = View::of(report.to_move);
-    let letter = |point| {
-        let share = (view.sign * report.ownership.mean(point) + 1.0) / 2.0;
+    let letter = |owner: &f32| {
         let last = LETTERS.len() - 1;
+        let share = (owner + 1.0) / 2.0;
         char::from(LETTERS[((share * last as f32).round() as usize).min(last)])
     };
-    let rows = (0..size.rows()).rev();
-    rows.flat_map(|row| (0..size.columns()).map(move |column| letter(Point::new(column, row)))).collect()
+    owners.chunks(size.columns()).rev().flatten().map(letter).collect()
 }
 
-/// To four decimal places: further digits would be noise.
+/// Rounds to four decimal places. Further digits would be noise.
 fn rounded(number: f32) -> f64 {
     (unsigned_zero(number, 4) * 1e4).round() / 1e4
 }
 
-/// Ends an analysis, which every command does.
+/// Does nothing: every command ends an analysis.
 pub(super) fn stop(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     Ok(Response::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_engine::{Engine, EngineSettings};
+
+    fn request(size: BoardSize, words: &str) -> Request {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        Request::read(size, &mut Arguments::new(&words)).unwrap()
+    }
+
+    /// A report by playouts, with all detail.
+    fn report() -> SearchReport {
+        let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
+        let mut engine = Engine::new(settings);
+        engine.set_size(BoardSize::new(5, 4).unwrap());
+        let detail = Detail { raw: true, ownership: true, moves_ownership: true };
+        let request = SearchRequest::analysis(&|| false, detail);
+        engine.analyze(Color::White, &Limits::playouts(200), request).clone()
+    }
+
+    /// The words that follow a name, in order.
+    fn after(line: &str, name: &str) -> Vec<String> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.windows(2).filter(|pair| pair[0] == name).map(|pair| pair[1].to_owned()).collect()
+    }
+
+    #[test]
+    fn both_dialects_print_the_same_numbers() {
+        let mut report = report();
+        // As if other orders of moves had led there too.
+        report.moves.iter_mut().for_each(|entry| entry.node_visits += 7);
+        let request = request(report.size, "");
+        let [lz, kata] = [Dialect::LeelaZero, Dialect::KataGo].map(|it| info_line(it, &request, &report));
+        for name in ["move", "visits", "order", "pv"] {
+            assert_eq!(after(&lz, name), after(&kata, name), "{name}");
+        }
+        assert!(after(&kata, "move").len() > 3);
+        for (all, edge) in after(&kata, "visits").iter().zip(after(&kata, "edgeVisits")) {
+            assert_eq!(all.parse::<u32>().unwrap(), 7 + edge.parse::<u32>().unwrap());
+        }
+        for name in ["winrate", "lcb", "prior"] {
+            for (integer, fraction) in after(&lz, name).iter().zip(after(&kata, name)) {
+                let fraction = 1e4 * fraction.parse::<f64>().unwrap();
+                assert!(
+                    (integer.parse::<f64>().unwrap() - fraction).abs() < 0.51,
+                    "{name}: {integer} {fraction}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn reports_have_what_is_asked_for() {
+        let report = report();
+        let area = report.size.area();
+        let line = |words: &str| info_line(Dialect::KataGo, &request(report.size, words), &report);
+        let plain = line("");
+        for name in ["movesOwnership", "movesOwnershipStdev", "ownership", "ownershipStdev"] {
+            assert!(after(&plain, name).is_empty(), "{name}");
+            let asked = line(&format!("{name} true"));
+            let lists = if name.starts_with("moves") { after(&plain, "move").len() } else { 1 };
+            assert_eq!(after(&asked, name).len(), lists, "{name}");
+            let words = |text: &str| text.split_whitespace().count();
+            assert_eq!(words(&asked), words(&plain) + lists * (area + 1), "{name}");
+        }
+        for name in ["pvVisits", "pvEdgeVisits", "noResultValue"] {
+            assert!(after(&plain, name).is_empty(), "{name}");
+            assert_eq!(
+                after(&line(&format!("{name} true")), name).len(),
+                after(&plain, "move").len(),
+                "{name}"
+            );
+        }
+        assert_eq!(after(&line("rootInfo true"), "rootInfo"), ["visits"]);
+        assert_eq!(after(&line("minmoves 21"), "move").len(), area + 1, "visited or not");
+        assert_eq!(after(&line("maxmoves 2"), "move").len(), 2);
+        let best = &after(&plain, "move")[0];
+        assert!(!after(&line(&format!("avoid w {best} 1")), "move").contains(best));
+    }
 }

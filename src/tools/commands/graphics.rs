@@ -3,13 +3,12 @@
 //! Commands of type `gfx` respond with these lines. GoGui's live graphics are the same lines on the standard error
 //! during a search.
 
-use super::analyze::View;
 use super::text::points_text;
 use crate::words::unsigned_zero;
 use kosumi_eval::Ownership;
 use kosumi_go::board::{Color, Move, Point};
 use kosumi_go::game::Game;
-use kosumi_search::{MoveReport, SearchReport};
+use kosumi_search::{Analysis, Extras, MoveAnalysis, MoveReport, SearchReport};
 use std::fmt;
 use std::fmt::Write;
 use std::time::Duration;
@@ -134,15 +133,19 @@ pub(super) fn visits(report: &SearchReport) -> String {
 /// `LABEL` lines with the moves' win rates for the side to move, in per cent, and `COLOR` lines with their visits.
 /// Contains only moves with at least a hundredth of the visits of the most visited one.
 pub(super) fn win_rates(report: &SearchReport) -> String {
-    let view = View::of(report.to_move);
+    let analysis = Analysis::new(report, &Extras::default()).seen_by_mover();
     let most = report.most_visits().max(1);
-    let shown = || tried(report).filter(|(_, entry)| entry.visits.saturating_mul(100) >= most);
-    let labels: Vec<String> =
-        shown().map(|(point, entry)| format!("{point} {:.0}", 100.0 * view.win_rate(entry.value))).collect();
-    let mut picture = line("LABEL", &labels);
-    for (point, entry) in shown() {
+    let often =
+        |entry: &&MoveAnalysis| entry.edge_visits > 0 && entry.edge_visits.saturating_mul(100) >= most;
+    let moves = analysis.moves.iter().filter(often);
+    let shown: Vec<_> = moves.filter_map(|entry| Some((entry.mv.point()?, entry))).collect();
+    let label = |&(point, entry): &(Point, &MoveAnalysis)| {
+        format!("{point} {:.0}", 100.0 * entry.expectation.win_rate)
+    };
+    let mut picture = line("LABEL", &shown.iter().map(label).collect::<Vec<_>>());
+    for (point, entry) in shown {
         // Writing to a string cannot fail.
-        let _ = write!(picture, "\nCOLOR {} {point}", shade(entry.visits as f32 / most as f32));
+        let _ = write!(picture, "\nCOLOR {} {point}", shade(entry.edge_visits as f32 / most as f32));
     }
     picture
 }
@@ -183,15 +186,15 @@ pub(super) fn status_line(report: &SearchReport) -> String {
 
 /// Summary of the search in one line.
 pub(super) fn summary(report: &SearchReport) -> String {
-    let view = View::of(report.to_move);
+    let analysis = Analysis::new(report, &Extras::default()).seen_by_mover();
     format!(
         "{} to move: {}, {:.1} % to win, score {:+.1}, {} visits, {} deep",
-        report.to_move,
+        analysis.to_move,
         report.best_move(),
-        100.0 * view.win_rate(report.value),
-        view.signed(report.score, 1),
-        report.visits,
-        report.depth,
+        100.0 * analysis.root.win_rate,
+        unsigned_zero(analysis.root.lead, 1),
+        analysis.visits,
+        analysis.depth,
     )
 }
 

@@ -1,11 +1,12 @@
 //! Commands of the server KGS: disputes about dead stones, the end of games, and chat.
 
-use super::analyze::{View, variation_text};
+use super::analyze::variation_text;
 use super::play::decide;
 use super::{Answer, Commands};
+use crate::words::unsigned_zero;
 use kosumi_engine::Engine;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
-use kosumi_search::SearchReport;
+use kosumi_search::{Analysis, SearchReport};
 
 pub(super) fn genmove_cleanup(
     commands: &mut Commands,
@@ -90,18 +91,13 @@ fn topic(message: &str) -> Option<Topic> {
 }
 
 fn opinion(commands: &Commands) -> String {
-    match commands.engine.last_report() {
+    match commands.engine.last_analysis().map(Analysis::seen_by_mover) {
         None => "I have not thought about this game yet.".to_owned(),
-        Some(report) => {
-            let view = View::of(report.to_move);
-            format!(
-                "When I last thought, {} had {:.0} % to win and a score of {:+.1}, after {} visits.",
-                report.to_move,
-                100.0 * view.win_rate(report.value),
-                view.signed(report.score, 1),
-                report.visits,
-            )
-        }
+        Some(Analysis { to_move, root, visits, .. }) => format!(
+            "When I last thought, {to_move} had {:.0} % to win and a score of {:+.1}, after {visits} visits.",
+            100.0 * root.win_rate,
+            unsigned_zero(root.lead, 1),
+        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Commands that show the status of the position and the results of searches, in formats for GoGui and for people.
 
-use super::analyze::{View, prior_shares, variation_text};
+use super::analyze::variation_text;
 use super::graphics::{self, colored, marks};
 use super::text::{color, color_text, move_text, points_text, rows_text, vertex_move};
 use super::{Answer, Commands};
@@ -10,7 +10,8 @@ use kosumi_go::board::{Board, Cell, Color, Key, Move, Point, Symmetry};
 use kosumi_go::safety::{self, PassAlive};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use kosumi_net::input::index;
-use kosumi_search::{MoveReport, SearchReport};
+use kosumi_search::analysis::shares_of_priors;
+use kosumi_search::{Analysis, Extras, MoveAnalysis, SearchReport};
 
 /// GoGui's notation of an empty cell.
 const NOTHING: &str = "\"\"";
@@ -19,6 +20,11 @@ impl Commands {
     /// Report of the latest search.
     fn report(&self) -> Result<&SearchReport, Failure> {
         self.engine.last_report().ok_or_else(|| Failure::new("nothing has been searched yet"))
+    }
+
+    /// The latest search's analysis, from the perspective of the side that was to move.
+    fn analysis(&self) -> Result<Analysis, Failure> {
+        Ok(Analysis::new(self.report()?, &Extras::default()).seen_by_mover())
     }
 }
 
@@ -149,7 +155,7 @@ pub(super) fn estimate_score(commands: &mut Commands, _: &mut Arguments<'_>, _: 
 /// Responds with the prior probabilities of the moves, in thousandths. Omits moves below one thousandth.
 pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let priors = commands.engine.priors();
-    let shares = prior_shares(priors.iter().map(|&(_, prior)| prior));
+    let shares = shares_of_priors(priors.iter().map(|&(_, prior)| prior));
     let pairs = priors.iter().zip(shares).filter_map(|(&(mv, _), share)| {
         let thousandths = (1000.0 * share).round();
         mv.point().filter(|_| thousandths >= 1.0).map(|point| format!("{point} {thousandths}"))
@@ -160,7 +166,7 @@ pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Ses
 /// Handles Leela Zero's `heatmap`: responds with the prior probabilities of all points and of passing.
 pub(super) fn heatmap(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let priors = commands.engine.priors();
-    let shares = prior_shares(priors.iter().map(|&(_, prior)| prior));
+    let shares = shares_of_priors(priors.iter().map(|&(_, prior)| prior));
     let thousandths = |mv: Move| {
         let known = priors.iter().zip(&shares).find(|((other, _), _)| *other == mv);
         (1000.0 * known.map_or(0.0, |(_, share)| *share)).round()
@@ -189,11 +195,11 @@ pub(super) fn shares_of_visits(report: &SearchReport) -> impl Iterator<Item = (M
     tried.map(move |entry| (entry.mv, 100.0 * f64::from(entry.visits) / f64::from(all.max(1))))
 }
 
-/// Responds with a board that has a text for every move of the latest search.
-fn root_board(commands: &Commands, text: impl Fn(&SearchReport, &MoveReport) -> String) -> Answer {
-    let report = commands.report()?;
-    let cell = |point| match report.find(Move::Play(point)) {
-        Some(entry) if entry.visits > 0 => text(report, entry),
+/// A number for every move of the latest search.
+fn root_board(commands: &Commands, text: impl Fn(&MoveAnalysis) -> String) -> Answer {
+    let analysis = commands.analysis()?;
+    let cell = |point| match analysis.moves.iter().find(|entry| entry.mv == Move::Play(point)) {
+        Some(entry) if entry.edge_visits > 0 => text(entry),
         _ => NOTHING.to_owned(),
     };
     Ok(rows_text(commands.size(), cell).into())
@@ -201,14 +207,12 @@ fn root_board(commands: &Commands, text: impl Fn(&SearchReport, &MoveReport) -> 
 
 /// Responds with the visits of every move in the latest search.
 pub(super) fn root_visits(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    root_board(commands, |_, entry| entry.visits.to_string())
+    root_board(commands, |entry| entry.edge_visits.to_string())
 }
 
 /// Responds with the win rate of every move in the latest search for the side to move, in per cent.
 pub(super) fn root_win_rates(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    root_board(commands, |report, entry| {
-        format!("{:.1}", 100.0 * View::of(report.to_move).win_rate(entry.value))
-    })
+    root_board(commands, |entry| format!("{:.1}", 100.0 * entry.expectation.win_rate))
 }
 
 /// Responds with a picture of the latest search.
@@ -263,29 +267,25 @@ pub(super) fn variation(
 /// Responds with statistics of the latest search.
 pub(super) fn statistics(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let report = commands.report()?;
-    let view = View::of(report.to_move);
+    let analysis = commands.analysis()?;
+    let root = &analysis.root;
     let mut lines = vec![
-        format!("Turn: {}", color_text(report.to_move)),
-        format!("Visits: {} ({} new)", report.visits, report.playouts),
-        format!(
-            "Win rate: {:.1} % (± {:.1})",
-            100.0 * view.win_rate(report.value),
-            50.0 * report.value_error
-        ),
-        format!("Score: {:+.1} (± {:.1})", view.signed(report.score, 1), report.score_error),
-        format!("Depth: {}", report.depth),
+        format!("Turn: {}", color_text(analysis.to_move)),
+        format!("Visits: {} ({} new)", analysis.visits, analysis.playouts),
+        format!("Win rate: {:.1} % (± {:.1})", 100.0 * root.win_rate, 100.0 * root.win_rate_error),
+        format!("Score: {:+.1} (± {:.1})", unsigned_zero(root.lead, 1), root.lead_error),
+        format!("Depth: {}", analysis.depth),
         format!("Transpositions: {}, cycles: {}", report.transpositions, report.cycles),
         format!("Table: {:.1} % full", 100.0 * report.usage.fullness()),
     ];
-    let shares = prior_shares(report.moves.iter().map(|entry| entry.prior));
-    for (entry, prior) in report.moves.iter().zip(shares).filter(|(entry, _)| entry.visits > 0).take(10) {
+    for entry in analysis.moves.iter().filter(|entry| entry.edge_visits > 0).take(10) {
         lines.push(format!(
             "{:4} {:7} visits {:5.1} % score {:+6.1} prior {:4.1} % {}",
             move_text(entry.mv),
-            entry.visits,
-            100.0 * view.win_rate(entry.value),
-            view.signed(entry.score, 1),
-            100.0 * prior,
+            entry.edge_visits,
+            100.0 * entry.expectation.win_rate,
+            unsigned_zero(entry.expectation.lead, 1),
+            100.0 * entry.prior,
             variation_text(entry.variation.get(1..).unwrap_or_default()),
         ));
     }

@@ -1,19 +1,20 @@
-//! Who says what a position is worth.
+//! Sources of the analyses of a review.
 
-use super::analysis::Analysis;
+use super::analysis::PositionReview;
 use kosumi_engine::{Engine, SearchRequest};
 use kosumi_go::game::Game;
-use kosumi_search::Limits;
+use kosumi_search::{Detail, Extras, Limits};
 
-/// Who says what a position is worth.
+/// A source of analyses: the engine, or a table in tests.
 pub trait Analyst {
-    /// Searches a position for the player on turn.
-    fn analyze(&mut self, game: &Game) -> Analysis;
+    /// Analyses a position for the side to move.
+    fn analyze(&mut self, game: &Game) -> PositionReview;
 
-    /// Does so once more, with other random numbers and without what earlier searches have learned.
-    fn analyze_afresh(&mut self, game: &Game) -> Analysis;
+    /// Analyses a position once more, with other random numbers and without what earlier searches have learned.
+    fn analyze_afresh(&mut self, game: &Game) -> PositionReview;
 
-    /// Should the review end here, with what is known? What was being searched when this became true does not count.
+    /// Returns true if the review must end here, with what is known. An analysis during which this becomes true does not
+    /// count.
     fn is_interrupted(&self) -> bool {
         false
     }
@@ -23,11 +24,11 @@ pub trait Analyst {
 pub struct EngineAnalyst<'a> {
     /// The engine.
     pub engine: &'a mut Engine,
-    /// How long each position is searched.
+    /// Limits of the search of each position.
     pub limits: Limits,
-    /// How many candidates are kept.
+    /// Number of candidates that are kept.
     pub candidates: usize,
-    /// Asked now and then; true ends the search and the review.
+    /// Called now and then; true ends the search and the review.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -38,17 +39,19 @@ impl std::fmt::Debug for EngineAnalyst<'_> {
 }
 
 impl Analyst for EngineAnalyst<'_> {
-    fn analyze(&mut self, game: &Game) -> Analysis {
+    fn analyze(&mut self, game: &Game) -> PositionReview {
         if game.is_over() && !game.rules().friendly_pass {
-            return Analysis::counted(game);
+            return PositionReview::counted(game);
         }
         self.engine.set_game(game.clone());
         let to_move = self.engine.game().to_move();
-        let report = self.engine.analyze(to_move, &self.limits, SearchRequest::new(self.interrupted));
-        Analysis::of_report(game, report, self.candidates)
+        let detail = Detail { ownership: true, ..Detail::default() };
+        let request = SearchRequest::analysis(self.interrupted, detail);
+        let report = self.engine.analyze(to_move, &self.limits, request);
+        PositionReview::new(kosumi_search::Analysis::new(report, &Extras::default()), self.candidates)
     }
 
-    fn analyze_afresh(&mut self, game: &Game) -> Analysis {
+    fn analyze_afresh(&mut self, game: &Game) -> PositionReview {
         self.engine.forget();
         self.engine.set_seed(self.engine.seed().wrapping_add(1));
         self.analyze(game)

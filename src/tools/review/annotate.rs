@@ -1,9 +1,9 @@
 //! The annotated record: the file's own tree, with a comment for each move, better lines as variations, and marks.
 //!
-//! Everything that was in the file stays, but for what an earlier review put there: a reviewed file can be reviewed
-//! again. What is ours can be told by the line [`HEADING`] in comments, and by the name of variations.
+//! Everything that was in the file stays, except the additions of an earlier review, so a reviewed file can be reviewed
+//! again. Additions are recognised by the line [`HEADING`] in comments and by the name of variations.
 
-use super::analysis::Analysis;
+use super::analysis::PositionReview;
 use super::facts::{Facts, explanation, lead, percent, sentence, vertices, win_rate};
 use super::judge::{Class, Judgement};
 use super::main_line::Change;
@@ -12,14 +12,14 @@ use crate::words::{grouped, unsigned_zero};
 use kosumi_go::board::{Color, Move};
 use kosumi_go::sgf::{Mark, MoveAnnotation as Verdict, NodeId, Tree};
 
-/// Separates a comment of the file from ours.
+/// Line that separates a comment of the file from the review's.
 const HEADING: &str = "— Kosumi —";
-/// The name of the first node of our variations begins with this.
+/// Prefix of the name of the first node of the review's variations.
 pub(super) const VARIATION: &str = "Kosumi:";
-/// Moves of a variation at most.
+/// Greatest number of moves of a variation.
 const VARIATION_MOVES: usize = 12;
 
-/// The record with what the review found.
+/// Returns the record with the findings of the review.
 pub fn annotated(reviewed: &Reviewed) -> Tree {
     let mut tree = reviewed.tree.clone();
     let line = tree.main_line();
@@ -45,7 +45,7 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
             (&reviewed.review.judgements[index], &step.change)
         {
             put_verdict(&mut tree, id, judgement);
-            // A node that holds the position before too cannot have a variation beside it.
+            // A node that also holds the position before the move cannot have a variation beside it.
             let is_alone = index > 0 && reviewed.line.steps()[index - 1].node < step.node;
             if is_alone && judgement.class > Class::Good {
                 put_variation(&mut tree, line[step.node - 1], id, *color, judgement);
@@ -59,24 +59,24 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
     tree
 }
 
-/// What was found in a position that is not one of the game: moves that somebody tried.
+/// Findings in a position that is not one of the game: moves that a user tried.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
-    /// The step of the main line that they follow.
+    /// Step of the main line that the moves follow.
     pub step: usize,
     /// The moves.
     pub line: Vec<Move>,
-    /// What is known of the position after them.
-    pub analysis: Analysis,
+    /// Review of the position after the moves.
+    pub analysis: PositionReview,
 }
 
-/// The record with what the review found, and with moves that were tried as variations.
+/// Returns the record with the findings of the review, and with the moves that were tried as variations.
 pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried>) -> Tree {
     let mut tree = annotated(reviewed);
     let line = tree.main_line();
     let steps = reviewed.line.steps();
     for it in tried {
-        // Only the last step of a node can be gone on from.
+        // Variations can only follow the last step of a node.
         let Some(step) = steps.get(it.step) else { continue };
         let is_last = steps.get(it.step + 1).is_none_or(|next| next.node > step.node);
         let Some(&start) = line.get(step.node).filter(|_| is_last) else { continue };
@@ -108,13 +108,13 @@ pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried
     tree
 }
 
-/// A comment up to what an earlier review added.
+/// Returns a comment without the additions of an earlier review.
 pub(super) fn without_ours(comment: &str) -> String {
     let own: Vec<&str> = comment.lines().take_while(|&text| text != HEADING).collect();
     own.join("\n").trim().to_owned()
 }
 
-/// Takes away what an earlier review has left.
+/// Removes the additions of an earlier review.
 fn clean(tree: &mut Tree, line: &[NodeId]) {
     for (number, &id) in line.iter().enumerate() {
         let Some(comment) = tree.node(id).text("C") else { continue };
@@ -141,10 +141,10 @@ fn clean(tree: &mut Tree, line: &[NodeId]) {
     }
 }
 
-fn put_values(tree: &mut Tree, id: NodeId, analysis: &Analysis) {
+fn put_values(tree: &mut Tree, id: NodeId, analysis: &PositionReview) {
     let rounded = |number: f32, unit: f64| unsigned_zero((f64::from(number) * unit).round(), 0) / unit;
     let score = rounded(analysis.score.mean, 10.0);
-    // SBKV and SBKS are what Sabaki draws its curves from: Black's win rate in per cent, and Black's lead.
+    // Sabaki draws its curves from SBKV, Black's win rate in per cent, and SBKS, Black's lead.
     tree.at(id)
         .value(score)
         .number("SBKV", rounded(100.0 * analysis.win_rate.mean, 100.0))
@@ -158,7 +158,7 @@ fn put_verdict(tree: &mut Tree, id: NodeId, judgement: &Judgement) {
         Class::Mistake => node.judge(Verdict::Bad).hotspot(1),
         Class::Inaccuracy => node.judge(Verdict::Doubtful),
         Class::Good if judgement.is_better => node.judge(Verdict::Good),
-        // Whatever a person thought of the move stays.
+        // A person's judgement of the move stays.
         Class::Good => node,
     };
 }
@@ -186,7 +186,7 @@ fn put_variation(tree: &mut Tree, parent: NodeId, id: NodeId, color: Color, judg
     }
 }
 
-/// What is said of a position and the move that led to it.
+/// Returns the comment on a position and the move that led to it.
 fn describe(reviewed: &Reviewed, index: usize) -> String {
     let mut lines = Vec::new();
     if let Some(judgement) = &reviewed.review.judgements[index] {
@@ -205,7 +205,7 @@ fn describe(reviewed: &Reviewed, index: usize) -> String {
     lines.join("\n")
 }
 
-/// What is said of the whole game, at its root.
+/// Returns the comment on the whole game, for its root.
 fn summary(reviewed: &Reviewed) -> String {
     let Facts { effort, thresholds, rules, komi, warnings, .. } = &reviewed.facts;
     let mut lines = vec![format!(

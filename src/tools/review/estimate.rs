@@ -12,7 +12,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// By how much `self` is better than `other` for a player, if both are Black's.
+    /// Returns the advantage of `self` over `other` for a player, if both are Black's numbers.
     pub(super) fn better_than(self, other: Estimate, color: Color) -> Estimate {
         Estimate {
             mean: (self.mean - other.mean) * color.sign() as f32,
@@ -20,17 +20,17 @@ impl Estimate {
         }
     }
 
-    /// Is the number further from 0 than chance explains?
+    /// Returns true if the number is further from 0 than chance explains.
     pub fn is_sure(self) -> bool {
         self.mean.abs() >= SURE_ERRORS * self.error
     }
 
-    /// A loss: what is below nothing is chance.
+    /// Returns the number as a loss. A negative loss is chance and becomes 0.
     pub(super) fn at_least_nothing(self) -> Estimate {
         Estimate { mean: self.mean.max(0.0), ..self }
     }
 }
 
-/// A loss is called sure at this many standard errors: about one in 160 moves as good as the first choice gets there
-/// by chance, one in a long game.
+/// Number of standard errors from which a loss is called sure. About one in 160 moves that are as good as the first choice
+/// gets there by chance, one in a long game.
 const SURE_ERRORS: f32 = 2.5;

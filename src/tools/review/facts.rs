@@ -1,4 +1,4 @@
-//! What is said of the game and of the search besides numbers, and how numbers are said.
+//! Facts about the game and the search, and numbers as text.
 
 use super::estimate::Estimate;
 use super::judge::{Class, Judgement, Thresholds};
@@ -11,16 +11,16 @@ use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Record, Tree};
 use kosumi_search::Limits;
 
-/// What was asked for, as far as the record does not say it.
+/// Parameters of a review that are not in the record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Given {
-    /// How long each position was searched.
+    /// Limits of the search of each position.
     pub limits: Limits,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Losses from which a move has a bad name.
+    /// Losses from which a move is an inaccuracy, a mistake or a blunder.
     pub thresholds: Thresholds,
-    /// Were rules given that go before those of the record?
+    /// Whether rules were given that override those of the record.
     pub are_rules_given: bool,
 }
 
@@ -29,21 +29,21 @@ pub struct Given {
 pub struct Facts {
     /// The players' names, with their ranks.
     pub players: ByColor<Option<String>>,
-    /// The result as the record has it.
+    /// Result, as in the record.
     pub result: Option<String>,
     /// Names and texts: event, place, date, …
     pub details: Vec<(&'static str, String)>,
     /// The rules of the review.
     pub rules: Rules,
-    /// Are the rules those of the record, or of whoever asked for the review?
+    /// Whether the rules are those of the record, and not of the user.
     pub are_rules_known: bool,
     /// Points for White.
     pub komi: f32,
-    /// Does the record say so, or whoever asked?
+    /// Whether the komi is that of the record, and not of the user.
     pub is_komi_known: bool,
     /// Handicap stones.
     pub handicap: u32,
-    /// What was spent on each position.
+    /// Description of the limits of each search.
     pub effort: String,
     /// Simulations, if they were limited.
     pub playouts: Option<u32>,
@@ -51,17 +51,17 @@ pub struct Facts {
     pub seconds: Option<f64>,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Losses from which a move has a bad name.
+    /// Losses from which a move is an inaccuracy, a mistake or a blunder.
     pub thresholds: Thresholds,
-    /// What the reader of the review should know of the record.
+    /// Warnings about the record for the reader of the review.
     pub warnings: Vec<String>,
 }
 
-/// More warnings than these are not told one by one.
+/// Greatest number of warnings that are listed one by one.
 const WARNINGS_MOST: usize = 8;
 
 impl Facts {
-    /// Collects them from the record and its main line.
+    /// Collects the facts from the record and its main line.
     pub fn new(tree: &Tree, record: &Record, line: &MainLine, given: &Given) -> Facts {
         let fact = |name: &str| tree.node(tree.root()).text(name).map(|text| text.replace('\n', " "));
         let player = |name: &Option<String>, rank: &str, color: Color| match (name.clone(), fact(rank)) {
@@ -85,7 +85,7 @@ impl Facts {
         warnings.extend(record.notes(start.rules(), start.komi(), given.are_rules_given));
         let seconds = given.limits.hard.map(|time| time.as_secs_f64());
         let count = given.limits.playouts.map(|count| format!("{} simulations", grouped(count.into())));
-        // Shares of a time for the whole game are no round numbers.
+        // Shares of the time for a whole game are not round numbers.
         let time = seconds.map(|seconds| format!("{} s", (seconds * 100.0).round() / 100.0));
         let spent: Vec<String> = count.into_iter().chain(time).collect();
         Facts {
@@ -109,17 +109,17 @@ impl Facts {
         }
     }
 
-    /// A player's name, or the colour's.
+    /// Returns a player's name, or the name of the colour.
     pub fn name(&self, color: Color) -> String {
         self.players[color].clone().unwrap_or_else(|| color.to_string())
     }
 
-    /// Does the record name a player?
+    /// Returns true if the record names a player.
     pub fn has_names(&self) -> bool {
         Color::BOTH.iter().any(|&color| self.players[color].is_some())
     }
 
-    /// Who played whom.
+    /// Returns the names of both players as a title.
     pub fn title(&self) -> String {
         if self.has_names() {
             format!("{} – {}", self.name(Color::Black), self.name(Color::White))
@@ -129,7 +129,7 @@ impl Facts {
     }
 }
 
-/// A lead as SGF writes results: `B+3.5`.
+/// Text of a lead in the form of SGF's results: `B+3.5`.
 pub(super) fn lead(score: f32) -> String {
     let rounded = (score * 10.0).round() / 10.0;
     match rounded {
@@ -138,17 +138,17 @@ pub(super) fn lead(score: f32) -> String {
     }
 }
 
-/// A share and its standard error, in per cent.
+/// Text of a share and its standard error, in per cent.
 pub(super) fn percent(estimate: Estimate) -> String {
     format!("{:.1} % ± {:.1}", 100.0 * estimate.mean, 100.0 * estimate.error)
 }
 
-/// Moves one after the other.
+/// Text of a sequence of moves.
 pub(super) fn vertices(moves: &[Move]) -> String {
     moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// What is said in one line of the move that led to the step of this number.
+/// Returns one line about the move that led to a step.
 pub fn sentence(line: &MainLine, index: usize, judgement: &Judgement) -> String {
     let step = &line.steps()[index];
     let Change::Move { color, mv, .. } = step.change else { return String::new() };
@@ -175,12 +175,12 @@ pub fn sentence(line: &MainLine, index: usize, judgement: &Judgement) -> String 
     }
 }
 
-/// Black's win rate as words.
+/// Text of Black's win rate.
 pub(super) fn win_rate(estimate: Estimate) -> String {
     format!("Black wins {:.1} %", 100.0 * estimate.mean)
 }
 
-/// What the names of moves mean and how sure they are, for people.
+/// Explains the classes of moves and how sure they are.
 pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> Text {
     let least = |class: Class| 100.0 * thresholds.least(class);
     localized("about-classes")

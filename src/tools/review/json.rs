@@ -1,10 +1,10 @@
 //! The numbers of a review as JSON, for other programs.
 //!
-//! The format is named and numbered in its first fields; the number grows when a field changes its meaning or goes.
-//! Win rates and scores are Black's; shares are in `[0, 1]`, scores in points with komi; every estimate has its
-//! standard error beside it. Moves are GTP vertices.
+//! The first fields hold the name and the version of the format. The version grows when a field changes its meaning or is
+//! removed. Win rates and scores are Black's, from the [analysis](kosumi_search::Analysis) of a search. Shares are in
+//! `[0, 1]`, scores are leads in points with komi. Every estimate has its standard error. Moves are GTP vertices.
 
-use super::analysis::{Analysis, Candidate};
+use super::analysis::{Candidate, PositionReview};
 use super::estimate::Estimate;
 use super::facts::Facts;
 use super::judge::{Class, Judgement};
@@ -23,13 +23,13 @@ struct Document<'a> {
     program: &'static str,
     game: Game<'a>,
     search: Search,
-    /// Least losses of win rate.
+    /// Least loss of win rate of each class.
     thresholds: BTreeMap<&'static str, f64>,
     players: BTreeMap<&'static str, Player>,
     positions: Vec<Position>,
-    /// Positions after the moves with a bad name, the greatest loss first.
+    /// Positions after inaccuracies, mistakes and blunders, the greatest loss first.
     worst: &'a [usize],
-    /// Were all positions searched that were to be?
+    /// Whether all positions in scope were searched.
     is_complete: bool,
     warnings: &'a [String],
 }
@@ -51,8 +51,8 @@ struct Search {
     playouts: Option<u32>,
     seconds: Option<f64>,
     seed: u64,
-    /// Positions that were searched twice, and how far the searches differed beyond the error by number: standard
-    /// deviations of one search. All errors here contain them.
+    /// Number of positions that were searched twice. The scatters are the standard deviations of one search beyond the
+    /// error that follows from the number of its evaluations. All errors here contain them.
     repeats: usize,
     win_rate_scatter: f64,
     score_scatter: f64,
@@ -63,7 +63,7 @@ struct Player {
     moves: usize,
     first_choices: usize,
     good: usize,
-    /// Of the good ones.
+    /// Number of good moves that are unclear.
     unclear: usize,
     inaccuracies: usize,
     mistakes: usize,
@@ -73,18 +73,18 @@ struct Player {
     mean_loss_by_chance: f64,
     mean_score_loss: f64,
     accuracy: f64,
-    /// Position and mean accuracy of the player's ten moves up to there.
+    /// Positions, each with the mean accuracy of the player's ten moves up to there.
     accuracy_curve: Vec<(usize, f64)>,
 }
 
 #[derive(Serialize)]
 struct Position {
     position: usize,
-    /// Moves so far.
+    /// Number of moves up to the position.
     moves: usize,
-    /// The node of the record's main line, the root being 0.
+    /// Number of the node in the record's main line, 0 for the root.
     node: usize,
-    /// What led here, if it was a move.
+    /// Move that led to the position, if it was a move.
     #[serde(rename = "move")]
     mv: Option<PlayedMove>,
     to_move: &'static str,
@@ -110,7 +110,7 @@ struct PositionAnalysis {
     win_rate: Number,
     score: Number,
     candidates: Vec<CandidateMove>,
-    /// Rows from the top, each from the left; +1 is Black's.
+    /// Owners row by row from the top, each row from the left; +1 is Black's.
     ownership: Vec<f64>,
 }
 
@@ -127,21 +127,22 @@ struct CandidateMove {
 #[derive(Serialize)]
 struct MoveJudgement {
     class: &'static str,
-    /// Good only because the loss may be chance.
+    /// Whether the move is called good only because the loss may be chance.
     is_unclear: bool,
     is_first_choice: bool,
     is_better_than_first_choice: bool,
-    /// Had the first choice a search of its own?
+    /// Whether the first choice had a search of its own.
     is_checked: bool,
     loss: Number,
     score_loss: Number,
     best: CandidateMove,
 }
 
-/// The review as one JSON document.
+/// Returns the review as one JSON document.
 ///
 /// # Errors
-/// None that is known: all values can be written.
+///
+/// Returns an error if the document cannot be written, which no value causes.
 pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
     let Facts { thresholds, .. } = &reviewed.facts;
     let (line, facts, review) = (&reviewed.line, &reviewed.facts, &reviewed.review);
@@ -187,7 +188,7 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
     Ok(text)
 }
 
-/// Four digits are more than the numbers are worth.
+/// Rounds to four decimal places, which is more than the precision of the numbers.
 fn rounded(number: f32) -> f64 {
     (unsigned_zero(number, 4) * 1e4).round() / 1e4
 }
@@ -223,7 +224,7 @@ fn position(
     size: BoardSize,
     index: usize,
     step: &Step,
-    analysis: Option<&Analysis>,
+    analysis: Option<&PositionReview>,
     judgement: Option<&Judgement>,
 ) -> Position {
     let mv = match &step.change {
@@ -268,7 +269,7 @@ fn candidate(candidate: &Candidate) -> CandidateMove {
     }
 }
 
-/// Values of points, which come row by row from the bottom, row by row from the top.
+/// Reorders values of points from row by row from the bottom to row by row from the top.
 pub(super) fn from_the_top(size: BoardSize, values: &[f32]) -> impl Iterator<Item = f32> + '_ {
     values.chunks(size.columns()).rev().flatten().copied()
 }

@@ -1,14 +1,14 @@
-//! The judgement of one move: how much it lost, and what that is called.
+//! The judgement of one move: its loss and its class.
 
-use super::analysis::{Analysis, Candidate};
+use super::analysis::{Candidate, PositionReview};
 use super::estimate::Estimate;
 use super::scatter::Scatter;
 use kosumi_go::board::{Color, Move};
 
-/// What a move is called.
+/// Class of a move.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Class {
-    /// Nothing to say, or nothing sure; see [`Judgement::is_unclear`].
+    /// No loss, or no sure one; see [`Judgement::is_unclear`].
     Good,
     /// See [`Thresholds`].
     Inaccuracy,
@@ -22,7 +22,7 @@ impl Class {
     /// From the best to the worst.
     pub const ALL: [Class; 4] = [Class::Good, Class::Inaccuracy, Class::Mistake, Class::Blunder];
 
-    /// The word.
+    /// Name of the class.
     pub const fn name(self) -> &'static str {
         match self {
             Class::Good => "good",
@@ -32,7 +32,7 @@ impl Class {
         }
     }
 
-    /// What it is marked with, as in chess; nothing for a good move.
+    /// Sign of the class, as in chess; empty for a good move.
     pub const fn sign(self) -> &'static str {
         match self {
             Class::Good => "",
@@ -43,7 +43,7 @@ impl Class {
     }
 }
 
-/// Losses of win rate, in `[0, 1]`, from which a move is an inaccuracy, a mistake, a blunder. Ascending.
+/// Losses of win rate, in `[0, 1]`, from which a move is an inaccuracy, a mistake or a blunder, in ascending order.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Thresholds {
     inaccuracy: f32,
@@ -58,13 +58,13 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// `None` unless they are ascending, above 0 and at most 1.
+    /// Returns the thresholds. `None` unless they are ascending, above 0 and at most 1.
     pub fn new(inaccuracy: f32, mistake: f32, blunder: f32) -> Option<Thresholds> {
         let is_ordered = 0.0 < inaccuracy && inaccuracy < mistake && mistake < blunder && blunder <= 1.0;
         is_ordered.then_some(Thresholds { inaccuracy, mistake, blunder })
     }
 
-    /// The loss from which a move has this name.
+    /// Returns the loss from which a move belongs to a class.
     pub fn least(&self, class: Class) -> f32 {
         match class {
             Class::Good => 0.0,
@@ -74,35 +74,35 @@ impl Thresholds {
         }
     }
 
-    /// The name of a loss.
+    /// Returns the class of a loss.
     pub fn class(&self, loss: Estimate) -> Class {
         let named = Class::ALL.into_iter().rev().find(|&class| loss.mean >= self.least(class));
         named.filter(|_| loss.is_sure()).unwrap_or(Class::Good)
     }
 }
 
-/// What is said of a move that was played.
+/// Judgement of a move that was played.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judgement {
-    /// Was it the move that the search would have made?
+    /// Whether the search would have made the move.
     pub is_first_choice: bool,
-    /// The first choice; its numbers are those of its own search, if there was one.
+    /// The first choice, with the numbers of its own search if there was one.
     pub best: Candidate,
-    /// Was the first choice searched as long as the move that was played?
+    /// Whether the first choice was searched as long as the move that was played.
     pub is_checked: bool,
-    /// Win rate that the player lost, in `[0, 1]`; 0 for the first choice.
+    /// Loss of win rate, in `[0, 1]`; 0 for the first choice.
     pub loss: Estimate,
-    /// Points that the player lost; 0 for the first choice.
+    /// Loss in points; 0 for the first choice.
     pub score_loss: Estimate,
-    /// Its name.
+    /// Class of the move.
     pub class: Class,
-    /// Would the loss have a bad name if it could not be chance?
+    /// Whether the loss is that of a worse class than good, but may be chance.
     pub is_unclear: bool,
-    /// Is it, beyond chance and by as much as makes an inaccuracy, better than the first choice?
+    /// Whether the move is better than the first choice, beyond chance and by the threshold of an inaccuracy.
     pub is_better: bool,
 }
 
-/// A move that was played beside the first choice, before it is known how sure the numbers are.
+/// A move that was played and the first choice, before the errors of the numbers are known.
 #[derive(Clone, Debug)]
 pub(super) struct Comparison {
     color: Color,
@@ -112,15 +112,15 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Compares `color`'s move from a position: `before` is what is known of that, `after` of the position behind the
-    /// move. `check` analyses the position behind another move. `None` if the search knew no move.
+    /// Compares `color`'s move with the first choice. `before` reviews the position, `after` the one after the move.
+    /// `check` analyses the position after another move. `None` if the search knew no move.
     pub(super) fn new(
         color: Color,
         mv: Move,
-        before: &Analysis,
-        after: &Analysis,
+        before: &PositionReview,
+        after: &PositionReview,
         thresholds: &Thresholds,
-        check: impl FnOnce(Move) -> Option<Analysis>,
+        check: impl FnOnce(Move) -> Option<PositionReview>,
     ) -> Option<Comparison> {
         let mut best = before.best()?.clone();
         let is_first_choice = best.mv == mv;
@@ -133,7 +133,7 @@ impl Comparison {
             is_checked = true;
             best.win_rate = checked.win_rate;
             best.score = checked.score;
-            // The search of its own looked further.
+            // The choice's own search has the longer variation.
             if let Some(answer) = checked.best() {
                 best.variation.truncate(1);
                 best.variation.extend(&answer.variation);
@@ -142,8 +142,13 @@ impl Comparison {
         Some(Comparison { color, best, is_first_choice, is_checked })
     }
 
-    /// The judgement, once it is known how far searches scatter; `after` knows already.
-    pub(super) fn judge(self, after: &Analysis, scatter: &Scatter, thresholds: &Thresholds) -> Judgement {
+    /// Returns the judgement, when the scatter of searches is known. The errors of `after` contain it already.
+    pub(super) fn judge(
+        self,
+        after: &PositionReview,
+        scatter: &Scatter,
+        thresholds: &Thresholds,
+    ) -> Judgement {
         let Comparison { color, mut best, is_first_choice, is_checked } = self;
         if is_first_choice {
             (best.win_rate, best.score) = (after.win_rate, after.score);

@@ -1,46 +1,46 @@
-//! The main line of a recorded game: its positions one after the other, and the way back.
+//! The main line of a recorded game: its positions, forwards and backwards.
 
 use kosumi_go::board::{BoardSize, Cell, Color, Move, Point, PointMap};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Record, SgfError, Strictness};
 
-/// How a position came about.
+/// Origin of a position.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// By setting up stones; the first position always is. What is different from the position before, which is the
-    /// empty board for the first one: `None` for a point that is empty now.
+    /// A set-up, as the first position always is: the points that differ from the position before, or from the empty
+    /// board for the first one. `None` for a point that is empty now.
     SetUp(Vec<(Point, Option<Color>)>),
-    /// By a move.
+    /// A move.
     Move {
-        /// Who moved.
+        /// Colour of the player.
         color: Color,
         /// The move.
         mv: Move,
-        /// Stones that left the board.
+        /// Stones that the move lifted.
         lifted: Vec<Point>,
     },
 }
 
-/// A position of the game and how it came about.
+/// A position of the game.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
-    /// The node of the record's main line that it belongs to.
+    /// Number of its node in the record's main line.
     pub node: usize,
-    /// Moves of the game so far, passes included.
+    /// Number of moves up to the position, passes included.
     pub moves: usize,
-    /// What led to it.
+    /// Origin of the position.
     pub change: Change,
-    /// Whose turn it is: that of whoever made the next move, if a move follows.
+    /// Side to move: the player of the next move, if a move follows.
     pub to_move: Color,
 }
 
-/// A stretch of the game without set-up.
+/// A part of the game without set-up.
 #[derive(Clone, Debug)]
 struct Segment {
-    /// The number of its first step.
+    /// Number of its first step.
     first: usize,
-    /// The game at that step; no moves have been made in it.
+    /// Game at that step, without moves.
     start: Game,
 }
 
@@ -53,22 +53,23 @@ pub struct MainLine {
 }
 
 impl MainLine {
-    /// Plays the main line of a record. `komi` is used if the record does not say. Moves that break the rules are
-    /// followed as far as they can be; the line ends before one that cannot, and the warnings say so.
+    /// Plays the main line of a record. `komi` is used if the record has none. Moves that break the rules are
+    /// followed where possible. The line ends before a move that cannot be followed, with a warning.
     ///
     /// # Errors
-    /// None today; see [`Record::replay`].
+    ///
+    /// Returns the error of [`Record::replay`], which has none today.
     pub fn of_record(record: &Record, rules: Rules, komi: f32) -> Result<MainLine, SgfError> {
         let mut line = MainLine { steps: Vec::new(), segments: Vec::new(), warnings: Vec::new() };
         let mut cells = PointMap::filled(Cell::Empty);
         let watch = |node: usize, game: &Game| line.note(node, game, &mut cells);
         let replayed = record.replay_watched(rules, komi, None, Strictness::Tolerant, watch)?;
         line.warnings = replayed.warnings;
-        // Where the first moves are handicap stones, they are from the first of them on.
+        // If the first moves are handicap stones, the compensation applies from the first of them on.
         if let [whole] = &mut line.segments[..] {
             whole.start.set_handicap(replayed.game.handicap());
         }
-        // Whoever moves next is on turn, whatever the colours before were.
+        // The player of the next move is the side to move, whatever the colours before were.
         for index in 1..line.steps.len() {
             if let Change::Move { color, .. } = line.steps[index].change {
                 line.steps[index - 1].to_move = color;
@@ -90,7 +91,7 @@ impl MainLine {
         let in_segment = self.segments.last().map_or(0, |segment| self.steps.len() - segment.first);
         let moves = self.steps.last().map_or(0, |step| step.moves);
         match game.records().last() {
-            // The first step of a segment has no move, so a new move makes as many records as there are steps.
+            // The first step of a segment has no move, so after a new move there are as many records as steps.
             Some(record) if game.records().len() == in_segment => {
                 let change =
                     Change::Move { color: record.color, mv: record.mv, lifted: record.lifted.to_vec() };
@@ -100,12 +101,12 @@ impl MainLine {
                 self.segments.push(Segment { first: self.steps.len(), start: game.clone() });
                 self.steps.push(Step { node, moves, change: Change::SetUp(different), to_move });
             }
-            // A node that gives the turn to somebody, or sets up what is there already.
+            // A node that only sets the side to move, or sets up the stones that are on the board.
             _ => {
                 if let Some(last) = self.steps.last_mut() {
                     last.to_move = to_move;
                 }
-                // A game that begins here must know who begins.
+                // A game that begins here needs its side to move.
                 if game.records().is_empty() {
                     if let Some(segment) = self.segments.last_mut().filter(|_| in_segment == 1) {
                         segment.start = game.clone();
@@ -117,7 +118,7 @@ impl MainLine {
         }
     }
 
-    /// The positions in order. There is always a first one.
+    /// The positions in order, at least one.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -137,19 +138,19 @@ impl MainLine {
         self.steps.last().map_or(0, |step| step.moves)
     }
 
-    /// This main line, with places in the file of the record instead of places in its text.
+    /// Returns this main line with positions in the file of the record in place of positions in its text.
     #[must_use]
     pub fn located(mut self, bytes: &[u8]) -> MainLine {
         self.warnings = self.warnings.into_iter().map(|warning| warning.located(bytes)).collect();
         self
     }
 
-    /// What could not be followed, and what was passed over.
+    /// Warnings about moves that could not be followed, and about properties that were skipped.
     pub fn warnings(&self) -> &[SgfError] {
         &self.warnings
     }
 
-    /// The game at a step, the right player on turn; `None` behind the last step.
+    /// Returns the game at a step, with the right side to move; `None` after the last step.
     pub fn game_at(&self, index: usize) -> Option<Game> {
         let step = self.steps.get(index)?;
         let segment = self.segments.iter().rev().find(|segment| segment.first <= index)?;
@@ -163,15 +164,15 @@ impl MainLine {
         Some(game)
     }
 
-    /// Shows every position from the last to the first, the right player on turn. The visitor must leave the game as
-    /// it is.
+    /// Calls a function with every position from the last to the first, with the right side to move. The function must
+    /// leave the game unchanged.
     pub fn backwards(&self, mut visit: impl FnMut(usize, &mut Game)) {
         let mut end = self.steps.len();
         for segment in self.segments.iter().rev() {
             let mut game = segment.start.clone();
             for step in &self.steps[segment.first + 1..end] {
                 if let Change::Move { color, mv, .. } = step.change {
-                    // It could be played before, under the same rules, from the same position.
+                    // The move was played before, under the same rules and from the same position.
                     let played = game.play_tolerant(color, mv);
                     debug_assert!(played.is_ok(), "{color} {mv}");
                 }
@@ -186,7 +187,7 @@ impl MainLine {
     }
 }
 
-/// What `look` sees after another move; `None` if the move is not legal. The game is the same afterwards.
+/// Calls `look` with the game after another move and takes the move back. `None` if the move is illegal.
 pub(super) fn after<T>(game: &mut Game, color: Color, mv: Move, look: impl FnOnce(&Game) -> T) -> Option<T> {
     game.play(color, mv).ok()?;
     let seen = look(game);

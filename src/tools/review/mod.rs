@@ -1,22 +1,22 @@
-//! Reviews: what each move of a recorded game gained and lost.
+//! Reviews of recorded games: the loss of every move.
 //!
 //! *Record → [`MainLine`] → [`review`] { [`Analyst`] for each position } → [`Review`] → [`Reviewed`] → [`annotated`] record,
-//! [`page`], [`json`].* No file is written and no clock is read here; the analyst is usually the engine, and a table in
-//! tests.
+//! [`page`], [`json`].* No file is written and no clock is read here. The analyst is the engine, or a table in
+//! tests. Its numbers come from [`search::Analysis`](kosumi_search::Analysis), as those of all protocols do.
 //!
-//! **How a move is judged.** The position after it is searched like every other position of the game, so the move
-//! that was played gets as much attention as any. It is compared with the *first choice*, the move that the search
-//! of the position before visited most. If the two differ by half of what makes an inaccuracy or more, either way,
-//! the position after the first choice gets a search of its own too, as long as the other one: two values of the
-//! same kind are compared, and a lucky run that made a move the first choice does not make the other a mistake.
+//! **Judgement of a move.** The position after it is searched like every other position of the game. The move is compared
+//! with the *first choice*, the best move by the search of the position before. If the two differ by half of what makes
+//! an inaccuracy or more, either way,
+//! the position after the first choice gets a search of its own, as long as the other one. So two values of the
+//! same kind are compared, and chance that made a move the first choice does not make the other a mistake.
 //!
 //! **Order.** Positions are searched from the last to the first. They share the engine's node table: when a position
-//! is searched, the continuation that was played is known already. What a node knows does not depend on the path to
+//! is searched, the continuation that was played is known already. The contents of a node do not depend on the path to
 //! it, so this is sound; see the invariants of [`search`](kosumi_search).
 //!
-//! **Chance.** Values come with their standard error, which is measured in part: some positions are searched twice, see
-//! [`Scatter`]. A move is not called more than good unless its loss is at least 2.5 times the error of that loss. The
-//! error is that of chance alone: the evaluator can be wrong about a position and sure of it.
+//! **Chance.** Values have a standard error, which is measured in part: some positions are searched twice, see
+//! [`Scatter`]. A move is called good unless its loss is at least 2.5 times the error of that loss. The error is that of
+//! chance alone: the evaluator can be wrong about a position and sure of it.
 //!
 //! Uses `engine` and what is below it, `sgf` and `pages`.
 
@@ -38,7 +38,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::{Analysis, Candidate};
+pub use analysis::{Candidate, PositionReview};
 pub use analyst::{Analyst, EngineAnalyst};
 pub use annotate::{Tried, annotated, annotated_with};
 pub use estimate::Estimate;

@@ -1,23 +1,23 @@
-//! What is known of a position, packed as JSON for pages. Shares are in thousandths, points of the board two letters as
-//! in SGF, owners one letter each. Scripts know no rules of Go: what a move lifts from the board comes with it.
+//! Numbers of a position as compact JSON for pages. Shares are in thousandths. A point is two letters as in SGF, an owner
+//! one letter. Scripts know no rules of Go, so the stones that a move lifts are listed with it.
 
-use super::analysis::Analysis;
+use super::analysis::PositionReview;
 use super::estimate::Estimate;
 use super::json::from_the_top;
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::Game;
 use serde::Serialize;
 
-/// Moves of a variation that are shown.
+/// Number of moves of a variation that are shown.
 const VARIATION_MOVES: usize = 12;
 
-/// What is known of a position.
+/// Numbers of a position.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Numbers {
-    /// Black's win rate and its error in thousandths, lead and its error in tenths, visits.
+    /// Black's win rate and its error in thousandths, Black's lead and its error in tenths, visits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a: Option<[i32; 5]>,
-    /// Owners from the top left, `A` (White's) to `y` (Black's).
+    /// Owners from the top left, `A` (White) to `y` (Black).
     #[serde(skip_serializing_if = "String::is_empty")]
     pub o: String,
     /// Candidates.
@@ -25,10 +25,10 @@ pub struct Numbers {
     pub k: Vec<Line>,
 }
 
-/// A move and what follows.
+/// A move and the moves that follow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Line {
-    /// Simulations.
+    /// Visits.
     v: i32,
     /// Black's win rate in thousandths.
     w: i32,
@@ -36,14 +36,14 @@ pub struct Line {
     s: i32,
     /// The moves.
     l: String,
-    /// Which of them, counted from 0, lift which points.
+    /// Moves that lift stones, counted from 0, each with the points.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     x: Vec<(usize, String)>,
 }
 
 impl Numbers {
-    /// What an analysis says. The lines of `game`, at the position, begin with `color`'s moves.
-    pub fn new(game: &Game, color: Color, analysis: &Analysis) -> Numbers {
+    /// Packs the review of a position. `game` is at the position, and `color` plays the first move of every line.
+    pub fn new(game: &Game, color: Color, analysis: &PositionReview) -> Numbers {
         let (win_rate, score) = (analysis.win_rate, analysis.score);
         let lines = analysis.candidates.iter();
         Numbers {
@@ -62,12 +62,12 @@ impl Numbers {
     }
 }
 
-/// Mean owners, row by row from the lower left as an [`Analysis`] has them, as letters from the top left.
+/// Turns mean owners, row by row from the lower left as in a [`PositionReview`], into letters from the top left.
 pub fn owners(size: BoardSize, means: &[f32]) -> String {
     from_the_top(size, means).map(owner).collect()
 }
 
-/// A line of moves from a position, the first by `color`.
+/// Packs a line of moves from a position. `color` plays the first move.
 pub(super) fn line_data(
     game: &Game,
     color: Color,
@@ -100,7 +100,7 @@ pub(super) fn line_data(
     data
 }
 
-/// Two letters, from the top left; `--` for a pass.
+/// Returns the two letters of a point, counted from the top left; `--` for a pass.
 pub fn place(size: BoardSize, mv: Move) -> String {
     let of = |point: Point| {
         let letter = |number: usize| char::from(b'a' + number as u8);
@@ -109,7 +109,7 @@ pub fn place(size: BoardSize, mv: Move) -> String {
     mv.point().map_or("--".to_owned(), of)
 }
 
-/// A mean owner as one of 51 letters.
+/// Turns a mean owner into one of 51 letters.
 fn owner(mean: f32) -> char {
     let level = ((mean.clamp(-1.0, 1.0) + 1.0) * 25.0).round() as u8;
     char::from(if level < 26 { b'A' + level } else { b'a' + level - 26 })

@@ -1,7 +1,7 @@
-//! The page: one HTML file with the board, curves and lists of a review, for a browser without a network.
+//! The page of a review: one HTML file with board, curves and lists, which needs no network connection.
 //!
-//! The numbers go into the page as JSON, see `page_data.rs`, and scripts draw them. Lists, tables and summaries are
-//! written here, and are there without scripts as well.
+//! The page contains the numbers as JSON (`page_data.rs`), and scripts draw them. Lists, tables and summaries are
+//! written here, so that they are visible without scripts.
 
 use super::facts::{Facts, explanation};
 use super::judge::{Class, Judgement, Thresholds};
@@ -18,16 +18,16 @@ use maud::{Markup, PreEscaped, Render, html};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Moves in the list of the worst.
+/// Number of moves in the list of the worst.
 const WORST_MOVES: usize = 20;
 
-/// The page of a review, as a file.
+/// Returns the page of a review as a file.
 pub fn page(reviewed: &Reviewed) -> String {
     make(reviewed, None).0
 }
 
-/// The page of a review with the engine behind it, and its content security policy. `run` tells it from other reviews
-/// of the same program.
+/// Returns the page of a review with an engine behind it, and its content security policy. `run` identifies the review
+/// among those of the same process.
 pub fn live_page(reviewed: &Reviewed, run: u64) -> (String, String) {
     make(reviewed, Some(run))
 }
@@ -90,12 +90,12 @@ fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
     (page.to_string(), page.policy())
 }
 
-/// The data as JSON that can stand in a `allow_script` element.
+/// Returns the data as JSON that is safe in a `script` element.
 fn embedded_data(data: &Data) -> String {
     embedded(&serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned()))
 }
 
-/// Facts about the game in one line.
+/// Returns facts about the game in one line.
 fn details(facts: &Facts) -> Markup {
     let mut items: Vec<Markup> = facts.result.iter().map(|result| html! { b { (result) } }).collect();
     items.extend(facts.details.iter().map(|(_, text)| html! { (text) }));
@@ -113,7 +113,7 @@ fn details(facts: &Facts) -> Markup {
     }
 }
 
-/// The title of rules that have a name, otherwise their description.
+/// Returns the name of rules, or their description if they have none.
 fn rules_title(rules: Rules) -> Text {
     match rules.as_preset() {
         Some(preset) => localized(format!("title-{}", preset.names[0])),
@@ -121,7 +121,7 @@ fn rules_title(rules: Rules) -> Text {
     }
 }
 
-/// The board with the names above it, and the buttons below.
+/// Returns the board with the names above it and the buttons below.
 fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
     html! {
         section.stage aria-label=(english("board")) data-label="board" {
@@ -169,7 +169,7 @@ fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
     }
 }
 
-/// The buttons that go through the game.
+/// Returns the buttons that move through the game.
 fn transport() -> Markup {
     let icon = |path: &str| html! { svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(path) {} } };
     let question = html! { span aria-hidden="true" { "?" } };
@@ -197,7 +197,7 @@ fn transport() -> Markup {
     }
 }
 
-/// A button that is on or off: its words, and what is said of it under the mouse.
+/// Returns a button that is on or off, with its label and its tooltip.
 fn toggle(id: &str, is_on: bool, text: &str, key: Option<&str>) -> Markup {
     let hint = format!("{text}-hint");
     html! {
@@ -207,7 +207,7 @@ fn toggle(id: &str, is_on: bool, text: &str, key: Option<&str>) -> Markup {
     }
 }
 
-/// A player's name, or the colour's.
+/// Returns a player's name, or the name of the colour.
 fn seat_name(facts: &Facts, color: Color) -> Markup {
     match &facts.players[color] {
         Some(name) => html! { span.name { (name) } },
@@ -215,7 +215,7 @@ fn seat_name(facts: &Facts, color: Color) -> Markup {
     }
 }
 
-/// What is said of the position beside the board.
+/// Returns the description of the position beside the board.
 fn side(facts: &Facts) -> Markup {
     html! {
         section.side aria-label=(english("analysis")) data-label="analysis" {
@@ -262,7 +262,7 @@ fn side(facts: &Facts) -> Markup {
     }
 }
 
-/// What the colours of best moves say: the classes, and what is lost against the first choice.
+/// Returns the legend of the colours of candidates: classes by the loss against the first choice.
 fn legend(thresholds: &Thresholds) -> [(&'static str, Text); 5] {
     let percent = |share: f32| format!("{} %", (1000.0 * share).round() / 10.0);
     let (inaccuracy, mistake) = (thresholds.least(Class::Inaccuracy), thresholds.least(Class::Mistake));
@@ -275,10 +275,10 @@ fn legend(thresholds: &Thresholds) -> [(&'static str, Text); 5] {
     ]
 }
 
-/// Opening, middle game and endgame: the last move of each on a board of 19×19, and of smaller boards in proportion.
+/// Last moves of opening, middle game and endgame on a 19×19 board; in proportion on smaller boards.
 const STAGES: [(&str, usize); 3] = [("stage-1", 50), ("stage-2", 150), ("stage-3", usize::MAX)];
 
-/// What each player lost in each part of the game.
+/// Returns a table of the losses of each player in each part of the game.
 fn stages(reviewed: &Reviewed) -> Markup {
     let area = reviewed.line.size().area();
     let scaled = |moves: usize| moves.saturating_mul(area) / 361;
@@ -342,7 +342,7 @@ fn stages(reviewed: &Reviewed) -> Markup {
     }
 }
 
-/// Buttons that choose whose moves are shown.
+/// Returns the buttons that choose the player whose moves are shown.
 fn filter() -> Markup {
     html! {
         div.filter role="group" aria-label=(english("whose-moves")) data-label="whose-moves" {
@@ -353,7 +353,7 @@ fn filter() -> Markup {
     }
 }
 
-/// One card for each player.
+/// Returns one card for each player.
 fn player_card(reviewed: &Reviewed, color: Color) -> Markup {
     let summary = &reviewed.review.players[color];
     html! {
@@ -401,12 +401,12 @@ fn player(summary: &PlayerSummary) -> Markup {
     }
 }
 
-/// A class as the sign that marks it.
+/// Returns a class with its sign.
 fn sign(class: Class) -> Markup {
     html! { span class={ "sign " (class.name()) } { (class.sign()) } }
 }
 
-/// The list of the moves that lost most.
+/// Returns the list of the moves with the greatest losses.
 fn worst(reviewed: &Reviewed) -> Markup {
     let worst = &reviewed.review.worst;
     let left = worst.len().saturating_sub(WORST_MOVES);
@@ -455,7 +455,7 @@ fn accuracy_curve() -> Markup {
     }
 }
 
-/// Keys and what they do.
+/// Returns the list of keys.
 const KEYS: [(&[&str], &str); 8] = [
     (&["←", "→"], "keys-one"),
     (&["Page Up", "Page Down"], "keys-ten"),
@@ -467,7 +467,7 @@ const KEYS: [(&[&str], &str); 8] = [
     (&["Esc"], "keys-escape"),
 ];
 
-/// What was spent on each position.
+/// Returns the description of the search.
 fn spent(facts: &Facts) -> Text {
     let count = facts.playouts.map(|count| grouped(count.into()));
     match (count, facts.seconds) {
@@ -477,7 +477,7 @@ fn spent(facts: &Facts) -> Text {
     }
 }
 
-/// How to read the page.
+/// Returns the explanation of the page.
 fn about(reviewed: &Reviewed) -> Markup {
     let facts = &reviewed.facts;
     html! {

@@ -1,4 +1,4 @@
-//! What the scripts of the page draw: the game and the numbers as JSON, packed as in `packed.rs`.
+//! Data for the scripts of the page: the game and the numbers as JSON, packed as in `packed.rs`.
 
 use super::annotate::{VARIATION as OURS, annotated, without_ours};
 use super::judge::{Class, Judgement};
@@ -12,54 +12,54 @@ use kosumi_go::handicap::star_points;
 use kosumi_go::sgf::NodeId;
 use serde::Serialize;
 
-/// Everything that the scripts draw.
+/// All data of a page.
 #[derive(Serialize)]
 pub(super) struct Data {
     columns: usize,
     rows: usize,
     /// Two letters each.
     stars: String,
-    /// Least losses of an inaccuracy, a mistake, a blunder, in thousandths.
+    /// Least losses of an inaccuracy, a mistake and a blunder, in thousandths.
     thresholds: [i32; 3],
-    /// Step and accuracy in thousandths, for Black and White.
+    /// Steps with the accuracy in thousandths, for Black and White.
     accuracy: [Vec<(usize, i32)>; 2],
-    /// How many of the steps are those of the main line. The others branch off.
+    /// Number of steps of the main line. The others belong to variations.
     main: usize,
     steps: Vec<StepData>,
-    /// The annotated record, and a name for its file.
+    /// Annotated record, and a name for its file.
     sgf: String,
     name: String,
-    /// Is the engine behind the page?
+    /// Whether an engine is behind the page.
     live: bool,
-    /// Which review this is, of those that one program makes.
+    /// Number of the review among those of the process.
     run: u64,
 }
 
 #[derive(Serialize)]
 struct StepData {
-    /// The step before, behind the main line; there it is the one before in the list.
+    /// Previous step, for steps of variations. In the main line it is the previous one of the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     p: Option<usize>,
-    /// Moves so far.
+    /// Number of moves up to the step.
     n: usize,
-    /// Whose turn it is: `B` or `W`.
+    /// Side to move: `B` or `W`.
     t: char,
-    /// The move that led here: colour and point.
+    /// Move that led to the step: colour and point.
     #[serde(skip_serializing_if = "Option::is_none")]
     m: Option<String>,
-    /// Points that it lifted.
+    /// Points that the move lifted.
     #[serde(skip_serializing_if = "String::is_empty")]
     x: String,
-    /// Set-up instead of a move: points that are Black's, White's, empty now.
+    /// Set-up in place of a move: points that are black, white and empty now.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<[String; 3]>,
     /// The record's comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     c: Option<String>,
-    /// What is known of the position.
+    /// Numbers of the position.
     #[serde(flatten)]
     numbers: Numbers,
-    /// The judgement of the move that led here.
+    /// Judgement of the move that led to the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     j: Option<JudgementData>,
 }
@@ -68,12 +68,12 @@ struct StepData {
 struct JudgementData {
     /// Class: 0 good, 1 inaccuracy, 2 mistake, 3 blunder.
     c: usize,
-    /// The first choice (1), better than that (2), unclear (3).
+    /// 1 for the first choice, 2 for a better move, 3 for an unclear one.
     #[serde(skip_serializing_if = "is_zero")]
     f: u8,
-    /// Loss of win rate and its error in thousandths, of points and its error in tenths.
+    /// Loss of win rate and its error in thousandths, loss in points and its error in tenths.
     l: [i32; 4],
-    /// The first choice's line, unless it was played.
+    /// Line of the first choice, unless it was played.
     #[serde(skip_serializing_if = "Option::is_none")]
     b: Option<Line>,
 }
@@ -82,10 +82,10 @@ fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
-/// Most positions of variations that are shown.
+/// Greatest number of positions of variations that are shown.
 const BRANCHES_MOST: usize = 3000;
 
-/// The data of a review; `live` says that the engine is behind the page, and in which of its reviews.
+/// Collects the data of a review. `live` is the number of the review if an engine is behind the page.
 pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
     let (main_line, review) = (&reviewed.line, &reviewed.review);
     let size = main_line.size();
@@ -125,7 +125,7 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
         }
         steps.push(data);
     }
-    // Lines need the game at their position, for what their moves lift.
+    // Lines need the game at their position, for the stones that their moves lift.
     main_line.backwards(|index, game| {
         let color = main_line.steps()[index].to_move;
         if let Some(analysis) = &review.analyses[index] {
@@ -160,14 +160,14 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
     }
 }
 
-/// Adds the variations of the record: the moves that branch off the main line, and what follows them. What sets up stones
-/// in a variation, or cannot be played, ends it.
+/// Adds the variations of the record: the moves that leave the main line, and those that follow. A variation ends at a
+/// set-up and at a move that cannot be played.
 fn add_branches(reviewed: &Reviewed, steps: &mut Vec<StepData>) {
     let (tree, main_line) = (&reviewed.tree, &reviewed.line);
     let line = tree.main_line();
     let main = main_line.steps();
     main_line.backwards(|index, game| {
-        // The last step of a node is where its children go on.
+        // The children of a node follow its last step.
         let node = main[index].node;
         if main.get(index + 1).is_some_and(|next| next.node == node) {
             return;

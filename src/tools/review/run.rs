@@ -1,6 +1,6 @@
-//! Going through a game.
+//! The review of a game, position by position.
 
-use super::analysis::Analysis;
+use super::analysis::PositionReview;
 use super::analyst::Analyst;
 use super::judge::{Comparison, Judgement, Thresholds};
 use super::main_line::{self, Change, MainLine, Step};
@@ -8,14 +8,14 @@ use super::scatter::{self, Scatter};
 use super::summary::{PlayerSummary, worst};
 use kosumi_go::board::{ByColor, Color, Move};
 
-/// What to review.
+/// Scope of a review.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scope {
-    /// The first move to judge, counted from 1.
+    /// First move that is judged, counted from 1.
     pub from: usize,
-    /// The last one.
+    /// Last move that is judged.
     pub to: usize,
-    /// Losses from which a move has a bad name.
+    /// Losses from which a move is an inaccuracy, a mistake or a blunder.
     pub thresholds: Thresholds,
 }
 
@@ -26,38 +26,38 @@ impl Default for Scope {
 }
 
 impl Scope {
-    /// Is the position after this many moves one that has to be searched?
+    /// Returns true if the position after this number of moves has to be searched.
     pub fn holds(&self, moves: usize) -> bool {
         moves + 1 >= self.from && moves <= self.to
     }
 }
 
-/// What is known of the steps of a game.
+/// Review of a game.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Review {
     /// One entry for every step of the main line; `None` out of scope.
-    pub analyses: Vec<Option<Analysis>>,
+    pub analyses: Vec<Option<PositionReview>>,
     /// One entry for every step: the judgement of the move that led to it, if it was a move.
     pub judgements: Vec<Option<Judgement>>,
-    /// What the numbers come to, for each player.
+    /// Summary for each player.
     pub players: ByColor<PlayerSummary>,
-    /// The steps of the moves that have a bad name, the greatest loss first.
+    /// Steps of inaccuracies, mistakes and blunders, the greatest loss first.
     pub worst: Vec<usize>,
-    /// How far searches of the same position differ.
+    /// Scatter of searches of the same position.
     pub scatter: Scatter,
-    /// Was everything in scope searched? If not, the first positions are missing.
+    /// Whether all positions in scope were searched. If not, the first ones are missing.
     pub is_complete: bool,
 }
 
 impl Review {
-    /// The first move that was judged, counted from 1.
+    /// Returns the first move that was judged, counted from 1.
     pub fn first_judged(&self, line: &MainLine) -> Option<usize> {
         let index = self.judgements.iter().position(Option::is_some)?;
         Some(line.steps()[index].moves)
     }
 
-    /// This review, with what a shorter one found where this one was stopped. A move is judged by two positions of the same
-    /// review, because values of different searches cannot be compared.
+    /// Returns this review, completed by a review with shorter searches where this one was stopped. A move is judged by two
+    /// positions of the same review, because values of different searches cannot be compared.
     #[must_use]
     pub fn completed_by(self, shorter: &Review, line: &MainLine) -> Review {
         if self.is_complete {
@@ -75,7 +75,7 @@ impl Review {
     /// A complete review.
     fn new(
         line: &MainLine,
-        analyses: Vec<Option<Analysis>>,
+        analyses: Vec<Option<PositionReview>>,
         judgements: Vec<Option<Judgement>>,
         scatter: Scatter,
     ) -> Review {
@@ -88,8 +88,8 @@ impl Review {
     }
 }
 
-/// Reviews a game. `progress` is told after each position how many are done and how many there are. If the analyst is
-/// interrupted, what is known by then is the review.
+/// Reviews a game. After each position `progress` gets the number of positions that are done and the number of all. If the
+/// analyst is interrupted, the review contains what is known by then.
 pub fn review(
     line: &MainLine,
     scope: &Scope,
@@ -106,7 +106,7 @@ pub fn review(
         done += 1;
         progress(done, total);
     };
-    let mut analyses: Vec<Option<Analysis>> = vec![None; steps.len()];
+    let mut analyses: Vec<Option<PositionReview>> = vec![None; steps.len()];
     let mut comparisons: Vec<Option<Comparison>> = vec![None; steps.len()];
     line.backwards(|index, game| {
         if !scope.holds(steps[index].moves) || analyst.is_interrupted() {

@@ -1,31 +1,31 @@
-//! How far two searches of the same position differ.
+//! Scatter of searches of the same position.
 //!
 //! The results of a search are not independent: it goes where the first ones were good. The standard error that
-//! follows from their number alone was measured to be too small by a factor of 1.1 to 2.8, and no constant would do:
-//! it depends on game, evaluator and length of the search. So some positions of the game are searched twice, the
-//! second time with other random numbers and without anything learned before, and what the two differ by beyond the error by
-//! number is added to every error.
+//! follows from their number alone was measured to be too small by a factor of 1.1 to 2.8. No constant would do: the factor
+//! depends on game, evaluator and length of the search. So some positions of the game are searched twice, the
+//! second time with other random numbers and without anything learned before. The difference beyond the error by number
+//! is added to every error.
 
-use super::analysis::Analysis;
+use super::analysis::PositionReview;
 use super::estimate::Estimate;
 
-/// One position in so many is searched twice.
+/// One position in this number is searched twice.
 const EVERY: usize = 7;
-/// But at least so many, if the game has them.
+/// Least number of positions that are searched twice, if the game has so many.
 const LEAST: usize = 10;
 
-/// What repeated searches have shown. Standard deviations of a single search, beyond its own error by number.
+/// Result of repeated searches: standard deviations of a single search, beyond its own error by number.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Scatter {
-    /// Positions that were searched twice.
+    /// Number of positions that were searched twice.
     pub repeats: usize,
-    /// Of win rates.
+    /// Standard deviation of win rates.
     pub win_rate: f32,
-    /// Of leads, in points.
+    /// Standard deviation of leads, in points.
     pub score: f32,
 }
 
-/// Which of so many positions are searched twice: evenly spread ones.
+/// Returns the positions that are searched twice out of a number of positions, evenly spread.
 pub(super) fn chosen(count: usize) -> Vec<usize> {
     let repeats = (count / EVERY).max(LEAST).min(count);
     (0..repeats).map(|number| (2 * number + 1) * count / (2 * repeats)).collect()
@@ -33,9 +33,9 @@ pub(super) fn chosen(count: usize) -> Vec<usize> {
 
 impl Scatter {
     /// Compares pairs of searches.
-    pub(super) fn of_pairs(pairs: &[(&Analysis, Analysis)]) -> Scatter {
-        let beyond = |part: fn(&Analysis) -> Estimate| {
-            let variance = |pair: &(&Analysis, Analysis)| {
+    pub(super) fn of_pairs(pairs: &[(&PositionReview, PositionReview)]) -> Scatter {
+        let beyond = |part: fn(&PositionReview) -> Estimate| {
+            let variance = |pair: &(&PositionReview, PositionReview)| {
                 let (first, second) = (part(pair.0), part(&pair.1));
                 let by_number = first.error * first.error + second.error * second.error;
                 ((first.mean - second.mean).powi(2) - by_number) / 2.0
@@ -50,14 +50,14 @@ impl Scatter {
         }
     }
 
-    /// Adds itself to the errors of a search.
+    /// Adds the scatter to the errors of a search.
     pub(super) fn widen(&self, win_rate: &mut Estimate, score: &mut Estimate) {
         win_rate.error = win_rate.error.hypot(self.win_rate);
         score.error = score.error.hypot(self.score);
     }
 
-    /// Adds itself to all errors of an analysis, unless that was a matter of counting.
-    pub(super) fn widen_all(&self, analysis: &mut Analysis) {
+    /// Adds the scatter to all errors of a position, unless the position was counted.
+    pub(super) fn widen_all(&self, analysis: &mut PositionReview) {
         if analysis.visits == 0 {
             return;
         }

@@ -1,4 +1,4 @@
-//! What the judgements of a game come to.
+//! Summaries of the judgements of a game.
 
 use super::judge::{Class, Judgement};
 use super::main_line::{Change, MainLine};
@@ -6,30 +6,30 @@ use kosumi_go::board::Color;
 
 /// Loss of win rate that halves a move's accuracy.
 const HALVING_LOSS: f32 = 0.1;
-/// Moves of a player over which the curve of accuracy is smoothed.
+/// Number of moves of a player over which the curve of accuracy is smoothed.
 const CURVE_MOVES: usize = 10;
 
-/// How good a move was, in `[0, 1]`: 1 without a loss, and half as much for every 10 % of win rate that it lost.
+/// Returns the accuracy of a move, in `[0, 1]`: 1 without a loss, halved by every 10 % of win rate that it lost.
 pub fn accuracy(judgement: &Judgement) -> f32 {
     (-judgement.loss.mean / HALVING_LOSS).exp2()
 }
 
-/// One player's moves.
+/// Summary of one player's moves.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PlayerSummary {
-    /// Moves that were judged.
+    /// Number of moves that were judged.
     pub moves: usize,
-    /// How many of them were the first choice.
+    /// Number of first choices.
     pub first_choices: usize,
-    /// How many of each class, in the order of [`Class::ALL`].
+    /// Number of moves of each class, in the order of [`Class::ALL`].
     pub classes: [usize; 4],
-    /// How many of the good ones are unclear.
+    /// Number of good moves that are unclear.
     pub unclear: usize,
-    /// How many were better than the first choice.
+    /// Number of moves that were better than the first choice.
     pub better: usize,
     /// Mean loss of win rate, in `[0, 1]`.
     pub mean_loss: f32,
-    /// How much of that chance makes of moves that lose nothing.
+    /// The part of that loss which chance alone would show for moves that lose nothing.
     pub noise: f32,
     /// Mean loss in points.
     pub mean_score_loss: f32,
@@ -40,7 +40,7 @@ pub struct PlayerSummary {
 }
 
 impl PlayerSummary {
-    /// The summary of `color`'s moves.
+    /// Summarises `color`'s moves.
     pub(super) fn of(color: Color, line: &MainLine, judgements: &[Option<Judgement>]) -> PlayerSummary {
         let own = line.steps().iter().zip(judgements).enumerate().filter_map(|(index, (step, judgement))| {
             let is_own = matches!(step.change, Change::Move { color: mover, .. } if mover == color);
@@ -75,7 +75,7 @@ impl PlayerSummary {
     }
 }
 
-/// The steps of the moves with a bad name, the greatest loss first; of equal ones the earlier.
+/// Returns the steps of inaccuracies, mistakes and blunders, the greatest loss first. Of equal losses the earlier comes first.
 pub(super) fn worst(judgements: &[Option<Judgement>]) -> Vec<usize> {
     let bad = |judgement: &Judgement| judgement.class > Class::Good;
     let loss = |index: usize| judgements[index].as_ref().map_or(0.0, |judgement| judgement.loss.mean);

@@ -126,12 +126,12 @@ struct Table {
 }
 
 impl Analyst for Table {
-    fn analyze(&mut self, game: &Game) -> Analysis {
+    fn analyze(&mut self, game: &Game) -> PositionReview {
         self.asked.push(game.board().to_string().replace([' ', '\n'], ""));
         self.look_up(game)
     }
 
-    fn analyze_afresh(&mut self, game: &Game) -> Analysis {
+    fn analyze_afresh(&mut self, game: &Game) -> PositionReview {
         let mut analysis = self.look_up(game);
         self.repeated += 1;
         analysis.win_rate.mean += self.scatter;
@@ -141,7 +141,7 @@ impl Analyst for Table {
 }
 
 impl Table {
-    fn look_up(&self, game: &Game) -> Analysis {
+    fn look_up(&self, game: &Game) -> PositionReview {
         let drawing = game.board().to_string().replace([' ', '\n'], "");
         let &(_, win_rate, score, best) =
             self.rows.iter().find(|row| row.0 == drawing).unwrap_or_else(|| panic!("{drawing}"));
@@ -153,7 +153,7 @@ impl Table {
             score: estimate(score),
             variation: vec![best, Move::Pass],
         };
-        Analysis {
+        PositionReview {
             to_move: game.to_move(),
             visits: 20,
             win_rate: estimate(win_rate),
@@ -196,11 +196,11 @@ struct Stopped {
 }
 
 impl Analyst for Stopped {
-    fn analyze(&mut self, game: &Game) -> Analysis {
+    fn analyze(&mut self, game: &Game) -> PositionReview {
         self.table.analyze(game)
     }
 
-    fn analyze_afresh(&mut self, game: &Game) -> Analysis {
+    fn analyze_afresh(&mut self, game: &Game) -> PositionReview {
         self.table.analyze_afresh(game)
     }
 

@@ -5,7 +5,7 @@ use crate::commands::Commands;
 use crate::words::unsigned_zero;
 use kosumi_go::board::{BoardSize, Move};
 use kosumi_gtp::{Command, Failure, Handler, InputWatch, Log, Response, Session};
-use kosumi_search::SearchReport;
+use kosumi_search::{Analysis, Extras, SearchReport};
 use std::time::Instant;
 
 /// Commands with autosave and log.
@@ -82,17 +82,18 @@ impl Handler for Served {
     }
 }
 
-/// Returns a summary of a search in one line.
+/// What a search found, in a line, from the perspective of the side to move.
 fn search_line(report: &SearchReport) -> String {
-    let win_rate = 50.0 * (1.0 + report.to_move.sign() as f32 * report.value);
+    let analysis = Analysis::new(report, &Extras::default()).seen_by_mover();
     let variation: Vec<String> = report.principal_variation().iter().take(12).map(Move::to_string).collect();
     format!(
-        "{} {win_rate:.1} %, score {:+.1}, {} visits ({} new), depth {}, memory {:.0} %: {}",
-        report.to_move,
-        unsigned_zero(report.score, 1),
-        report.visits,
-        report.playouts,
-        report.depth,
+        "{} {:.1} %, score {:+.1}, {} visits ({} new), depth {}, memory {:.0} %: {}",
+        analysis.to_move,
+        100.0 * analysis.root.win_rate,
+        unsigned_zero(analysis.root.lead, 1),
+        analysis.visits,
+        analysis.playouts,
+        analysis.depth,
         100.0 * report.usage.fullness(),
         variation.join(" "),
     )

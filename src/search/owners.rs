@@ -1,0 +1,211 @@
+//! Who is expected to own the points of the board, for reports: averages over the tree.
+//!
+//! A node has no place for an owner of every point. The network's evaluations have them, and the evaluator remembers its
+//! evaluations, so the tree is walked when a report asks. Playouts remember nothing; their owners are summed while the
+//! search runs, and those after a move come from a few playouts of their own.
+
+use super::NodeTable;
+use super::node::NodeId;
+use kosumi_eval::{Evaluator, Ownership};
+use kosumi_go::board::{BoardSize, Move};
+use kosumi_go::game::{Game, Line};
+
+/// What a report contains besides the statistics of the search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Detail {
+    /// What the network alone says of the position: the network is called again if that has been forgotten.
+    pub raw: bool,
+    /// Owners of the points, and how far they scatter.
+    pub ownership: bool,
+    /// Owners after each move, and how far they scatter.
+    pub moves_ownership: bool,
+}
+
+/// Expected owner of every point in the order of [`BoardSize::points`].
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Owners {
+    /// Mean owner, in `[-1, 1]`, +1 for Black.
+    pub mean: Vec<f32>,
+    /// Standard deviation of the owner over the evaluations, in `[0, 1]`.
+    pub stdev: Vec<f32>,
+}
+
+impl Owners {
+    /// Owners by one evaluation of a network, in steps of 1/127.
+    pub(crate) fn of_evaluation(owners: &[i8]) -> Option<Owners> {
+        let mut sums = Sums::new(owners.len());
+        sums.add(owners, 1.0);
+        sums.owners()
+    }
+
+    /// Owners by summed evaluations. In a playout every point is one player's, so the deviation follows from the mean. Of
+    /// sums over a network's evaluations it is the largest possible one.
+    pub fn of_sums(size: BoardSize, ownership: &Ownership) -> Owners {
+        let mean: Vec<f32> = size.points().map(|point| ownership.mean(point)).collect();
+        let stdev = mean.iter().map(|mean| (1.0 - mean * mean).max(0.0).sqrt()).collect();
+        Owners { mean, stdev }
+    }
+}
+
+/// Nodes with a smaller share of the root's weight stand for everything behind them, so that a report takes milliseconds
+/// however long the search was.
+const LEAST_SHARE: f64 = 1.0 / 5000.0;
+
+/// Length of the longest line that is followed. On a graph a line may come back to a node.
+const LONGEST: usize = 400;
+
+/// Weighted sums over evaluations.
+struct Sums {
+    weight: f64,
+    owners: Vec<f32>,
+    squares: Vec<f32>,
+}
+
+impl Sums {
+    fn new(area: usize) -> Sums {
+        Sums { weight: 0.0, owners: vec![0.0; area], squares: vec![0.0; area] }
+    }
+
+    fn add(&mut self, owners: &[i8], weight: f64) {
+        self.weight += weight;
+        let weight = weight as f32;
+        for ((sum, square), &owner) in self.owners.iter_mut().zip(&mut self.squares).zip(owners) {
+            let owner = f32::from(owner) / f32::from(i8::MAX);
+            *sum += weight * owner;
+            *square += weight * owner * owner;
+        }
+    }
+
+    fn owners(self) -> Option<Owners> {
+        let weight = self.weight as f32;
+        if weight <= 0.0 {
+            return None;
+        }
+        let mean: Vec<f32> = self.owners.iter().map(|sum| (sum / weight).clamp(-1.0, 1.0)).collect();
+        let deviation = |(mean, square): (&f32, &f32)| (square / weight - mean * mean).max(0.0).sqrt();
+        let stdev = mean.iter().zip(&self.squares).map(deviation).collect();
+        Some(Owners { mean, stdev })
+    }
+}
+
+/// Reads owners out of the tree of a search.
+pub(crate) struct OwnersReader<'r, E> {
+    /// Tree and root; `None` if the tree is not in this process.
+    tree: Option<(&'r NodeTable, NodeId)>,
+    evaluator: &'r mut E,
+    size: BoardSize,
+    /// The line from the root to the current node, one entry for every node.
+    lines: Vec<Line<'r>>,
+}
+
+impl<'r, E: Evaluator> OwnersReader<'r, E> {
+    pub(crate) fn new(
+        tree: Option<(&'r NodeTable, NodeId)>,
+        game: &'r Game,
+        evaluator: &'r mut E,
+    ) -> OwnersReader<'r, E> {
+        OwnersReader { tree, evaluator, size: game.size(), lines: vec![Line::new(game)] }
+    }
+
+    /// The line of the root.
+    pub(crate) fn line(&self) -> &Line<'r> {
+        &self.lines[0]
+    }
+
+    /// The evaluator.
+    pub(crate) fn evaluator(&mut self) -> &mut E {
+        self.evaluator
+    }
+
+    /// Owners in the position of the root; `None` if no evaluation is remembered.
+    pub(crate) fn of_root(&mut self) -> Option<Owners> {
+        let (_, root) = self.tree?;
+        let mut sums = Sums::new(self.size.area());
+        self.gather(root, 1.0, &mut sums);
+        sums.owners()
+    }
+
+    /// Owners after a move of the root; `None` if nothing is known.
+    pub(crate) fn of_move(&mut self, mv: Move) -> Option<Owners> {
+        if !self.advance(mv) {
+            return None;
+        }
+        let owners = self.of_child(mv);
+        self.lines.truncate(1);
+        owners
+    }
+
+    fn of_child(&mut self, mv: Move) -> Option<Owners> {
+        let line = self.lines.last()?;
+        if let Some(ownership) = self.evaluator.ownership_by_playing(line) {
+            return Some(Owners::of_sums(self.size, &ownership));
+        }
+        let mut sums = Sums::new(self.size.area());
+        if let Some((table, root)) = self.tree {
+            let node = table.node(root);
+            let (mut all, mut found) = (f64::from(node.own().weight), None);
+            for edge in table.edges(node) {
+                let Some(child) = edge.child() else { continue };
+                let weight = table.node(child).weight_of_visits(edge.visits());
+                all += weight;
+                if edge.mv() == mv {
+                    found = Some((child, weight));
+                }
+            }
+            if let Some((child, weight)) = found {
+                // Even a move that counts nothing is described by its own evaluation.
+                self.gather(child, (weight / all.max(1e-12)).max(1e-12), &mut sums);
+            }
+        }
+        if sums.weight <= 0.0 {
+            let (_, owners) = self.evaluator.outlook(self.lines.last()?, true)?;
+            sums.add(&owners, 1.0);
+        }
+        sums.owners()
+    }
+
+    /// Appends a move to the line. Returns false, and nothing changes, if the move is illegal on this line, which takes two
+    /// positions with equal keys.
+    fn advance(&mut self, mv: Move) -> bool {
+        let Some(line) = self.lines.last() else { return false };
+        if mv.point().is_some_and(|point| line.check(point).is_err()) {
+            return false;
+        }
+        let mut next = line.clone();
+        next.play(mv);
+        self.lines.push(next);
+        true
+    }
+
+    /// Adds the evaluations behind a node, which is at the end of the line and has this share of the root's weight.
+    fn gather(&mut self, id: NodeId, share: f64, sums: &mut Sums) {
+        let Some((table, _)) = self.tree else { return };
+        let (node, depth) = (table.node(id), self.lines.len());
+        let Some(line) = self.lines.last() else { return };
+        let own = f64::from(node.own().weight);
+        let is_over = line.passes() >= 2 && depth > 1;
+        let mut children = Vec::new();
+        if !is_over && share >= LEAST_SHARE && depth < LONGEST {
+            for edge in table.edges(node).filter(|edge| edge.visits() > 0) {
+                let Some(child) = edge.child() else { continue };
+                let weight = table.node(child).weight_of_visits(edge.visits());
+                if weight > 0.0 {
+                    children.push((edge.mv(), child, weight));
+                }
+            }
+        }
+        let total = own + children.iter().map(|(.., weight)| weight).sum::<f64>();
+        let own_share = if children.is_empty() { share } else { share * own / total };
+        if own_share > 0.0
+            && let Some((_, owners)) = self.evaluator.outlook(line, false)
+        {
+            sums.add(&owners, own_share);
+        }
+        for (mv, child, weight) in children {
+            if self.advance(mv) {
+                self.gather(child, share * weight / total, sums);
+                self.lines.pop();
+            }
+        }
+    }
+}
