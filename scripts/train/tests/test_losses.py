@@ -1,4 +1,4 @@
-"""What an answer costs."""
+"""Losses."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
-from data import make_batch
-from losses import Weights, losses, measures, wanted_errors
+from kosumi_train.losses import Weights, losses, measures, wanted_errors
+from kosumi_train.shards import make_batch
 from tests.fixtures import group, network
 
 
 class Losses(unittest.TestCase):
     def unknown(self) -> dict[str, np.ndarray]:
-        """A position off the path of a game: no move, no result, no owners."""
+        """Returns two positions; the second is off the path of its game: no move, no result, no ownership."""
         shard = group(2, 5, 5)
         shard["played"][1], shard["value"][1], shard["ownership"][1] = 65535, 0, -128
         return shard
@@ -59,6 +59,6 @@ class Losses(unittest.TestCase):
             teacher_value=torch.tensor([[1.0, 0, 0], [0.8, 0.2, 0]]),
             teacher_score=torch.tensor([[0, 0, 4.0, 0], [0, 0, 3.0, 0]]),
         )
-        # Where it agrees the teacher's own; else the root of the sum of both squares: 0.3 and 0.4, 3 and 4.
+        # The teacher's errors where both agree, else the root of the sum of squares: 0.3 and 0.4, 3 and 4.
         wanted = torch.tensor([[0.3, 3.0], [0.5, 5.0]])
         torch.testing.assert_close(wanted_errors(answer, batch), wanted, rtol=1e-3, atol=1e-3)
