@@ -33,7 +33,14 @@ def main(words: list[str] | None = None) -> None:
     )
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
     options = parser.parse_args(words[:1])
-    module = importlib.import_module(f"{__package__}.{COMMANDS[options.command][0]}")
+    try:
+        module = importlib.import_module(f"{__package__}.{COMMANDS[options.command][0]}")
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "numpy", "matplotlib"):
+            raise
+        raise SystemExit(
+            f"train {options.command}: Python has no {error.name}: pip install -r scripts/train/requirements.txt"
+        ) from None
     own = argparse.ArgumentParser(
         prog=f"train {options.command}",
         description=module.__doc__,

@@ -1,8 +1,9 @@
-// Attention of heads of 32 channels in training, forwards and backwards, with products of bf16 and sums in f32: 1.3 to 2 times
-// as fast as the same in f32 (`learning.cpp`; AMD EPYC, Zen 5, 9×9 and 19×19). `attention_available` says whether this processor can.
+// Attention with heads of 32 channels for training, forwards and backwards, with products of bf16 and sums in f32: 1.3 to 2
+// times as fast as f32 (`learning.cpp`; AMD EPYC, Zen 5, 9×9 and 19×19). `attention_available` reports whether the processor
+// supports it.
 //
-// All arrays are f32, [image][point][head][channel]. An instruction multiplies pairs of neighbours in a sum and adds both
-// products, so whatever is summed over has to lie in pairs: channels, keys or queries.
+// All arrays are f32, [image][point][head][channel]. An instruction multiplies pairs of adjacent numbers and adds both
+// products, so the dimension of a sum (channels, keys or queries) is stored in pairs.
 
 #include <algorithm>
 #include <cmath>
@@ -19,19 +20,19 @@ using std::uint16_t;
 using std::uint32_t;
 
 constexpr int WIDTH = 32, HALF = WIDTH / 2;
-// Queries that are worked on together, and keys.
+// Block sizes of queries and keys.
 constexpr int QUERIES = 8, KEYS = 16;
 constexpr float LOG2_E = 1.44269504f;
 
-// The nearest bf16 numbers, in the lower halves of 32 bits.
+// Rounds to the nearest bf16 numbers, in the lower halves of 32 bits.
 inline __m512i narrow(__m512 x) {
     return _mm512_cvtepu16_epi32(reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
 }
 
-// The same as f32.
+// Rounds to the nearest bf16 numbers, as f32.
 inline __m512 rounded(__m512 x) { return _mm512_castsi512_ps(_mm512_slli_epi32(narrow(x), 16)); }
 
-// What is in rows[16][16], 32 bits each, with rows and columns exchanged; rows lie `step` apart there.
+// Transposes rows[16][16] of 32 bits each. The rows of the result are `step` apart.
 inline void exchange(const uint32_t* rows, uint32_t* to, int64_t step) {
     __m512i a[HALF], b[HALF];
     for (int row = 0; row < HALF; row++) a[row] = _mm512_loadu_si512(rows + row * HALF);
@@ -45,7 +46,7 @@ inline void exchange(const uint32_t* rows, uint32_t* to, int64_t step) {
             a[row + 2 * part] = _mm512_unpacklo_epi64(b[row + part], b[row + 2 + part]);
             a[row + 2 * part + 1] = _mm512_unpackhi_epi64(b[row + part], b[row + 2 + part]);
         }
-    // a[4 · group + t] holds of the rows 4 · group on the columns t, 4 + t, 8 + t and 12 + t, 128 bits each.
+    // a[4 · group + t] holds, of the rows 4 · group on, the columns t, 4 + t, 8 + t and 12 + t, in 128 bits each.
     for (int t = 0; t < 4; t++) {
         const __m512i low = _mm512_shuffle_i32x4(a[t], a[4 + t], 0x88), high = _mm512_shuffle_i32x4(a[t], a[4 + t], 0xdd);
         const __m512i more = _mm512_shuffle_i32x4(a[8 + t], a[12 + t], 0x88), most = _mm512_shuffle_i32x4(a[8 + t], a[12 + t], 0xdd);
@@ -56,7 +57,7 @@ inline void exchange(const uint32_t* rows, uint32_t* to, int64_t step) {
     }
 }
 
-// A head of all points in bf16, as the sums want it. Beyond the last point there are zeros.
+// A head of all points in bf16, in the orders that the sums need, padded with zeros.
 struct Head {
     int64_t points, padded;
     // [point][pair of channels]; [pair of channels][point]; [pair of points][channel].
@@ -65,7 +66,7 @@ struct Head {
     explicit Head(int64_t count)
         : points(count), padded((count + KEYS - 1) / KEYS * KEYS), rows(padded * HALF), columns(padded * HALF), neighbours(padded * HALF) {}
 
-    // Points lie `step` apart.
+    // Points are `step` apart.
     void read(const float* from, int64_t step) {
         for (int64_t j = 0; j < points; j++) {
             const __m512 low = _mm512_loadu_ps(from + j * step), high = _mm512_loadu_ps(from + j * step + HALF);
@@ -77,7 +78,7 @@ struct Head {
     }
     void make_neighbours() {
         for (int64_t j = 0; j < points; j += 2) {
-            // 32 channels of two points, and where channel i of the one and of the other are.
+            // 32 channels of two points, and the indices of channel i of both.
             const __m512i one = _mm512_loadu_si512(rows.data() + j * HALF), two = _mm512_loadu_si512(rows.data() + (j + 1) * HALF);
             const __m512i left = _mm512_add_epi32(_mm512_mullo_epi32(counted(), _mm512_set1_epi32(0x00010001)), _mm512_set1_epi32(32 << 16));
             _mm512_storeu_si512(neighbours.data() + j * HALF, _mm512_permutex2var_epi16(one, left, two));
@@ -90,7 +91,7 @@ struct Head {
     static __m512i counted() { return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
 };
 
-// sums[row] += rows[row] · columns[., j], the channels' products, for KEYS points from j on.
+// sums[row] += rows[row] · columns[., j], for KEYS points from j on.
 inline void along_channels(const uint32_t* rows, const uint32_t* columns, int64_t padded, __m512 (&sums)[QUERIES]) {
     for (auto& sum : sums) sum = _mm512_setzero_ps();
     for (int t = 0; t < HALF; t++) {
@@ -101,7 +102,7 @@ inline void along_channels(const uint32_t* rows, const uint32_t* columns, int64_
     }
 }
 
-// to[row] = factors[row] · Σ weights[row][j] · points[j]; weights in pairs of neighbours, [row][pair].
+// to[row] = factors[row] · Σ weights[row][j] · points[j], with weights in adjacent pairs, [row][pair].
 inline void along_points(const uint32_t* weights, const Head& points, const float* factors, float* const* to, int count) {
     __m512 sums[QUERIES][2];
     for (auto& sum : sums) sum[0] = sum[1] = _mm512_setzero_ps();
@@ -120,7 +121,7 @@ inline void along_points(const uint32_t* weights, const Head& points, const floa
             _mm512_storeu_ps(to[row] + part * HALF, _mm512_mul_ps(sums[row][part], _mm512_set1_ps(factors[row])));
 }
 
-// to[j] += Σ over the rows of weights[row][j] · rows[row]; weights and rows in pairs of rows, [pair of rows][j].
+// to[j] += Σ over the rows of weights[row][j] · rows[row], with weights and rows in pairs of rows, [pair of rows][j].
 inline void along_rows(const uint32_t* weights, const uint32_t* rows, int64_t padded, float* to) {
     __m512bh left[QUERIES / 2], right[QUERIES / 2];
     for (int pair = 0; pair < QUERIES / 2; pair++) {
@@ -140,7 +141,7 @@ inline void along_rows(const uint32_t* weights, const uint32_t* rows, int64_t pa
     }
 }
 
-// Of KEYS points from j on, those that there are.
+// Number of existing points among KEYS points from j on.
 inline __mmask16 real(int64_t points, int64_t j) { return points - j >= KEYS ? 0xffff : (1u << (points - j)) - 1; }
 
 }  // namespace
@@ -149,7 +150,7 @@ extern "C" {
 
 int attention_available() { return 1; }
 
-// out = softmax(q · kᵀ / √32) · v; `sizes` [image][head][point], the binary logarithm of what softmax divides by.
+// out = softmax(q · kᵀ / √32) · v. `sizes` [image][head][point] is the binary logarithm of the softmax's denominator.
 void attention_pairs_forward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k, const float* v,
                              float* out, float* sizes) {
     const int64_t step = heads * WIDTH;
@@ -188,7 +189,7 @@ void attention_pairs_forward(int64_t images, int64_t points, int64_t heads, cons
                     __m512 total = _mm512_setzero_ps();
                     for (int64_t j = 0; j < padded; j += KEYS) {
                         const __m512 logit = _mm512_loadu_ps(logits.data() + row * padded + j);
-                        // What is added up is what is multiplied: the weights' sum is 1 but for f32's rounding.
+                        // The sum uses the rounded weights, so that their sum is 1 but for f32 rounding.
                         const __m512 power = rounded(power_of_two(_mm512_sub_ps(logit, _mm512_set1_ps(peak))));
                         total = _mm512_add_ps(total, power);
                         _mm256_storeu_si256(reinterpret_cast<__m256i*>(weights.data() + row * (padded / 2) + j / 2),
@@ -207,8 +208,8 @@ void attention_pairs_forward(int64_t images, int64_t points, int64_t heads, cons
     }
 }
 
-// dq, dk, dv. CITE: Dao et al., "FlashAttention" (2022): weights are computed again, and what a row's weights have in common
-// follows from what it has seen.
+// dq, dk, dv. CITE: Dao et al., "FlashAttention" (2022): weights are recomputed, and the common term of a row's gradients
+// follows from the row's output.
 void attention_pairs_backward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k, const float* v,
                               const float* out, const float* sizes, const float* dout, float* dq, float* dk, float* dv) {
     const int64_t step = heads * WIDTH;
@@ -218,7 +219,7 @@ void attention_pairs_backward(int64_t images, int64_t points, int64_t heads, con
     {
         Head queries(points), keys(points), values(points), given(points);
         const int64_t padded = keys.padded;
-        // Weights and slopes in pairs of rows, and slopes in pairs of points.
+        // Weights and score gradients in pairs of rows, and score gradients in pairs of points.
         std::vector<uint32_t> weights(QUERIES / 2 * padded), slopes(QUERIES / 2 * padded), rows(QUERIES * padded / 2);
         std::vector<float> dkeys(padded * WIDTH), dvalues(padded * WIDTH);
 #pragma omp for
@@ -236,11 +237,11 @@ void attention_pairs_backward(int64_t images, int64_t points, int64_t heads, con
                 const int count = int(points - first < QUERIES ? points - first : QUERIES);
                 float common[QUERIES], size[QUERIES], factors[QUERIES], *to[QUERIES];
                 for (int row = 0; row < QUERIES; row++) {
-                    // Rows beyond the last one weigh nothing.
+                    // Rows beyond the last one have weight 0.
                     common[row] = 0, size[row] = 1e30f, factors[row] = root;
                     if (row >= count) continue;
                     const float *gave = dout + start + (first + row) * step, *saw = out + start + (first + row) * step;
-                    // Of the rounded gradients, as the products below are: most of a slope is the difference of the two.
+                    // From the rounded gradients, as the products below: most of a score gradient is the difference of both.
                     __m512 sum = _mm512_mul_ps(rounded(_mm512_loadu_ps(gave)), _mm512_loadu_ps(saw));
                     sum = _mm512_fmadd_ps(rounded(_mm512_loadu_ps(gave + HALF)), _mm512_loadu_ps(saw + HALF), sum);
                     common[row] = _mm512_reduce_add_ps(sum);

@@ -1,8 +1,8 @@
-// What a transformer in training computes beside products of matrices, forwards and backwards, in f32: norms by the root mean
-// square, the gate of SwiGLU, the turns of queries and keys, and attention of heads of 32 channels. PyTorch makes a pass over memory
-// of each sum and product, which together take as long as the matrices, and its attention waits for small matrices.
+// Operations of a transformer in training beside matrix products, forwards and backwards, in f32: root-mean-square norms, the
+// gate of SwiGLU, rotations of queries and keys, and attention with heads of 32 channels. PyTorch makes a pass over memory for
+// each sum and product, which together take as long as the matrix products, and its attention is slow for small matrices.
 //
-// Rows are points of a batch. Gradients of what all rows share are added up.
+// Rows are points of a batch. Gradients of parameters that all rows share are summed.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ using std::int64_t;
 
 namespace {
 
-// Vectors of the compiler, as wide as the processor's.
+// Compiler vectors of the processor's width.
 #ifdef __AVX512F__
 constexpr int LANES = 16, QUERIES = 12;
 #else
@@ -24,9 +24,9 @@ constexpr int LANES = 8, QUERIES = 6;
 typedef float Vector __attribute__((vector_size(LANES * sizeof(float))));
 typedef std::int32_t Integers __attribute__((vector_size(LANES * sizeof(float))));
 
-// Channels of a head, and the vectors of them.
+// Channels of a head, and the number of vectors for them.
 constexpr int WIDTH = 32, VECTORS = WIDTH / LANES;
-// Keys that are looked at together.
+// Block size of keys.
 constexpr int KEYS = 2 * LANES;
 constexpr float LOG2_E = 1.44269504f;
 
@@ -38,7 +38,7 @@ inline Vector load(const float* from) {
 inline void store(float* to, Vector x) { std::memcpy(to, &x, sizeof x); }
 inline Vector splat(float x) { return Vector{} + x; }
 
-// 2ˣ for x ≤ 0; below 2⁻¹²⁰ it is as small as that. A polynomial on [-0.5, 0.5], relative error 2·10⁻⁷.
+// 2ˣ for x ≤ 0, about 0 below 2⁻¹²⁰: a polynomial on [-0.5, 0.5] with a relative error of 2·10⁻⁷.
 inline Vector power_of_two(Vector x) {
     x = x > -120.0f ? x : splat(-120.0f);
     const Integers whole = __builtin_convertvector(x - 0.5f, Integers);
@@ -56,7 +56,7 @@ inline Vector power_of_two(Vector x) {
     return y;
 }
 
-// 1 / (1 + e⁻ˣ). The compiler's own exponential takes twenty times as long as soon as one number is far out.
+// 1 / (1 + e⁻ˣ). The compiler's exponential takes twenty times as long if one argument is extreme.
 inline Vector sigmoid(Vector x) {
     const Vector far = x > 0.0f ? x : -x, power = power_of_two(far * -LOG2_E), upper = 1.0f / (1.0f + power);
     return x > 0.0f ? upper : power * upper;
@@ -73,7 +73,7 @@ inline void store(float* to, Vector x, int64_t count) {
     std::memcpy(to, &x, (count < LANES ? count : LANES) * sizeof(float));
 }
 
-// body(i, how many from there on) for every vector of a row. Of whole ones the compiler knows that they are.
+// Calls body(i, length) for every vector of a row, with a constant length for whole vectors.
 template <class Body>
 inline void across(int64_t width, Body body) {
     int64_t i = 0;
@@ -81,7 +81,7 @@ inline void across(int64_t width, Body body) {
     if (i < width) body(i, width - i);
 }
 
-// A head of [point][head][channel], channel by channel: [channel][point]. The first point is repeated up to `padded` points.
+// Transposes a head of [point][head][channel] to [channel][point], padded to `padded` points by copies of the first point.
 void turn_over(int64_t points, int64_t padded, int64_t step, const float* from, float* to) {
     for (int t = 0; t < WIDTH; t++) {
         for (int64_t j = 0; j < points; j++) to[t * padded + j] = from[j * step + t];
@@ -89,7 +89,7 @@ void turn_over(int64_t points, int64_t padded, int64_t step, const float* from, 
     }
 }
 
-// to[row][j] = rows[row] · columns[.][j], for all rows of a block and as many columns as are looked at together.
+// to[row][j] = rows[row] · columns[.][j], for all rows of a block and a block of columns.
 inline void products(const float* const* rows, const float* columns, int64_t padded, Vector (&sums)[QUERIES][2]) {
     for (auto& sum : sums) sum[0] = sum[1] = Vector{};
     for (int t = 0; t < WIDTH; t++) {
@@ -141,7 +141,7 @@ inline void spread(int64_t points, int64_t padded, const float* weights, const f
         }
 }
 
-// Rows of a block: those from `first` on; beyond the last one, rows of zeros to read, and rows that nobody reads.
+// Rows of a block from `first` on. Beyond the last row, zeros are read and writes go to unused memory.
 struct Block {
     const float* of[QUERIES];
     Block(const float* from, int64_t first, int64_t points, int64_t step, const float* none) {
@@ -153,7 +153,7 @@ struct Block {
 
 extern "C" {
 
-// y = x · inverse · scale, with inverse = 1 / √(mean of x² + epsilon), a number for each row.
+// y = x · inverse · scale, with inverse = 1 / √(mean of x² + epsilon) for each row.
 void norm_forward(int64_t rows, int64_t width, float epsilon, const float* x, const float* scale, float* y, float* inverse) {
 #pragma omp parallel for
     for (int64_t row = 0; row < rows; row++) {
@@ -167,7 +167,7 @@ void norm_forward(int64_t rows, int64_t width, float epsilon, const float* x, co
     }
 }
 
-// dx, and dscale, which is 0 at the start.
+// dx, and dscale, which the caller sets to 0.
 void norm_backward(int64_t rows, int64_t width, const float* x, const float* scale, const float* inverse, const float* dy,
                    float* dx, float* dscale) {
 #pragma omp parallel
@@ -179,7 +179,7 @@ void norm_backward(int64_t rows, int64_t width, const float* x, const float* sca
             const float *from = x + row * width, *given = dy + row * width;
             float* to = dx + row * width;
             const float factor = inverse[row];
-            // Along x itself the norm lets nothing through.
+            // The norm's gradient has no part along x.
             float along = 0;
             for (int64_t i = 0; i < width; i++) along += given[i] * scale[i] * from[i];
             along *= factor * factor / width;
@@ -193,7 +193,7 @@ void norm_backward(int64_t rows, int64_t width, const float* x, const float* sca
     }
 }
 
-// y = silu(a) · b, where a row of x is a, then b, each so wide.
+// y = silu(a) · b, where a row of x consists of a and b, each of this width.
 void gate_forward(int64_t rows, int64_t width, const float* x, float* y) {
 #pragma omp parallel for
     for (int64_t row = 0; row < rows; row++) {
@@ -220,7 +220,7 @@ void gate_backward(int64_t rows, int64_t width, const float* x, const float* dy,
     }
 }
 
-// y = silu(z) with z = x · scale + bias; scale and bias for each channel.
+// y = silu(z) with z = x · scale + bias, with a scale and a bias for each channel.
 void smooth_forward(int64_t rows, int64_t width, const float* x, const float* scale, const float* bias, float* y) {
 #pragma omp parallel for
     for (int64_t row = 0; row < rows; row++) {
@@ -233,7 +233,7 @@ void smooth_forward(int64_t rows, int64_t width, const float* x, const float* sc
     }
 }
 
-// dx, and dscale and dbias, which are 0 at the start.
+// dx, and dscale and dbias, which the caller sets to 0.
 void smooth_backward(int64_t rows, int64_t width, const float* x, const float* scale, const float* bias, const float* dy,
                      float* dx, float* dscale, float* dbias) {
 #pragma omp parallel
@@ -258,8 +258,8 @@ void smooth_backward(int64_t rows, int64_t width, const float* x, const float* s
     }
 }
 
-// Queries, keys and values of [image][point][queries, keys, values][head][channel] apart; of the first two, every pair (t,
-// half + t) of a head's channels is turned by the angle of the point, the head and t, [point][head][t].
+// Splits [image][point][queries, keys, values][head][channel] into queries, keys and values, and rotates pairs (t, half + t) of
+// the channels of queries and keys by the angle of point, head and t, [point][head][t].
 void turn_forward(int64_t images, int64_t points, int64_t heads, int64_t width, const float* x, const float* cosine,
                   const float* sine, float* q, float* k, float* v) {
     const int64_t half = width / 2, all = heads * width;
@@ -282,7 +282,7 @@ void turn_forward(int64_t images, int64_t points, int64_t heads, int64_t width, 
         }
 }
 
-// dx, and dangle, from what was turned (q, k) and the gradients of all three.
+// dx, and dangle, from the rotated queries and keys (q, k) and the gradients of all three.
 void turn_backward(int64_t images, int64_t points, int64_t heads, int64_t width, const float* q, const float* k,
                    const float* cosine, const float* sine, const float* dq, const float* dk, const float* dv, float* dx,
                    float* dangle) {
@@ -314,8 +314,8 @@ void turn_backward(int64_t images, int64_t points, int64_t heads, int64_t width,
     }
 }
 
-// out = softmax(q · kᵀ / √32) · v, all [image][point][head][32]; `sizes` [image][head][point], the binary logarithm of what softmax
-// divides by.
+// out = softmax(q · kᵀ / √32) · v, all [image][point][head][32]. `sizes` [image][head][point] is the binary logarithm of the
+// softmax's denominator.
 void attention_forward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k, const float* v,
                        float* out, float* sizes) {
     const int64_t step = heads * WIDTH, padded = (points + KEYS - 1) / KEYS * KEYS;
@@ -336,7 +336,8 @@ void attention_forward(int64_t images, int64_t points, int64_t heads, const floa
                     products(queries.of, keys.data() + j, padded, sums);
                     for (int row = 0; row < QUERIES; row++)
                         for (int part = 0; part < 2; part++) {
-                            // Beyond the last key is the first one: no harm to the largest, and its weight is taken out below.
+                            // Keys beyond the last one are copies of the first. They do not change the maximum, and their
+                            // weights are subtracted below.
                             const Vector logit = sums[row][part] * scale;
                             most[row] = logit > most[row] ? logit : most[row];
                             store(weights.data() + row * padded + j + part * LANES, logit);
@@ -367,8 +368,8 @@ void attention_forward(int64_t images, int64_t points, int64_t heads, const floa
     }
 }
 
-// dq, dk, dv. CITE: Dao et al., "FlashAttention" (2022): weights are computed again, and what a row's weights have in common
-// follows from what it has seen.
+// dq, dk, dv. CITE: Dao et al., "FlashAttention" (2022): weights are recomputed, and the common term of a row's gradients
+// follows from the row's output.
 void attention_backward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k, const float* v,
                         const float* out, const float* sizes, const float* dout, float* dq, float* dk, float* dv) {
     const int64_t step = heads * WIDTH, padded = (points + KEYS - 1) / KEYS * KEYS;

@@ -1,7 +1,7 @@
-// The parts of a transformer that are no matrix products, in bf16 on a CPU with AVX-512: attention with its rotations,
-// the gate of SwiGLU, and root-mean-square norms. PyTorch's own need three times as long as the products around them.
+// Operations of a transformer beside matrix products, in bf16 on a CPU with AVX-512: attention with rotations, the gate of SwiGLU,
+// and root-mean-square norms. PyTorch's versions take three times as long as the products around them.
 //
-// bf16 numbers are the upper halves of f32s; sums are f32. `transformer_available` says whether this machine can.
+// bf16 numbers are the upper halves of f32s. Sums are f32. `transformer_available` reports whether the processor supports it.
 
 #include <cstdint>
 #include <vector>
@@ -15,7 +15,7 @@ using std::int64_t;
 using std::uint16_t;
 using std::uint32_t;
 
-// Queries that are worked on together: as many as accumulators allow.
+// Block size of queries, limited by the number of accumulators.
 constexpr int QUERIES = 8;
 
 inline __m512 widen(const uint16_t* from) {
@@ -32,7 +32,7 @@ inline uint32_t bits(float x) {
     __builtin_memcpy(&y, &x, 4);
     return y;
 }
-// Nearest, ties to even.
+// Rounds to nearest, ties to even.
 inline uint32_t rounded(float x) { return (bits(x) + 0x7fff + (bits(x) >> 16 & 1)) >> 16; }
 inline float wide(uint16_t x) {
     const uint32_t y = uint32_t(x) << 16;
@@ -41,7 +41,7 @@ inline float wide(uint16_t x) {
     return z;
 }
 
-// A head's row of `half` pairs, turned: pair t is (x[t], x[half + t]).
+// Rotates a head's row of `half` pairs. Pair t is (x[t], x[half + t]).
 inline void turn(const uint16_t* x, const float* cosine, const float* sine, int64_t half, float scale, uint32_t* to,
                  int64_t step) {
     for (int64_t t = 0; t < half; t++) {
@@ -62,9 +62,9 @@ extern "C" {
 
 int transformer_available() { return 1; }
 
-// out[image][point][head][value] = softmax(q · kᵀ / √key) · v, with q and k turned by the angles of the point.
-// `qkv` is [image][point][all queries, all keys, all values]; cosine and sine are [point][kv_heads][key / 2] or null.
-// `key` is even and `value` a multiple of 16.
+// out[image][point][head][value] = softmax(q · kᵀ / √key) · v, with q and k rotated by the angles of the point.
+// `qkv` is [image][point][all queries, all keys, all values]. Cosine and sine are [point][kv_heads][key / 2], or null.
+// `key` must be even and `value` a multiple of 16.
 void transformer_attention(int64_t images, int64_t points, int64_t heads, int64_t kv_heads, int64_t key, int64_t value,
                            const uint16_t* qkv, const float* cosine, const float* sine, uint16_t* out) {
     const int64_t width = heads * key + kv_heads * (key + value), half = key / 2;
@@ -118,7 +118,7 @@ void transformer_attention(int64_t images, int64_t points, int64_t heads, int64_
                             }
                         }
                         if (j + 32 > points) {
-                            // Beyond the last point there is nothing to look at.
+                            // Keys beyond the last point have weight 0.
                             for (int part = 0; part < 2; part++) {
                                 const int64_t on = points - j - 16 * part;
                                 const __mmask16 real = on >= 16 ? 0xffff : on <= 0 ? 0 : (1u << on) - 1;
@@ -166,13 +166,13 @@ void transformer_attention(int64_t images, int64_t points, int64_t heads, int64_
     }
 }
 
-// to[row][i] = silu(x[row][i]) · x[row][width + i]; `width` is a multiple of 16.
+// to[row][i] = silu(x[row][i]) · x[row][width + i]. `width` must be a multiple of 16.
 void transformer_gate(int64_t rows, int64_t width, const uint16_t* x, uint16_t* to) {
 #pragma omp parallel for
     for (int64_t row = 0; row < rows; row++)
         for (int64_t i = 0; i < width; i += 16) {
             const __m512 a = widen(x + row * 2 * width + i), b = widen(x + row * 2 * width + width + i);
-            // σ(a) = 1 / (1 + 2^(-a log₂e)); far out it is 0 or 1 in any case.
+            // σ(a) = 1 / (1 + 2^(-a log₂e)), which is 0 or 1 for extreme a.
             const __m512 power = _mm512_max_ps(_mm512_set1_ps(-120.0f), _mm512_min_ps(_mm512_set1_ps(120.0f),
                                                _mm512_mul_ps(a, _mm512_set1_ps(-1.44269504f))));
             const __m512 sigma = _mm512_rcp14_ps(_mm512_add_ps(_mm512_set1_ps(1.0f), power_of_two(power)));
@@ -180,7 +180,7 @@ void transformer_gate(int64_t rows, int64_t width, const uint16_t* x, uint16_t* 
         }
 }
 
-// to[row] = x[row] / √(mean of squares + epsilon); `width` is a multiple of 16.
+// to[row] = x[row] / √(mean of squares + epsilon). `width` must be a multiple of 16.
 void transformer_norm(int64_t rows, int64_t width, float epsilon, const uint16_t* x, uint16_t* to) {
 #pragma omp parallel for
     for (int64_t row = 0; row < rows; row++) {
@@ -194,7 +194,7 @@ void transformer_norm(int64_t rows, int64_t width, float epsilon, const uint16_t
     }
 }
 
-// to[row][i] = silu(x[row][i] · scale[i] + bias[i]); `width` is a multiple of 16.
+// to[row][i] = silu(x[row][i] · scale[i] + bias[i]). `width` must be a multiple of 16.
 void transformer_silu(int64_t rows, int64_t width, const uint16_t* scale, const uint16_t* bias, const uint16_t* x,
                       uint16_t* to) {
 #pragma omp parallel for

@@ -1,15 +1,14 @@
 // 3×3 convolutions for training on a CPU: y = residual + conv(relu(x + bias)), forwards and backwards, in one pass each.
 //
-// Winograd's minimal filtering F(4×4, 3×3): 36 multiplications for 16 outputs where the plain sum takes 144. The
-// pre-activation is applied while the input is read and the residual while the output is written, so that nothing is
-// written to memory but what the next layer reads.
+// Winograd's minimal filtering F(4×4, 3×3): 36 multiplications for 16 outputs instead of 144. The pre-activation is applied
+// while the input is read, and the residual is added while the output is written, so memory is written only for the input of
+// the next layer.
 //
 // CITE: Lavin & Gray, "Fast algorithms for convolutional neural networks" (2015), the matrices A, B and G of F(4×4, 3×3).
 //
-// Tensors are [image][row][column][channel], weights [output][input][3][3]; numbers of channels are multiples of 8. Every
-// function returns nothing and writes nothing but its outputs. With `pairs` the products between the transformations are
-// of numbers rounded to bf16, summed in f32: twice as fast on a processor that has them (`winograd_has_pairs`), and
-// possible where all numbers of channels are multiples of 16.
+// Tensors are [image][row][column][channel], weights [output][input][3][3]. Numbers of channels must be multiples of 8. With
+// `pairs`, the products between the transformations use numbers rounded to bf16, summed in f32: twice as fast on processors
+// that support it (`winograd_has_pairs`). All numbers of channels must be multiples of 16 then.
 
 #include <algorithm>
 #include <cstdint>
@@ -35,7 +34,7 @@ constexpr int MOST_ROWS = 6;
 typedef V8 Wide;
 #endif
 
-// (A template's argument loses a type's alignment, so its vectors are copied.)
+// (A template argument loses the alignment of its type, so vectors are copied.)
 template <typename Vector>
 inline Vector fetch(const float* from) {
     Vector value;
@@ -51,7 +50,7 @@ inline Vector relu(Vector x) {
     return x > 0.0f ? x : Vector{};
 }
 
-// Runs with vectors as wide as the machine has them, if so many channels are a multiple of them, else with 8 lanes.
+// Calls body with vectors of the processor's width if the number of channels is a multiple of it, else with 8 lanes.
 template <typename Run>
 inline void with_vectors(int64_t channels, Run run) {
     if (channels % WIDE == 0)
@@ -60,8 +59,8 @@ inline void with_vectors(int64_t channels, Run run) {
         run(V8{});
 }
 
-// What the products are made of. A matrix is rows of words of 32 bits: numbers, or pairs of them, neighbours in the
-// dimension that is summed over.
+// Words of matrix products. A matrix has rows of 32-bit words: numbers, or pairs of numbers that are adjacent in the dimension
+// of the sum.
 struct Numbers {
     static constexpr int64_t IN_A_WORD = 1;
     template <typename V>
@@ -82,7 +81,7 @@ struct Pairs {
         const __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh((__m512)second));
         return (Wide)_mm512_or_si512(low, _mm512_slli_epi32(high, 16));
     }
-    // 16 numbers as 8 pairs of neighbours.
+    // 16 numbers as 8 adjacent pairs.
     static inline void put_neighbours(float* to, Wide numbers) {
         const __m256i half = (__m256i)_mm512_cvtneps_pbh((__m512)numbers);
         std::memcpy(to, &half, sizeof(half));
@@ -90,18 +89,18 @@ struct Pairs {
 };
 #endif
 
-// Sizes of a layer and how it falls into tiles of 4×4 outputs.
+// Sizes of a layer, and its division into tiles of 4×4 outputs.
 struct Layer {
     int64_t images, rows, columns, inputs, outputs, tile_rows, tile_columns;
     int64_t tiles() const { return tile_rows * tile_columns; }
-    // Images that are worked on together: enough tiles for the matrix products to be worth their while.
+    // Number of images for each pass: enough tiles for efficient matrix products.
     int64_t together() const { return std::max<int64_t>(1, 50 / tiles()); }
-    // An image of tiles with all that they read: a margin of 1, and what the tiles are larger than the board.
+    // An image of tiles with its inputs: a margin of 1, and the part of the tiles outside the board.
     int64_t padded_columns() const { return 4 * tile_columns + 2; }
     int64_t padded_points() const { return (4 * tile_rows + 2) * padded_columns(); }
 };
 
-// Where a tile of some images lies.
+// Position of a tile among some images.
 struct Place {
     int64_t image, top, left;
     bool whole;
@@ -127,7 +126,7 @@ inline void to_input_space(V d[6][6]) {
     for (int i = 0; i < 6; i++) once(d[i][0], d[i][1], d[i][2], d[i][3], d[i][4], d[i][5]);
 }
 
-// d ← B d Bᵀ: the transpose of the above.
+// d ← B d Bᵀ, the transpose of the above.
 template <typename V>
 inline void from_input_space(V d[6][6]) {
     auto once = [](V& a, V& b, V& c, V& e, V& f, V& g) {
@@ -192,7 +191,7 @@ inline void from_output(const V y[4][4], V m[6][6]) {
     }
 }
 
-// c[ROWS][n…] (+)= a · b over `depth` words, for PANELS vectors of columns. Word (row, k) of a lies at
+// c[ROWS][n…] (+)= a · b over `depth` words, for PANELS vectors of columns. Word (row, k) of a is at
 // a[row * row_step + k * depth_step].
 template <typename Kind, int ROWS, int PANELS, typename Vector, bool ADD>
 inline void kernel(const float* a, int64_t row_step, int64_t depth_step, const float* b, int64_t b_step, float* c,
@@ -229,7 +228,7 @@ inline void kernel_of(int64_t rows, const float* a, int64_t row_step, int64_t de
     }
 }
 
-// c (+)= a · b, with rows × depth, depth × columns (a multiple of 8, of 16 for pairs).
+// c (+)= a · b, of rows × depth and depth × columns (a multiple of 8, or of 16 for pairs).
 template <typename Kind, bool ADD>
 void multiply(const float* a, int64_t row_step, int64_t depth_step, const float* b, float* c, int64_t rows,
               int64_t columns, int64_t depth) {
@@ -257,9 +256,9 @@ void multiply(const float* a, int64_t row_step, int64_t depth_step, const float*
             }, 8);
 }
 
-// Transformed tiles, as the products read them: `by_tile` [36][tile][words of channels] to be summed over channels,
-// `by_channel` [36][words of tiles][channel] to be summed over tiles. Of numbers both are the same.
-// `transform(tile, channel, m)` gives the 36 vectors of a tile. Null is for what nobody asks for.
+// Transformed tiles in the orders of the products: `by_tile` [36][tile][words of channels] for sums over channels, and
+// `by_channel` [36][words of tiles][channel] for sums over tiles. For numbers both are equal. `transform(tile, channel, m)` returns
+// the 36 vectors of a tile. A null pointer means that an order is not needed.
 template <typename Kind, typename V, typename Transform>
 void lay_out(int64_t tiles, int64_t channels, float* by_tile, float* by_channel, Transform transform) {
     constexpr int64_t LANES = sizeof(V) / sizeof(float);
@@ -292,12 +291,12 @@ void lay_out(int64_t tiles, int64_t channels, float* by_tile, float* by_channel,
 
 struct Input {
     const float* x;
-    int64_t point_step;   // floats from one point to the next
-    const float* bias;    // added before the ReLU; null for no pre-activation at all
-    int64_t bias_step;    // floats from one image's to the next one's; 0 if all share it
+    int64_t point_step;   // Floats from one point to the next.
+    const float* bias;    // Added before the ReLU; null without a pre-activation.
+    int64_t bias_step;    // Floats from the bias of one image to that of the next; 0 if all images share it.
 };
 
-// The pre-activation of some images, each in the midst of zeros; these are there already.
+// Writes the pre-activation of some images into a buffer whose margins are 0 already.
 template <typename V>
 void read_images(const Layer& layer, const Input& input, int64_t first, int64_t count, float* padded) {
     constexpr int64_t LANES = sizeof(V) / sizeof(float);
@@ -314,7 +313,7 @@ void read_images(const Layer& layer, const Input& input, int64_t first, int64_t 
             }
 }
 
-// The same images' transformed tiles.
+// Transforms the tiles of the same images.
 template <typename Kind>
 void read_tiles(const Layer& layer, const Input& input, int64_t first, int64_t count, float* padded, float* by_tile,
                 float* by_channel) {
@@ -334,7 +333,7 @@ void read_tiles(const Layer& layer, const Input& input, int64_t first, int64_t c
     });
 }
 
-// The gradient's tiles of some images of `dy`, transformed.
+// Transforms the tiles of the gradient of some images of `dy`.
 template <typename Kind>
 void read_gradient(const Layer& layer, const float* dy, int64_t first, int64_t count, float* by_tile, float* by_channel) {
     with_vectors(layer.outputs, [&](auto lanes) {
@@ -360,7 +359,7 @@ void read_gradient(const Layer& layer, const float* dy, int64_t first, int64_t c
     });
 }
 
-// Products back to outputs: y = residual + tiles, for some images.
+// Transforms products back to outputs, y = residual + tiles, for some images.
 void write_tiles(const Layer& layer, const float* products, const float* residual, int64_t first, int64_t count, float* y) {
     with_vectors(layer.outputs, [&](auto lanes) {
         using V = decltype(lanes);
@@ -389,7 +388,7 @@ void write_tiles(const Layer& layer, const float* products, const float* residua
     });
 }
 
-// The gradient's products back to the inputs, and through the ReLU: dx, and the sums for the biases.
+// Transforms products of the gradient back to the inputs and through the ReLU: dx, and the sums for the biases.
 void write_gradient(const Layer& layer, const Input& input, const float* products, int64_t first, int64_t count,
                     float* padded, float* dx, float* dbias) {
     with_vectors(layer.inputs, [&](auto lanes) {
@@ -448,7 +447,7 @@ inline void to_weight_space(const V g[3][3], V m[6][6]) {
     for (int i = 0; i < 6; i++) once(half[i][0], half[i][1], half[i][2], m[i], 1);
 }
 
-// g ← Gᵀ m G: the transpose of the above.
+// g ← Gᵀ m G, the transpose of the above.
 template <typename V>
 inline void from_weight_space(const V m[6][6], V g[3][3]) {
     auto once = [](const V* from, int step, V& a, V& b, V& c) {
@@ -462,7 +461,7 @@ inline void from_weight_space(const V m[6][6], V g[3][3]) {
     for (int i = 0; i < 3; i++) once(half[i], 1, g[i][0], g[i][1], g[i][2]);
 }
 
-// Weights as the products read them, [36][words of `depth`][columns]. Those of (k, column) begin at
+// Transforms weights to the order of the products, [36][words of `depth`][columns]. The weights of (k, column) begin at
 // weights[k * depth_step + column * column_step].
 template <typename Kind>
 void read_weights(const float* weights, int64_t depth, int64_t depth_step, int64_t columns, int64_t column_step, float* out) {
@@ -492,7 +491,7 @@ void read_weights(const float* weights, int64_t depth, int64_t depth_step, int64
         }
 }
 
-// [36][inputs][outputs] to the gradient of weights [outputs][inputs][3][3].
+// Transforms [36][inputs][outputs] to the gradient of weights [outputs][inputs][3][3].
 void write_weights(int64_t inputs, int64_t outputs, const float* gradient, float* dweights) {
     for (int64_t output = 0; output < outputs; output += 8)
         for (int64_t input = 0; input < inputs; input++) {
@@ -504,8 +503,7 @@ void write_weights(int64_t inputs, int64_t outputs, const float* gradient, float
         }
 }
 
-// Memory that a thread keeps from one call to the next: new memory costs more than the work in it. Nothing is said of what
-// is in it.
+// Memory that a thread reuses between calls, because new memory costs more than the computation. Its content is undefined.
 enum Use { PADDED, PADDED_GRADIENT, LEFT, GRADIENT_BY_CHANNEL, GRADIENT_BY_TILE, PRODUCTS, OWN, WEIGHTS, SUM, USES };
 
 float* room(Use use, int64_t floats) {
@@ -561,7 +559,7 @@ void backward(const Layer& layer, const Input& input, const float* weights, cons
         float* padded = zeros(PADDED, step * layer.padded_points() * inputs);
         float* padded_gradient = room(PADDED_GRADIENT, step * layer.padded_points() * inputs);
         float *in = room(LEFT, most * inputs), *out = room(GRADIENT_BY_CHANNEL, most * outputs);
-        // Of numbers one layout serves both products.
+        // For numbers, one order serves both products.
         float* by_tile = Kind::IN_A_WORD == 1 ? out : room(GRADIENT_BY_TILE, most * outputs);
         float* products = room(PRODUCTS, most * inputs * Kind::IN_A_WORD);
         float* own = zeros(OWN, 36 * inputs * outputs);
@@ -590,7 +588,7 @@ void backward(const Layer& layer, const Input& input, const float* weights, cons
 
 extern "C" {
 
-// Can this processor multiply pairs?
+// Returns whether the processor multiplies pairs.
 bool winograd_has_pairs() {
 #if defined(__AVX512BF16__)
     return true;
@@ -599,7 +597,7 @@ bool winograd_has_pairs() {
 #endif
 }
 
-// y = residual + conv(relu(x + bias)); `residual` may be null, `bias` too: then there is no pre-activation.
+// y = residual + conv(relu(x + bias)). `residual` may be null. `bias` may be null, which means no pre-activation.
 void winograd_forward(int64_t pairs, int64_t images, int64_t rows, int64_t columns, int64_t inputs, int64_t outputs,
                       const float* x, int64_t point_step, const float* bias, int64_t bias_step, const float* weights,
                       const float* residual, float* y) {
@@ -611,9 +609,8 @@ void winograd_forward(int64_t pairs, int64_t images, int64_t rows, int64_t colum
     forward<Numbers>(layer, input, weights, residual, y);
 }
 
-// The gradients of the above: of x (before relu and bias; [images][rows][columns][inputs]), of the bias of each image
-// ([images][inputs], filled with 0 by the caller) and of the weights. `dx` and `dbias` may be null together: nobody asks
-// for the input's gradient.
+// The gradients of x (before bias and ReLU; [images][rows][columns][inputs]), of the bias of each image ([images][inputs], which
+// the caller sets to 0), and of the weights. `dx` and `dbias` may both be null if the gradient of the input is not needed.
 void winograd_backward(int64_t pairs, int64_t images, int64_t rows, int64_t columns, int64_t inputs, int64_t outputs,
                        const float* x, int64_t point_step, const float* bias, int64_t bias_step, const float* weights,
                        const float* dy, float* dx, float* dbias, float* dweights) {
