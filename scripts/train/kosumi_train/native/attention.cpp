@@ -1,6 +1,6 @@
-// Attention with heads of 32 channels for training, forwards and backwards, with products of bf16 and sums in f32: 1.3 to 2
-// times as fast as f32 (`learning.cpp`; AMD EPYC, Zen 5, 9×9 and 19×19). `attention_available` reports whether the processor
-// supports it.
+// Attention with heads of 32 channels for training, forwards and backwards, with products of bf16 and sums in f32: 1.3
+// to 2 times as fast as f32 (`learning.cpp`; AMD EPYC, Zen 5, 9×9 and 19×19). `attention_available` reports whether the
+// processor supports it.
 //
 // All arrays are f32, [image][point][head][channel]. An instruction multiplies pairs of adjacent numbers and adds both
 // products, so the dimension of a sum (channels, keys or queries) is stored in pairs.
@@ -48,8 +48,10 @@ inline void exchange(const uint32_t* rows, uint32_t* to, int64_t step) {
         }
     // a[4 · group + t] holds, of the rows 4 · group on, the columns t, 4 + t, 8 + t and 12 + t, in 128 bits each.
     for (int t = 0; t < 4; t++) {
-        const __m512i low = _mm512_shuffle_i32x4(a[t], a[4 + t], 0x88), high = _mm512_shuffle_i32x4(a[t], a[4 + t], 0xdd);
-        const __m512i more = _mm512_shuffle_i32x4(a[8 + t], a[12 + t], 0x88), most = _mm512_shuffle_i32x4(a[8 + t], a[12 + t], 0xdd);
+        const __m512i low = _mm512_shuffle_i32x4(a[t], a[4 + t], 0x88),
+                      high = _mm512_shuffle_i32x4(a[t], a[4 + t], 0xdd);
+        const __m512i more = _mm512_shuffle_i32x4(a[8 + t], a[12 + t], 0x88),
+                      most = _mm512_shuffle_i32x4(a[8 + t], a[12 + t], 0xdd);
         _mm512_storeu_si512(to + t * step, _mm512_shuffle_i32x4(low, more, 0x88));
         _mm512_storeu_si512(to + (4 + t) * step, _mm512_shuffle_i32x4(high, most, 0x88));
         _mm512_storeu_si512(to + (8 + t) * step, _mm512_shuffle_i32x4(low, more, 0xdd));
@@ -64,7 +66,11 @@ struct Head {
     std::vector<uint32_t> rows, columns, neighbours;
 
     explicit Head(int64_t count)
-        : points(count), padded((count + KEYS - 1) / KEYS * KEYS), rows(padded * HALF), columns(padded * HALF), neighbours(padded * HALF) {}
+        : points(count),
+          padded((count + KEYS - 1) / KEYS * KEYS),
+          rows(padded * HALF),
+          columns(padded * HALF),
+          neighbours(padded * HALF) {}
 
     // Points are `step` apart.
     void read(const float* from, int64_t step) {
@@ -79,11 +85,14 @@ struct Head {
     void make_neighbours() {
         for (int64_t j = 0; j < points; j += 2) {
             // 32 channels of two points, and the indices of channel i of both.
-            const __m512i one = _mm512_loadu_si512(rows.data() + j * HALF), two = _mm512_loadu_si512(rows.data() + (j + 1) * HALF);
-            const __m512i left = _mm512_add_epi32(_mm512_mullo_epi32(counted(), _mm512_set1_epi32(0x00010001)), _mm512_set1_epi32(32 << 16));
+            const __m512i one = _mm512_loadu_si512(rows.data() + j * HALF),
+                          two = _mm512_loadu_si512(rows.data() + (j + 1) * HALF);
+            const __m512i left = _mm512_add_epi32(_mm512_mullo_epi32(counted(), _mm512_set1_epi32(0x00010001)),
+                                                  _mm512_set1_epi32(32 << 16));
             _mm512_storeu_si512(neighbours.data() + j * HALF, _mm512_permutex2var_epi16(one, left, two));
-            _mm512_storeu_si512(neighbours.data() + j * HALF + HALF,
-                                _mm512_permutex2var_epi16(one, _mm512_add_epi32(left, _mm512_set1_epi32(0x00100010)), two));
+            _mm512_storeu_si512(
+                neighbours.data() + j * HALF + HALF,
+                _mm512_permutex2var_epi16(one, _mm512_add_epi32(left, _mm512_set1_epi32(0x00100010)), two));
         }
     }
 
@@ -103,7 +112,8 @@ inline void along_channels(const uint32_t* rows, const uint32_t* columns, int64_
 }
 
 // to[row] = factors[row] · Σ weights[row][j] · points[j], with weights in adjacent pairs, [row][pair].
-inline void along_points(const uint32_t* weights, const Head& points, const float* factors, float* const* to, int count) {
+inline void along_points(const uint32_t* weights, const Head& points, const float* factors, float* const* to,
+                         int count) {
     __m512 sums[QUERIES][2];
     for (auto& sum : sums) sum[0] = sum[1] = _mm512_setzero_ps();
     for (int64_t pair = 0; pair < points.padded / 2; pair++) {
@@ -151,8 +161,8 @@ extern "C" {
 int attention_available() { return 1; }
 
 // out = softmax(q · kᵀ / √32) · v. `sizes` [image][head][point] is the binary logarithm of the softmax's denominator.
-void attention_pairs_forward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k, const float* v,
-                             float* out, float* sizes) {
+void attention_pairs_forward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k,
+                             const float* v, float* out, float* sizes) {
     const int64_t step = heads * WIDTH;
     const __m512 scale = _mm512_set1_ps(LOG2_E / std::sqrt(float(WIDTH)));
 #pragma omp parallel
@@ -208,10 +218,11 @@ void attention_pairs_forward(int64_t images, int64_t points, int64_t heads, cons
     }
 }
 
-// dq, dk, dv. CITE: Dao et al., "FlashAttention" (2022): weights are recomputed, and the common term of a row's gradients
-// follows from the row's output.
-void attention_pairs_backward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k, const float* v,
-                              const float* out, const float* sizes, const float* dout, float* dq, float* dk, float* dv) {
+// dq, dk, dv. CITE: Dao et al., "FlashAttention" (2022): weights are recomputed, and the common term of a row's
+// gradients follows from the row's output.
+void attention_pairs_backward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k,
+                              const float* v, const float* out, const float* sizes, const float* dout, float* dq,
+                              float* dk, float* dv) {
     const int64_t step = heads * WIDTH;
     const float root = 1 / std::sqrt(float(WIDTH));
     const __m512 scale = _mm512_set1_ps(LOG2_E * root);
@@ -241,7 +252,8 @@ void attention_pairs_backward(int64_t images, int64_t points, int64_t heads, con
                     common[row] = 0, size[row] = 1e30f, factors[row] = root;
                     if (row >= count) continue;
                     const float *gave = dout + start + (first + row) * step, *saw = out + start + (first + row) * step;
-                    // From the rounded gradients, as the products below: most of a score gradient is the difference of both.
+                    // From the rounded gradients, as the products below: most of a score gradient is the difference of
+                    // both.
                     __m512 sum = _mm512_mul_ps(rounded(_mm512_loadu_ps(gave)), _mm512_loadu_ps(saw));
                     sum = _mm512_fmadd_ps(rounded(_mm512_loadu_ps(gave + HALF)), _mm512_loadu_ps(saw + HALF), sum);
                     common[row] = _mm512_reduce_add_ps(sum);
@@ -257,12 +269,14 @@ void attention_pairs_backward(int64_t images, int64_t points, int64_t heads, con
                         for (int side = 0; side < 2; side++) {
                             const int row = 2 * pair + side;
                             const __m512 power = _mm512_maskz_mov_ps(
-                                real(points, j), power_of_two(_mm512_fmsub_ps(logits[row], scale, _mm512_set1_ps(size[row]))));
+                                real(points, j),
+                                power_of_two(_mm512_fmsub_ps(logits[row], scale, _mm512_set1_ps(size[row]))));
                             weight[side] = narrow(power);
                             const __m256i narrowed = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(
                                 _mm512_mul_ps(power, _mm512_sub_ps(sums[row], _mm512_set1_ps(common[row])))));
                             slope[side] = _mm512_cvtepu16_epi32(narrowed);
-                            _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows.data() + row * (padded / 2) + j / 2), narrowed);
+                            _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows.data() + row * (padded / 2) + j / 2),
+                                                narrowed);
                         }
                         _mm512_storeu_si512(weights.data() + pair * padded + j,
                                             _mm512_or_si512(weight[0], _mm512_slli_epi32(weight[1], 16)));

@@ -1,6 +1,7 @@
-// Operations of a transformer in training beside matrix products, forwards and backwards, in f32: root-mean-square norms, the
-// gate of SwiGLU, rotations of queries and keys, and attention with heads of 32 channels. PyTorch makes a pass over memory for
-// each sum and product, which together take as long as the matrix products, and its attention is slow for small matrices.
+// Operations of a transformer in training beside matrix products, forwards and backwards, in f32: root-mean-square
+// norms, the gate of SwiGLU, rotations of queries and keys, and attention with heads of 32 channels. PyTorch makes a
+// pass over memory for each sum and product, which together take as long as the matrix products, and its attention is
+// slow for small matrices.
 //
 // Rows are points of a batch. Gradients of parameters that all rows share are summed.
 
@@ -81,7 +82,8 @@ inline void across(int64_t width, Body body) {
     if (i < width) body(i, width - i);
 }
 
-// Transposes a head of [point][head][channel] to [channel][point], padded to `padded` points by copies of the first point.
+// Transposes a head of [point][head][channel] to [channel][point], padded to `padded` points by copies of the first
+// point.
 void turn_over(int64_t points, int64_t padded, int64_t step, const float* from, float* to) {
     for (int t = 0; t < WIDTH; t++) {
         for (int64_t j = 0; j < points; j++) to[t * padded + j] = from[j * step + t];
@@ -154,7 +156,8 @@ struct Block {
 extern "C" {
 
 // y = x · inverse · scale, with inverse = 1 / √(mean of x² + epsilon) for each row.
-void norm_forward(int64_t rows, int64_t width, float epsilon, const float* x, const float* scale, float* y, float* inverse) {
+void norm_forward(int64_t rows, int64_t width, float epsilon, const float* x, const float* scale, float* y,
+                  float* inverse) {
 #pragma omp parallel for
     for (int64_t row = 0; row < rows; row++) {
         const float* from = x + row * width;
@@ -168,8 +171,8 @@ void norm_forward(int64_t rows, int64_t width, float epsilon, const float* x, co
 }
 
 // dx, and dscale, which the caller sets to 0.
-void norm_backward(int64_t rows, int64_t width, const float* x, const float* scale, const float* inverse, const float* dy,
-                   float* dx, float* dscale) {
+void norm_backward(int64_t rows, int64_t width, const float* x, const float* scale, const float* inverse,
+                   const float* dy, float* dx, float* dscale) {
 #pragma omp parallel
     {
         std::vector<float> own(width, 0.0f);
@@ -234,8 +237,8 @@ void smooth_forward(int64_t rows, int64_t width, const float* x, const float* sc
 }
 
 // dx, and dscale and dbias, which the caller sets to 0.
-void smooth_backward(int64_t rows, int64_t width, const float* x, const float* scale, const float* bias, const float* dy,
-                     float* dx, float* dscale, float* dbias) {
+void smooth_backward(int64_t rows, int64_t width, const float* x, const float* scale, const float* bias,
+                     const float* dy, float* dx, float* dscale, float* dbias) {
 #pragma omp parallel
     {
         std::vector<float> own(2 * width, 0.0f);
@@ -258,8 +261,8 @@ void smooth_backward(int64_t rows, int64_t width, const float* x, const float* s
     }
 }
 
-// Splits [image][point][queries, keys, values][head][channel] into queries, keys and values, and rotates pairs (t, half + t) of
-// the channels of queries and keys by the angle of point, head and t, [point][head][t].
+// Splits [image][point][queries, keys, values][head][channel] into queries, keys and values, and rotates pairs (t, half
+// + t) of the channels of queries and keys by the angle of point, head and t, [point][head][t].
 void turn_forward(int64_t images, int64_t points, int64_t heads, int64_t width, const float* x, const float* cosine,
                   const float* sine, float* q, float* k, float* v) {
     const int64_t half = width / 2, all = heads * width;
@@ -314,8 +317,8 @@ void turn_backward(int64_t images, int64_t points, int64_t heads, int64_t width,
     }
 }
 
-// out = softmax(q · kᵀ / √32) · v, all [image][point][head][32]. `sizes` [image][head][point] is the binary logarithm of the
-// softmax's denominator.
+// out = softmax(q · kᵀ / √32) · v, all [image][point][head][32]. `sizes` [image][head][point] is the binary logarithm
+// of the softmax's denominator.
 void attention_forward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k, const float* v,
                        float* out, float* sizes) {
     const int64_t step = heads * WIDTH, padded = (points + KEYS - 1) / KEYS * KEYS;
@@ -336,8 +339,8 @@ void attention_forward(int64_t images, int64_t points, int64_t heads, const floa
                     products(queries.of, keys.data() + j, padded, sums);
                     for (int row = 0; row < QUERIES; row++)
                         for (int part = 0; part < 2; part++) {
-                            // Keys beyond the last one are copies of the first. They do not change the maximum, and their
-                            // weights are subtracted below.
+                            // Keys beyond the last one are copies of the first. They do not change the maximum, and
+                            // their weights are subtracted below.
                             const Vector logit = sums[row][part] * scale;
                             most[row] = logit > most[row] ? logit : most[row];
                             store(weights.data() + row * padded + j + part * LANES, logit);
@@ -368,8 +371,8 @@ void attention_forward(int64_t images, int64_t points, int64_t heads, const floa
     }
 }
 
-// dq, dk, dv. CITE: Dao et al., "FlashAttention" (2022): weights are recomputed, and the common term of a row's gradients
-// follows from the row's output.
+// dq, dk, dv. CITE: Dao et al., "FlashAttention" (2022): weights are recomputed, and the common term of a row's
+// gradients follows from the row's output.
 void attention_backward(int64_t images, int64_t points, int64_t heads, const float* q, const float* k, const float* v,
                         const float* out, const float* sizes, const float* dout, float* dq, float* dk, float* dv) {
     const int64_t step = heads * WIDTH, padded = (points + KEYS - 1) / KEYS * KEYS;
@@ -377,7 +380,8 @@ void attention_backward(int64_t images, int64_t points, int64_t heads, const flo
 #pragma omp parallel
     {
         std::vector<float> keys(WIDTH * padded), values(WIDTH * padded), none(2 * WIDTH, 0.0f);
-        std::vector<float> weights(QUERIES * padded), slopes(QUERIES * padded), dkeys(points * WIDTH), dvalues(points * WIDTH);
+        std::vector<float> weights(QUERIES * padded), slopes(QUERIES * padded), dkeys(points * WIDTH),
+            dvalues(points * WIDTH);
 #pragma omp for
         for (int64_t work = 0; work < images * heads; work++) {
             const int64_t start = work / heads * points * step + work % heads * WIDTH;

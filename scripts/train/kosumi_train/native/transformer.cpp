@@ -1,7 +1,8 @@
-// Operations of a transformer beside matrix products, in bf16 on a CPU with AVX-512: attention with rotations, the gate of SwiGLU,
-// and root-mean-square norms. PyTorch's versions take three times as long as the products around them.
+// Operations of a transformer beside matrix products, in bf16 on a CPU with AVX-512: attention with rotations, the gate
+// of SwiGLU, and root-mean-square norms. PyTorch's versions take three times as long as the products around them.
 //
-// bf16 numbers are the upper halves of f32s. Sums are f32. `transformer_available` reports whether the processor supports it.
+// bf16 numbers are the upper halves of f32s. Sums are f32. `transformer_available` reports whether the processor
+// supports it.
 
 #include <cstdint>
 #include <vector>
@@ -110,7 +111,8 @@ void transformer_attention(int64_t images, int64_t points, int64_t heads, int64_
                     for (int64_t j = 0; j < padded; j += 32) {
                         __m512 sum[QUERIES][2] = {};
                         for (int64_t t = 0; t < half; t++) {
-                            const __m512bh left = pairs(keys + t * padded + j), right = pairs(keys + t * padded + j + 16);
+                            const __m512bh left = pairs(keys + t * padded + j),
+                                           right = pairs(keys + t * padded + j + 16);
                             for (int row = 0; row < QUERIES; row++) {
                                 const __m512bh query = pairs_of(queries[row * half + t]);
                                 sum[row][0] = _mm512_dpbf16_ps(sum[row][0], query, left);
@@ -137,7 +139,8 @@ void transformer_attention(int64_t images, int64_t points, int64_t heads, int64_
                         const __m512 peak = _mm512_set1_ps(_mm512_reduce_max_ps(most[row]));
                         __m512 sum = _mm512_setzero_ps();
                         for (int64_t j = 0; j < padded; j += 32) {
-                            const __m512 a = power_of_two(_mm512_sub_ps(_mm512_loadu_ps(scores + row * padded + j), peak));
+                            const __m512 a =
+                                power_of_two(_mm512_sub_ps(_mm512_loadu_ps(scores + row * padded + j), peak));
                             const __m512 b =
                                 power_of_two(_mm512_sub_ps(_mm512_loadu_ps(scores + row * padded + j + 16), peak));
                             sum = _mm512_add_ps(sum, _mm512_add_ps(a, b));
@@ -190,7 +193,8 @@ void transformer_norm(int64_t rows, int64_t width, float epsilon, const uint16_t
             sum = _mm512_fmadd_ps(one, one, sum);
         }
         const __m512 scale = _mm512_set1_ps(1 / __builtin_sqrtf(_mm512_reduce_add_ps(sum) / width + epsilon));
-        for (int64_t i = 0; i < width; i += 16) narrow(to + row * width + i, _mm512_mul_ps(widen(x + row * width + i), scale));
+        for (int64_t i = 0; i < width; i += 16)
+            narrow(to + row * width + i, _mm512_mul_ps(widen(x + row * width + i), scale));
     }
 }
 

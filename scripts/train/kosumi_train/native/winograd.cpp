@@ -1,14 +1,16 @@
-// 3×3 convolutions for training on a CPU: y = residual + conv(relu(x + bias)), forwards and backwards, in one pass each.
+// 3×3 convolutions for training on a CPU: y = residual + conv(relu(x + bias)), forwards and backwards, in one pass
+// each.
 //
-// Winograd's minimal filtering F(4×4, 3×3): 36 multiplications for 16 outputs instead of 144. The pre-activation is applied
-// while the input is read, and the residual is added while the output is written, so memory is written only for the input of
-// the next layer.
+// Winograd's minimal filtering F(4×4, 3×3): 36 multiplications for 16 outputs instead of 144. The pre-activation is
+// applied while the input is read, and the residual is added while the output is written, so memory is written only for
+// the input of the next layer.
 //
-// CITE: Lavin & Gray, "Fast algorithms for convolutional neural networks" (2015), the matrices A, B and G of F(4×4, 3×3).
+// CITE: Lavin & Gray, "Fast algorithms for convolutional neural networks" (2015), the matrices A, B and G of F(4×4,
+// 3×3).
 //
-// Tensors are [image][row][column][channel], weights [output][input][3][3]. Numbers of channels must be multiples of 8. With
-// `pairs`, the products between the transformations use numbers rounded to bf16, summed in f32: twice as fast on processors
-// that support it (`winograd_has_pairs`). All numbers of channels must be multiples of 16 then.
+// Tensors are [image][row][column][channel], weights [output][input][3][3]. Numbers of channels must be multiples of 8.
+// With `pairs`, the products between the transformations use numbers rounded to bf16, summed in f32: twice as fast on
+// processors that support it (`winograd_has_pairs`). All numbers of channels must be multiples of 16 then.
 
 #include <algorithm>
 #include <cstdint>
@@ -59,8 +61,8 @@ inline void with_vectors(int64_t channels, Run run) {
         run(V8{});
 }
 
-// Words of matrix products. A matrix has rows of 32-bit words: numbers, or pairs of numbers that are adjacent in the dimension
-// of the sum.
+// Words of matrix products. A matrix has rows of 32-bit words: numbers, or pairs of numbers that are adjacent in the
+// dimension of the sum.
 struct Numbers {
     static constexpr int64_t IN_A_WORD = 1;
     template <typename V>
@@ -257,8 +259,8 @@ void multiply(const float* a, int64_t row_step, int64_t depth_step, const float*
 }
 
 // Transformed tiles in the orders of the products: `by_tile` [36][tile][words of channels] for sums over channels, and
-// `by_channel` [36][words of tiles][channel] for sums over tiles. For numbers both are equal. `transform(tile, channel, m)` returns
-// the 36 vectors of a tile. A null pointer means that an order is not needed.
+// `by_channel` [36][words of tiles][channel] for sums over tiles. For numbers both are equal. `transform(tile, channel,
+// m)` returns the 36 vectors of a tile. A null pointer means that an order is not needed.
 template <typename Kind, typename V, typename Transform>
 void lay_out(int64_t tiles, int64_t channels, float* by_tile, float* by_channel, Transform transform) {
     constexpr int64_t LANES = sizeof(V) / sizeof(float);
@@ -278,7 +280,8 @@ void lay_out(int64_t tiles, int64_t channels, float* by_tile, float* by_channel,
                 if (by_channel) {
                     float* target = by_channel + tile / 2 * channels + channel;
                     for (int i = 0; i < 36; i++)
-                        put<V>(target + i * ((tiles + 1) / 2) * channels, Kind::join(m[0][i / 6][i % 6], m[1][i / 6][i % 6]));
+                        put<V>(target + i * ((tiles + 1) / 2) * channels,
+                               Kind::join(m[0][i / 6][i % 6], m[1][i / 6][i % 6]));
                 }
                 for (int64_t half = 0; by_tile && half < (two ? 2 : 1); half++) {
                     float* target = by_tile + ((tile + half) * channels + channel) / 2;
@@ -304,7 +307,9 @@ void read_images(const Layer& layer, const Input& input, int64_t first, int64_t 
         for (int64_t row = 0; row < layer.rows; row++)
             for (int64_t column = 0; column < layer.columns; column++) {
                 const float* x = input.x + ((image * layer.rows + row) * layer.columns + column) * input.point_step;
-                float* to = padded + ((image - first) * layer.padded_points() + (row + 1) * layer.padded_columns() + column + 1) * layer.inputs;
+                float* to = padded + ((image - first) * layer.padded_points() + (row + 1) * layer.padded_columns() +
+                                      column + 1) *
+                                         layer.inputs;
                 const float* bias = input.bias + image * input.bias_step;
                 for (int64_t channel = 0; channel < layer.inputs; channel += LANES) {
                     const V value = fetch<V>(x + channel);
@@ -323,7 +328,10 @@ void read_tiles(const Layer& layer, const Input& input, int64_t first, int64_t c
         const int64_t across = layer.padded_columns() * layer.inputs;
         auto transform = [&](int64_t tile, int64_t channel, V d[6][6]) {
             const Place place(layer, tile);
-            const float* from = padded + (place.image * layer.padded_points() + place.top * layer.padded_columns() + place.left) * layer.inputs + channel;
+            const float* from =
+                padded +
+                (place.image * layer.padded_points() + place.top * layer.padded_columns() + place.left) * layer.inputs +
+                channel;
             for (int i = 0; i < 6; i++)
                 for (int j = 0; j < 6; j++) d[i][j] = fetch<V>(from + i * across + j * layer.inputs);
             to_input_space(d);
@@ -335,13 +343,16 @@ void read_tiles(const Layer& layer, const Input& input, int64_t first, int64_t c
 
 // Transforms the tiles of the gradient of some images of `dy`.
 template <typename Kind>
-void read_gradient(const Layer& layer, const float* dy, int64_t first, int64_t count, float* by_tile, float* by_channel) {
+void read_gradient(const Layer& layer, const float* dy, int64_t first, int64_t count, float* by_tile,
+                   float* by_channel) {
     with_vectors(layer.outputs, [&](auto lanes) {
         using V = decltype(lanes);
         const int64_t outputs = layer.outputs, across = layer.columns * outputs;
         auto transform = [&](int64_t tile, int64_t channel, V m[6][6]) {
             const Place place(layer, tile);
-            const float* from = dy + (((first + place.image) * layer.rows + place.top) * layer.columns + place.left) * outputs + channel;
+            const float* from =
+                dy + (((first + place.image) * layer.rows + place.top) * layer.columns + place.left) * outputs +
+                channel;
             V y[4][4];
             if (place.whole)
                 for (int i = 0; i < 4; i++)
@@ -360,14 +371,16 @@ void read_gradient(const Layer& layer, const float* dy, int64_t first, int64_t c
 }
 
 // Transforms products back to outputs, y = residual + tiles, for some images.
-void write_tiles(const Layer& layer, const float* products, const float* residual, int64_t first, int64_t count, float* y) {
+void write_tiles(const Layer& layer, const float* products, const float* residual, int64_t first, int64_t count,
+                 float* y) {
     with_vectors(layer.outputs, [&](auto lanes) {
         using V = decltype(lanes);
         constexpr int64_t LANES = sizeof(V) / sizeof(float);
         const int64_t outputs = layer.outputs, tiles = count * layer.tiles();
         for (int64_t tile = 0; tile < tiles; tile++) {
             const Place place(layer, tile);
-            const int64_t begin = (((first + place.image) * layer.rows + place.top) * layer.columns + place.left) * outputs;
+            const int64_t begin =
+                (((first + place.image) * layer.rows + place.top) * layer.columns + place.left) * outputs;
             for (int64_t channel = 0; channel < outputs; channel += LANES) {
                 V m[6][6], out[4][4];
                 const float* source = products + tile * outputs + channel;
@@ -398,7 +411,9 @@ void write_gradient(const Layer& layer, const Input& input, const float* product
         std::memset(padded, 0, count * layer.padded_points() * inputs * sizeof(float));
         for (int64_t tile = 0; tile < tiles; tile++) {
             const Place place(layer, tile);
-            float* to = padded + (place.image * layer.padded_points() + place.top * layer.padded_columns() + place.left) * inputs;
+            float* to =
+                padded +
+                (place.image * layer.padded_points() + place.top * layer.padded_columns() + place.left) * inputs;
             for (int64_t channel = 0; channel < inputs; channel += LANES) {
                 V d[6][6];
                 const float* source = products + tile * inputs + channel;
@@ -415,7 +430,9 @@ void write_gradient(const Layer& layer, const Input& input, const float* product
             for (int64_t row = 0; row < layer.rows; row++)
                 for (int64_t column = 0; column < layer.columns; column++) {
                     const int64_t point = (image * layer.rows + row) * layer.columns + column;
-                    const float* from = padded + ((image - first) * layer.padded_points() + (row + 1) * layer.padded_columns() + column + 1) * inputs;
+                    const float* from = padded + ((image - first) * layer.padded_points() +
+                                                  (row + 1) * layer.padded_columns() + column + 1) *
+                                                     inputs;
                     const float* x = input.x + point * input.point_step;
                     const float* bias = input.bias + image * input.bias_step;
                     for (int64_t channel = 0; channel < inputs; channel += LANES) {
@@ -464,7 +481,8 @@ inline void from_weight_space(const V m[6][6], V g[3][3]) {
 // Transforms weights to the order of the products, [36][words of `depth`][columns]. The weights of (k, column) begin at
 // weights[k * depth_step + column * column_step].
 template <typename Kind>
-void read_weights(const float* weights, int64_t depth, int64_t depth_step, int64_t columns, int64_t column_step, float* out) {
+void read_weights(const float* weights, int64_t depth, int64_t depth_step, int64_t columns, int64_t column_step,
+                  float* out) {
     const int64_t words = depth / Kind::IN_A_WORD;
     for (int64_t word = 0; word < words; word++)
         for (int64_t column = 0; column < columns; column += 8) {
@@ -496,14 +514,17 @@ void write_weights(int64_t inputs, int64_t outputs, const float* gradient, float
     for (int64_t output = 0; output < outputs; output += 8)
         for (int64_t input = 0; input < inputs; input++) {
             V8 m[6][6], g[3][3];
-            for (int i = 0; i < 36; i++) m[i / 6][i % 6] = fetch<V8>(gradient + (i * inputs + input) * outputs + output);
+            for (int i = 0; i < 36; i++)
+                m[i / 6][i % 6] = fetch<V8>(gradient + (i * inputs + input) * outputs + output);
             from_weight_space(m, g);
             for (int lane = 0; lane < 8; lane++)
-                for (int i = 0; i < 9; i++) dweights[((output + lane) * inputs + input) * 9 + i] = g[i / 3][i % 3][lane];
+                for (int i = 0; i < 9; i++)
+                    dweights[((output + lane) * inputs + input) * 9 + i] = g[i / 3][i % 3][lane];
         }
 }
 
-// Memory that a thread reuses between calls, because new memory costs more than the computation. Its content is undefined.
+// Memory that a thread reuses between calls, because new memory costs more than the computation. Its content is
+// undefined.
 enum Use { PADDED, PADDED_GRADIENT, LEFT, GRADIENT_BY_CHANNEL, GRADIENT_BY_TILE, PRODUCTS, OWN, WEIGHTS, SUM, USES };
 
 float* room(Use use, int64_t floats) {
@@ -609,8 +630,9 @@ void winograd_forward(int64_t pairs, int64_t images, int64_t rows, int64_t colum
     forward<Numbers>(layer, input, weights, residual, y);
 }
 
-// The gradients of x (before bias and ReLU; [images][rows][columns][inputs]), of the bias of each image ([images][inputs], which
-// the caller sets to 0), and of the weights. `dx` and `dbias` may both be null if the gradient of the input is not needed.
+// The gradients of x (before bias and ReLU; [images][rows][columns][inputs]), of the bias of each image
+// ([images][inputs], which the caller sets to 0), and of the weights. `dx` and `dbias` may both be null if the gradient
+// of the input is not needed.
 void winograd_backward(int64_t pairs, int64_t images, int64_t rows, int64_t columns, int64_t inputs, int64_t outputs,
                        const float* x, int64_t point_step, const float* bias, int64_t bias_step, const float* weights,
                        const float* dy, float* dx, float* dbias, float* dweights) {
