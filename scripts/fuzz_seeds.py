@@ -22,14 +22,17 @@ MOST = 8000
 
 
 def escape(data: bytes) -> str:
+    """Returns an input as a line."""
     return data.decode("latin-1").encode("unicode_escape").decode("ascii")
 
 
 def unescape(line: str) -> bytes:
+    """Returns the input of a line."""
     return line.encode("ascii").decode("unicode_escape").encode("latin-1")
 
 
 def unpack(target: str, folder: Path) -> None:
+    """Writes every seed of a target to a file."""
     path = SEEDS / f"{target}.txt"
     folder.mkdir(parents=True, exist_ok=True)
     for line in path.read_text("ascii").splitlines() if path.exists() else []:

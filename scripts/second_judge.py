@@ -49,6 +49,7 @@ RULES = {
 
 
 def neighbours(columns: int, rows: int, column: int, row: int) -> list[tuple[int, int]]:
+    """Returns the adjacent points on the board."""
     around = [(column - 1, row), (column + 1, row), (column, row - 1), (column, row + 1)]
     return [(c, r) for c, r in around if 0 <= c < columns and 0 <= r < rows]
 
@@ -70,6 +71,7 @@ def reach(board: list[list[str]], column: int, row: int) -> tuple[set[tuple[int,
 
 
 def clear(board: list[list[str]], points: set[tuple[int, int]]) -> None:
+    """Removes stones."""
     for column, row in points:
         board[row][column] = "."
 

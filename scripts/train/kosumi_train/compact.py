@@ -81,10 +81,10 @@ def second_moments(network: Network, data: Path, positions: int, points: int) ->
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "network.bin.gz"
         katago_file.write(path, "network", network)
-        asked = teacher.read(path)
+        teacher_network = teacher.read(path)
     sums: dict[str, torch.Tensor] = {}
     counts: dict[str, int] = {}
-    for name, layer in asked.named_modules():
+    for name, layer in teacher_network.named_modules():
         if isinstance(layer, nn.Linear):
 
             def seen(name: str, _layer: Any, given: tuple[torch.Tensor, ...], _written: Any) -> None:
@@ -94,7 +94,7 @@ def second_moments(network: Network, data: Path, positions: int, points: int) ->
 
             layer.register_forward_hook(functools.partial(seen, name))
     for batch in some(data, positions, points):
-        asked(batch.spatial, batch.globals_)
+        teacher_network(batch.spatial, batch.globals_)
     return {name: total / counts[name] for name, total in sums.items()}
 
 
@@ -205,6 +205,8 @@ class Rounding:
         return [y + x @ layer.weight.flatten(1).T for x, y in zip(read, own)]
 
     def nested(self, block: NestedBlock, like: NestedBlock, boards: list[Boards]) -> None:
+        """Takes all boards through a nested block and its original."""
+
         def activated(x: torch.Tensor, norm: Norm) -> torch.Tensor:
             return (F.silu if block.silu else F.relu)(norm.scaled_columns(x) + norm.bias)
 

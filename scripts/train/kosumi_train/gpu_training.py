@@ -407,6 +407,7 @@ class Training:
     # Steps.
 
     def autocast(self) -> Any:
+        """Returns the context in which outputs are computed."""
         return torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16)
 
     def elapsed(self) -> float:
@@ -454,6 +455,7 @@ class Training:
     # Output.
 
     def log(self, kind: str, **facts: Any) -> None:
+        """Writes a line of the log."""
         line: dict[str, Any] = {"positions": self.done, "steps": self.steps}
         line |= {"hours": round((self.seconds_before + self.elapsed()) / 3600, 4), "device": self.device.type}
         print(runs.text_of(runs.append(self.options.out, kind, line | facts)), flush=True)
@@ -520,6 +522,7 @@ class Training:
             self.positions.close()
 
     def train(self) -> None:
+        """Takes steps until the end, with checkpoints and validations."""
         options = self.options
         end = options.seconds - options.reserve
         parameters = sum(parameter.numel() for parameter in self.network.parameters())

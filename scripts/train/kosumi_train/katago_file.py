@@ -76,6 +76,7 @@ class Words:
             raise FormatError(f"the compressed file is damaged: {error}") from error
 
     def word(self) -> str:
+        """Returns the next word."""
         data, at = self.data, self.at
         while at < len(data) and data[at] <= 32:
             at += 1
@@ -88,9 +89,11 @@ class Words:
         return data[at:end].decode("ascii", "replace")
 
     def number(self) -> int:
+        """Returns the next word as an integer."""
         return self._parsed(int)
 
     def real(self) -> float:
+        """Returns the next word as a real number."""
         return self._parsed(float)
 
     def _parsed(self, kind: Callable[[str], Any]) -> Any:
@@ -101,6 +104,7 @@ class Words:
             raise FormatError(f"{word!r} in place of a number") from error
 
     def floats(self, count: int) -> np.ndarray:
+        """Returns the next array, in any of its forms."""
         data, at = self.data, self.at
         while at < len(data) and data[at] <= 32:
             at += 1
@@ -136,6 +140,7 @@ class Words:
         return self.floats(inputs * outputs).reshape(inputs, outputs).T.copy()
 
     def bias(self) -> np.ndarray:
+        """Returns the biases of a layer."""
         self.word()
         return self.floats(self.number())
 
@@ -297,17 +302,17 @@ def read(path: str | Path) -> tuple[str, Network]:
         words.expect(*[0] * 8)
     words.word()
     blocks, channels, middle, _, _, pooled = (words.number() for _ in range(6))
-    has_rms_tip = version == TRANSFORMERS and words.number() == 1
     is_smooth = False
     if version == TRANSFORMERS:
-        words.expect(*[0] * 5)
+        # A norm behind the last block, and five options that are off.
+        words.expect(1, *[0] * 5)
     # The blocks' kinds are known only after they are read, so the network is built from what was read.
     parts: dict[str, Any] = {"conv1": words.conv(), "from_global": words.matrix()}
     block_parts = [_read_block(words) for _ in range(blocks)]
     nested = max((len(part.get("blocks", [])) for part in block_parts), default=0)
     if any(len(part.get("blocks", [])) != nested for part in block_parts):
         raise FormatError("blocks have different numbers of inner blocks")
-    if has_rms_tip:
+    if version == TRANSFORMERS:
         words.word()
         words.expect(channels, RmsNorm.EPSILON)
         is_smooth = words.number() == 1
@@ -350,27 +355,20 @@ def read(path: str | Path) -> tuple[str, Network]:
     layers = [layer for part in block_parts for layer in part.get("blocks", [part])]
     heads = max((len(layer["frequencies"]) for layer in layers if "frequencies" in layer), default=0)
     units = max((len(layer["first"]) for layer in layers if "first" in layer), default=0)
-    if (heads > 0) != (version == TRANSFORMERS) or (heads and len(layers) % 2 and has_rms_tip):
+    if (heads > 0) != (version == TRANSFORMERS) or (heads and len(layers) % 2):
         raise FormatError("blocks of a kind that cannot be trained here")
-    behind: tuple[int, ...] = ()
-    if has_rms_tip:
+    if version == TRANSFORMERS:
         # Attention and the feed-forward block behind it count as one block.
         blocks, nested = (blocks, nested // 2) if nested else (blocks // 2, 0)
-    elif heads:
-        convolutions = [index for index, part in enumerate(block_parts) if "conv1" in part]
-        blocks = len(convolutions)
-        behind = tuple(sum(at < index for at in convolutions) for index, part in enumerate(block_parts) if "q" in part)
     gpool = tuple(
         index
         for index, part in enumerate(part for part in block_parts if "conv1" in part)
         if "conv_pooled" in part.get("blocks", [part])[0]
     )
     silu = any(part.get("silu") for part in block_parts)
-    if silu and not has_rms_tip:
+    if silu and version != TRANSFORMERS:
         raise FormatError(f"activation {SILU} outside transformers cannot be trained here")
-    shape = Shape(
-        channels, blocks, first, gpool, middle, pooled, *widths, nested, heads, units, behind, silu, is_smooth
-    )
+    shape = Shape(channels, blocks, first, gpool, middle, pooled, *widths, nested, heads, units, silu, is_smooth)
     if version == TRANSFORMERS and error_scales != (SMOOTH_ERROR_SCALES if is_smooth else ERROR_SCALES):
         raise FormatError(f"error scales {error_scales} cannot be trained here")
     try:

@@ -65,9 +65,6 @@ class Shape:
     # inner block of a nested block, is an attention block followed by a feed-forward block with `hidden` units.
     heads: int = 0
     hidden: int = 0
-    # Positions of transformer layers (attention and feed-forward block) among convolution blocks: each number is the
-    # count of convolution blocks in front of the layer.
-    layers: tuple[int, ...] = ()
     # Whether the bottlenecks of nested blocks have a scale and SiLU instead of ReLU alone.
     silu: bool = False
     # Whether the heads are those of KataGo's recent transformers: the last norm runs over the whole position, the
@@ -78,52 +75,47 @@ class Shape:
     def named(name: str) -> Shape:
         """Returns the shape with a name such as `b6c96` (blocks and channels).
 
-        Optional parts, in this order: `h3` attention heads; `x2` transformer layers among convolutions; `m48` middle
-        channels; `f128` hidden units; `g32` pooled channels; `nbt` nested bottlenecks of half the channels with two
-        inner blocks (`nb1t`: one); `tflrs` transformer blocks with learnt rotations and gated feed-forward blocks
-        (KataGo's name); `-silu` SiLU in the bottlenecks of nested transformers; `-smooth` the heads of KataGo's recent
-        transformers.
+        Optional parts, in this order: `h3` attention heads; `m48` middle channels; `f128` hidden units; `g32` pooled
+        channels; `nbt` nested bottlenecks of half the channels with two inner blocks (`nb1t`: one); `tflrs`
+        transformer blocks with learnt rotations and gated feed-forward blocks (KataGo's name); `-silu` SiLU in the
+        bottlenecks of nested transformers; `-smooth` the heads of KataGo's recent transformers.
 
         # Errors
 
         Raises `ValueError` if the name is not of this form.
         """
-        numbers = r"b(\d+)c(\d+)(?:h(\d+))?(?:x(\d+))?(?:m(\d+))?(?:f(\d+))?(?:g(\d+))?"
+        numbers = r"b(\d+)c(\d+)(?:h(\d+))?(?:m(\d+))?(?:f(\d+))?(?:g(\d+))?"
         found = re.fullmatch(numbers + r"(?:nb(\d?)t)?(tflrs)?(-silu)?(-smooth)?", name)
-        among = int(found[4] or 0) if found else 0
-        is_nested = found is not None and found[8] is not None
+        is_nested = found is not None and found[7] is not None
         if (
             found is None
-            or bool(found[3]) != bool(found[9] or among)
-            or (among and (is_nested or found[9] or among > int(found[1])))
-            or (found[10] and not (is_nested and found[9]))
-            or (found[11] and not found[9])
-            or (found[6] and not found[3])
+            or bool(found[3]) != bool(found[8])
+            or (found[9] and not (is_nested and found[8]))
+            or (found[10] and not found[8])
+            or (found[5] and not found[3])
         ):
             raise ValueError(
                 f"{name!r} is not a shape such as b6c96, b6c96m64 (middle channels), b6c96g32 (pooled channels),"
-                " b5c192nbt (nested), b7c96h3tflrs, b7c96h3f128tflrs (hidden units), b5c192h3nbttflrs (transformers"
-                " with 3 heads) or b6c96h3x2 (two transformer layers among convolutions)"
+                " b5c192nbt (nested), b7c96h3tflrs, b7c96h3f128tflrs (hidden units), or"
+                " b5c192h3nbttflrs (transformers with 3 heads)"
             )
         blocks, channels = int(found[1]), int(found[2])
-        nested = int(found[8] or 2) if is_nested else 0
-        middle = int(found[5] or (channels // 2 if nested else channels))
+        nested = int(found[7] or 2) if is_nested else 0
+        middle = int(found[4] or (channels // 2 if nested else channels))
 
         def third(width: int) -> int:
             """Returns a third of a width, rounded to a multiple of 8 (the lanes of a vector)."""
             return round(width / 24) * 8
 
-        pooled = int(found[7] or max(8, third(middle)))
+        pooled = int(found[6] or max(8, third(middle)))
         head = max(16, third(channels))
         gpool = tuple(range(2, blocks, 2)) if blocks > 2 else tuple(range(1, blocks))
         heads = int(found[3] or 0)
-        layers = tuple(blocks * (layer + 1) // among for layer in range(among))
-        width = channels if layers else middle
-        if heads and (width % heads or width // heads % 2):
-            raise ValueError(f"{name!r}: {heads} heads do not divide {width} channels into even parts")
+        if heads and (middle % heads or middle // heads % 2):
+            raise ValueError(f"{name!r}: {heads} heads do not divide {middle} channels into even parts")
         # About as many parameters as a feed-forward block without a gate and with four times the width.
-        hidden = int(found[6] or -(-width * 8 // 384) * 128) if heads else 0
-        gpool = gpool if layers or not heads else ()
+        hidden = int(found[5] or -(-middle * 8 // 384) * 128) if heads else 0
+        gpool = () if heads else gpool
         return Shape(
             channels,
             blocks,
@@ -137,9 +129,8 @@ class Shape:
             nested,
             heads,
             hidden,
-            layers,
+            bool(found[9]),
             bool(found[10]),
-            bool(found[11]),
         )
 
     def facts(self) -> dict[str, object]:
@@ -149,7 +140,7 @@ class Shape:
     @property
     def is_transformer(self) -> bool:
         """Whether all blocks are transformer blocks."""
-        return self.heads > 0 and not self.layers
+        return self.heads > 0
 
     def inside(self) -> Shape:
         """Returns the shape of the blocks inside a nested block."""
@@ -159,9 +150,7 @@ class Shape:
         """Returns the multiply-adds for each point of the board, without the fully connected layers."""
         total = self.first**2 * SPATIAL_FEATURES * self.channels
         # The products of attention, two for every pair of points, are left out too.
-        width = self.channels if self.layers else self.middle
-        layer = 4 * width**2 + 3 * width * self.hidden
-        total += len(self.layers) * layer
+        layer = 4 * self.middle**2 + 3 * self.middle * self.hidden
         for block in range(self.blocks):
             if self.is_transformer:
                 total += 2 * self.channels * self.middle + self.nested * layer if self.nested else layer
@@ -191,20 +180,25 @@ class Norm(nn.Module):
     # same result with one pass over memory less; to the columns of a matrix.
 
     def scaled(self, x: torch.Tensor) -> torch.Tensor:
+        """Returns `x` (n, channels, height, width) times the scale."""
         return x if self.scale is None else x * self.scale.view(1, -1, 1, 1)
 
     def scaled_rows(self, weight: torch.Tensor) -> torch.Tensor:
+        """Returns convolution weights times the scale of their outputs."""
         return weight if self.scale is None else weight * self.scale.view(-1, 1, 1, 1)
 
     def scaled_columns(self, x: torch.Tensor) -> torch.Tensor:
+        """Returns `x` (…, channels) times the scale."""
         return x if self.scale is None else x * self.scale
 
 
 def conv(inputs: int, outputs: int, side: int) -> nn.Conv2d:
+    """Returns a convolution without a bias that keeps the size of the board."""
     return nn.Conv2d(inputs, outputs, side, padding=side // 2, bias=False)
 
 
 def activate(x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+    """Returns the ReLU of `x`, 0 outside the board."""
     x = F.relu(x, inplace=True)
     return x if mask is None else x * mask
 
@@ -217,6 +211,7 @@ class Area:
     mask: torch.Tensor | None
 
     def mean(self, x: torch.Tensor) -> torch.Tensor:
+        """Returns the mean of each channel over the board."""
         if self.mask is None:
             return x.mean(dim=(2, 3))
         return x.sum(dim=(2, 3)) / self.points
@@ -239,6 +234,8 @@ class Area:
 
 
 class OrdinaryBlock(nn.Module):
+    """x + two 3×3 convolutions, each behind a norm and ReLU."""
+
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.norm1 = Norm(shape.channels, has_scale=False)
@@ -253,6 +250,8 @@ class OrdinaryBlock(nn.Module):
 
 
 class PoolingBlock(nn.Module):
+    """`OrdinaryBlock` in which some channels between the convolutions are pooled over the board."""
+
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         regular = shape.middle - shape.pooled
@@ -401,6 +400,7 @@ class FeedForwardBlock(nn.Module):
 
 
 def transformer_blocks(shape: Shape, layers: int) -> list[nn.Module]:
+    """Returns attention and feed-forward blocks for a number of layers."""
     return [kind(shape) for _ in range(layers) for kind in (AttentionBlock, FeedForwardBlock)]
 
 
@@ -483,15 +483,19 @@ class Answer:
         self.optimistic = optimistic
 
     def score_mean(self) -> torch.Tensor:
+        """Returns the mean of the final score, in points (n)."""
         return self.score[:, 0] * SCORE_SCALE
 
     def score_spread(self) -> torch.Tensor:
+        """Returns the standard deviation of the final score, in points (n)."""
         return F.softplus(self.score[:, 1]) * SCORE_SCALE
 
     def lead(self) -> torch.Tensor:
+        """Returns the lead, in points (n)."""
         return self.score[:, 2] * SCORE_SCALE
 
     def variance_time(self) -> torch.Tensor:
+        """Returns the remaining variance time, in moves (n)."""
         return F.softplus(self.score[:, 3]) * TIME_SCALE
 
     def expected_errors(self) -> torch.Tensor | None:
@@ -505,6 +509,8 @@ class Answer:
 
 
 class Network(nn.Module):
+    """Network of a shape, from input features to outputs."""
+
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
@@ -519,7 +525,6 @@ class Network(nn.Module):
                 self.blocks.extend(transformer_blocks(shape, 1))
             else:
                 self.blocks.append((PoolingBlock if pools else OrdinaryBlock)(shape))
-            self.blocks.extend(transformer_blocks(shape, shape.layers.count(index + 1)))
         # Transformer blocks do not bound the size of the trunk's numbers, so the last norm does.
         is_whole = shape.smooth_heads
         self.trunk_norm = (
@@ -601,6 +606,7 @@ class Network(nn.Module):
         return (x if mask is None else x * mask), area
 
     def error_scales(self) -> tuple[float, float]:
+        """Returns the factors of the squared errors of value and score."""
         return SMOOTH_ERROR_SCALES if self.shape.smooth_heads else ERROR_SCALES
 
     def answer(self, x: torch.Tensor, area: Area) -> Answer:

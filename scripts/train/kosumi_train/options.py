@@ -8,10 +8,12 @@ from pathlib import Path
 
 
 def kosumi(parser: argparse.ArgumentParser, required: bool = False, purpose: str = "the program kosumi") -> None:
+    """Adds the path of the program."""
     parser.add_argument("--kosumi", type=Path, required=required, help=purpose)
 
 
 def data(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Adds the folder of shards."""
     parser.add_argument(
         "--data",
         type=Path,
@@ -21,34 +23,41 @@ def data(parser: argparse.ArgumentParser, required: bool = True) -> None:
 
 
 def out(parser: argparse.ArgumentParser, purpose: str = "folder of the run") -> None:
+    """Adds the folder for results."""
     parser.add_argument("--out", type=Path, required=True, help=purpose)
 
 
 def start(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    """Adds the run to start from."""
     parser.add_argument(
         "--start", type=Path, required=required, help="folder of a run, or a network file, to start from"
     )
 
 
 def name(parser: argparse.ArgumentParser) -> None:
+    """Adds the name of the network."""
     parser.add_argument("--name", default="kosumi", help="name inside the network file [%(default)s]")
 
 
 def seed(parser: argparse.ArgumentParser, purpose: str = "random seed") -> None:
+    """Adds the random seed."""
     parser.add_argument("--seed", type=int, default=1, help=f"{purpose} [%(default)s]")
 
 
 def window(parser: argparse.ArgumentParser, default: int) -> None:
+    """Adds the number of shards in memory."""
     parser.add_argument("--window", type=int, default=default, help="number of shards in memory [%(default)s]")
 
 
 def vary_komi(parser: argparse.ArgumentParser, default: float = 0.0) -> None:
+    """Adds the share of positions at any other komi."""
     parser.add_argument(
         "--vary-komi", type=float, default=default, help="share of positions that get another komi [%(default)s]"
     )
 
 
 def even_komi(parser: argparse.ArgumentParser) -> None:
+    """Adds the share of positions at an even komi."""
     parser.add_argument(
         "--even-komi",
         type=float,

@@ -264,13 +264,16 @@ class Stream:
         self.loaded: list[tuple[Size, Group, np.ndarray]] | None = None
 
     def list_files(self) -> list[str]:
+        """Returns the names of the shards of a round."""
         files = shard_files(self.folder, "training")
         return [path.name for path in files if not self.labelled or labels_of(path).exists()]
 
     def state(self) -> dict[str, Any]:
+        """Returns the position in the stream."""
         return {"round": self.round, "files": self.files, "part": self.part, "taken": self.taken}
 
     def restore(self, state: dict[str, Any]) -> None:
+        """Continues from a position in the stream."""
         self.round, self.files, self.part, self.taken = (state[key] for key in ("round", "files", "part", "taken"))
         self.loaded = None
         if any(not (self.folder / name).exists() for name in self.files):

@@ -129,10 +129,12 @@ class Board:
         return Board(*like.shape[-2:])
 
     def pool(self, x: torch.Tensor) -> torch.Tensor:
+        """Returns mean, mean times width, and maximum of `x` (n, points, channels) over the points."""
         mean = x.mean(dim=1)
         return torch.cat([mean, mean * self.width, x.amax(dim=1)], dim=1)
 
     def value_pool(self, x: torch.Tensor) -> torch.Tensor:
+        """Returns mean, mean times width, and mean times (width² − 0.1) over the points."""
         mean = x.mean(dim=1)
         return torch.cat([mean, mean * self.width, mean * (self.width**2 - 0.1)], dim=1)
 
@@ -447,6 +449,7 @@ class Teacher(nn.Module):
 
     @property
     def dtype(self) -> torch.dtype:
+        """Precision of the weights."""
         return self.from_global.weight.dtype
 
     def forward(self, spatial: torch.Tensor, globals_: torch.Tensor) -> TeacherAnswer:
@@ -541,6 +544,7 @@ class ProgramTeacher:
         return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
+        """Ends the program."""
         self._stdin.close()
         self._stdout.close()
         self.process.wait()

@@ -188,6 +188,7 @@ class Training:
         runs.copy_log(start, self.out)
 
     def load(self) -> dict[str, Any] | None:
+        """Returns the state of an earlier run in this folder, or `None`."""
         path = self.out / "state.pt"
         return torch.load(path, map_location="cpu", weights_only=True) if path.exists() else None
 
@@ -212,6 +213,7 @@ class Training:
         runs.export_average(self.out, f"{self.options.name}-p{self.positions}", self.network, self.average.weights)
 
     def log(self, kind: str, **facts: Any) -> None:
+        """Writes a line of the log."""
         line: dict[str, Any] = {"positions": self.positions, "steps": self.steps}
         line |= {"cpu_hours": round(self.cpu_seconds / 3600, 4), "hours": round(self.wall_seconds / 3600, 4)}
         line = runs.append(self.out, kind, line | facts)
@@ -287,6 +289,7 @@ class Training:
             self.log("validation", size=size, **facts)
 
     def draw(self) -> None:
+        """Draws the curves, if matplotlib is installed."""
         try:
             from . import plot
         except ImportError:

@@ -28,7 +28,6 @@ SHAPES = (
     "b2c32h2tflrs",
     "b2c64h2nbttflrs",
     "b2c48h2m32nb1ttflrs-silu",
-    "b3c32h2x2",
     "b2c32h2tflrs-smooth",
 )
 # Folder with other networks and KataGo's outputs for them, on machines that have it.

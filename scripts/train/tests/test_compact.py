@@ -20,7 +20,7 @@ class Balance(unittest.TestCase):
     """`balance.py`: units get similar sizes, and outputs stay the same to the last bit."""
 
     @torch.no_grad()
-    def test_units_become_alike_and_answers_stay(self):
+    def test_units_get_similar_sizes_and_outputs_stay(self):
         for shape, count in (("b2c32h2tflrs", 4), ("b2c64h2nbttflrs-silu", 8)):
             with self.subTest(shape):
                 made = network(shape)
@@ -46,7 +46,7 @@ class Compact(unittest.TestCase):
     """`compact.py`: weights as multiples of a step."""
 
     @torch.no_grad()
-    def test_a_compact_file_is_read_as_it_was_rounded(self):
+    def test_a_compact_file_holds_the_rounded_weights(self):
         made = network("b2c64h2nbttflrs-silu")
         for block in made.modules():
             if hasattr(block, "norm") and hasattr(block.norm, "scale"):
@@ -73,7 +73,7 @@ class Compact(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(katago_file.FormatError):
             katago_file.write(Path(folder) / "n.compact.gz", "n", made, steps=steps)
 
-    def test_rounding_is_made_good_where_inputs_go_together(self):
+    def test_errors_are_compensated_where_inputs_correlate(self):
         generator = torch.Generator().manual_seed(5)
         inputs = torch.randn(4000, 8, generator=generator) @ torch.randn(8, 48, generator=generator)
         inputs += 0.3 * torch.randn(4000, 48, generator=generator)
@@ -91,7 +91,7 @@ class Compact(unittest.TestCase):
         far = compact.multiples(1000 * weight, inputs.T @ inputs / 4000, step)
         self.assertLessEqual(float(far.abs().max()), 127)
 
-    def test_later_layers_make_good_what_earlier_ones_are_off(self):
+    def test_later_layers_compensate_earlier_errors(self):
         """Rounding from the first block to the last gives a much smaller error than rounding every matrix by itself."""
         for shape in ("b2c32h2tflrs", "b2c64h2nbttflrs-silu"):
             with self.subTest(shape), tempfile.TemporaryDirectory() as name, mock.patch.object(compact, "LEAST", 500):

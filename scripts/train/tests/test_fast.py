@@ -13,7 +13,7 @@ from tests.fixtures import answers, network
 
 
 class Convolutions(unittest.TestCase):
-    def test_fast_ones_compute_what_pytorch_computes(self):
+    def test_convolutions_match_pytorch(self):
         if fast._winograd is None:
             self.skipTest("no C++ compiler")
         for images, inputs, outputs, rows, columns, own_bias in [
@@ -37,7 +37,7 @@ class Convolutions(unittest.TestCase):
             for ours, theirs in zip((found, *gradients), (expected, *right)):
                 torch.testing.assert_close(ours, theirs, rtol=2e-4, atol=2e-4)
 
-    def test_products_of_pairs_are_near(self):
+    def test_products_in_bf16_are_close(self):
         if not fast.has_pairs():
             self.skipTest("no AVX-512 BF16, or no C++ compiler")
         # Odd numbers of tiles, several blocks of images, boards that are not a multiple of the tiles.
@@ -60,7 +60,7 @@ class Convolutions(unittest.TestCase):
 
 
 class Transformers(unittest.TestCase):
-    def test_what_is_beside_products_learns_as_in_pytorch(self):
+    def test_gradients_match_pytorch(self):
         if fast._learning is None:
             self.skipTest("no C++ compiler")
         # Heads with an odd number of pairs, one pair in a head, one point, rectangles.
@@ -87,7 +87,7 @@ class Transformers(unittest.TestCase):
                     ours, theirs, rtol=1e-3, atol=1e-5 + 1e-4 * float(theirs.detach().abs().max())
                 )
 
-    def test_products_of_pairs_are_near(self):
+    def test_products_in_bf16_are_close(self):
         if not fast.has_pairs() or fast._attention is None:
             self.skipTest("no AVX-512 BF16, or no C++ compiler")
         self.addCleanup(fast.use_pairs, False)
@@ -112,7 +112,7 @@ class Transformers(unittest.TestCase):
             self.assertLess(sum(errors) / len(errors), 0.15, f"{shape}: {errors}")
             self.assertGreater(float((both[0][0] - both[1][0]).detach().abs().max()), 1e-5)
 
-    def test_attention_of_pairs_is_near(self):
+    def test_attention_in_bf16_is_close(self):
         if not fast.has_pairs() or fast._attention is None:
             self.skipTest("no AVX-512 BF16, or no C++ compiler")
         self.addCleanup(fast.use_pairs, False)

@@ -23,7 +23,7 @@ from tests.fixtures import call, group, write_shard
 class OnADevice(unittest.TestCase):
     """`gpu`, on the CPU."""
 
-    def test_positions_are_turned_as_elsewhere(self):
+    def test_pools_and_batches_agree(self):
         for size in [(5, 5), (4, 3)]:
             shard = group(6, *size)
             shard["played"][:2] = size[0] * size[1], 65535
@@ -42,7 +42,7 @@ class OnADevice(unittest.TestCase):
         record = rb"(;GM[1]SZ[19]PB[a\]b]PW[c]RE[B+R]DT[2012-01-02]C[x];B[pd];W[dd]C[;B[aa\]])"
         self.assertEqual(gpu.lean(record), b"(;GM[1]SZ[19]RE[B+R]DT[2012-01-02];B[pd];W[dd])")
 
-    def test_a_folder_is_all_it_takes(self):
+    def test_the_packed_folder_is_enough(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "teacher.bin").write_bytes(Emitter(15).bytes())

@@ -57,7 +57,7 @@ class Komi(unittest.TestCase):
 
 
 class EvenKomi(unittest.TestCase):
-    def test_nobody_is_ahead_by_much(self):
+    def test_leads_become_small(self):
         shard, rng = group(400, 7, 7), np.random.default_rng(1)
         shard["global"][:, KOMI] = np.round(shard["global"][:, KOMI] * 40) / 40
         # The lead of the side to move is that on the board plus komi.

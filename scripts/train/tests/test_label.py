@@ -18,7 +18,7 @@ from tests.fixtures import call, group, network, write_shard
 
 class Labels(unittest.TestCase):
     @torch.inference_mode()
-    def test_a_fair_komi_is_what_the_judge_finds_fair(self):
+    def test_a_fair_komi_follows_the_judge(self):
         class Judge:
             def __call__(self, spatial, globals_):
                 # The lead on the board is 30 points for the side to move, to which komi is added.
@@ -36,7 +36,7 @@ class Labels(unittest.TestCase):
         self.assertTrue((np.abs(after[changed]) < 9).all() and 1 < after[changed].std() < 3)
         np.testing.assert_array_equal(fair[~changed], shard["global"][~changed])
 
-    def test_labels_go_on_where_they_stopped_and_follow_from_the_seed(self):
+    def test_labels_resume_and_follow_from_the_seed(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             katago_file.write(folder / "teacher.bin.gz", "t", network())

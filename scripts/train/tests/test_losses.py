@@ -30,13 +30,13 @@ class Losses(unittest.TestCase):
         self.assertEqual(int(counts["value_loss/count"]), rows.count(0))
         return {name: float(part) for name, part in parts.items()}
 
-    def test_what_is_unknown_costs_nothing(self):
+    def test_unknown_targets_have_no_loss(self):
         known, both = self.parts(self.unknown(), [0]), self.parts(self.unknown(), [0, 1])
         for name in ("played", "value", "ownership"):
             self.assertGreater(known[name], 0)
             self.assertAlmostEqual(both[name], known[name] / 2, places=5)
 
-    def test_a_teacher_knows_what_no_game_says(self):
+    def test_labels_replace_unknown_results(self):
         shard = self.unknown()
         shard["policy_move"] = np.tile(np.arange(16, dtype=np.uint16), (2, 1))
         shard["policy_share"] = np.full((2, 16), 4000, np.uint16)
@@ -51,7 +51,7 @@ class Losses(unittest.TestCase):
         for name in ("policy", "optimistic", "value", "score", "error", "ownership"):
             self.assertGreater(parts[name], 0)
 
-    def test_errors_are_those_of_the_student(self):
+    def test_error_targets_include_the_students_errors(self):
         sure = torch.tensor([[10.0, -10, -10], [10.0, -10, -10]])
         answer = SimpleNamespace(value=sure, lead=lambda: torch.tensor([4.0, 7.0]))
         batch = SimpleNamespace(

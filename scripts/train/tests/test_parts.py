@@ -34,7 +34,7 @@ class Parts(unittest.TestCase):
         self.addCleanup(fast.use_pairs, False)
         return folder
 
-    def test_a_part_is_off_by_its_own_fault_alone(self):
+    def test_an_error_affects_only_its_own_part(self):
         for shape in ("b2c64h2nbttflrs-silu", "b3c32nbt"):
             with self.subTest(shape), tempfile.TemporaryDirectory() as name:
                 folder = self.folder(name, shape)
@@ -72,7 +72,7 @@ class Parts(unittest.TestCase):
                 else:
                     self.assertEqual(parts.measured(part, some.pairs(part)), parts.measured(part, whole.pairs(part)))
 
-    def test_last_layers_are_found_again(self):
+    def test_heads_are_recovered(self):
         shape = "b2c64h2nbttflrs-silu"
         with tempfile.TemporaryDirectory() as name:
             folder = self.folder(name, f"{shape}-smooth")
@@ -109,7 +109,7 @@ class Parts(unittest.TestCase):
         torch.testing.assert_close(found[0], scale, rtol=1e-3, atol=1e-3)
         torch.testing.assert_close(found[1], bias, rtol=1e-3, atol=1e-3)
 
-    def test_no_position_counts_for_all_others(self):
+    def test_no_position_dominates_the_error(self):
         before = torch.randn(40, 25, 6)
         wanted = before + torch.randn(40, 25, 6)
         wanted[0] = before[0] + 1000 * torch.randn(25, 6)
@@ -134,7 +134,7 @@ class Parts(unittest.TestCase):
             float(parts.weighted_error(found[1:2], wanted[1:2], before[1:2], count[1:2])), 1, delta=0.01
         )
 
-    def test_units_are_turned_back(self):
+    def test_exchanged_units_are_restored(self):
         with tempfile.TemporaryDirectory() as name:
             folder = self.folder(name, "b2c64h2nbttflrs-silu")
             pool = parts.Pool(teacher.read(folder / "teacher.bin.gz"), folder, 4000, 1, 4)
@@ -160,7 +160,7 @@ class Parts(unittest.TestCase):
                     self.assertGreaterEqual(turned, len(wrong) // 2)
                     self.assertLess(parts.measured(part, pairs), 0.5 * is_off)
 
-    def test_each_head_stays_where_it_is_best(self):
+    def test_the_better_of_two_heads_stays(self):
         with tempfile.TemporaryDirectory() as name:
             folder = self.folder(name, "b2c64h2nbttflrs-silu")
             pool = parts.Pool(teacher.read(folder / "teacher.bin.gz"), folder, 4000, 1, 4)
@@ -227,7 +227,7 @@ class Parts(unittest.TestCase):
         self.assertGreater(float(sizes.max()), 1.5)
         self.assertGreater(int((sizes.amax(dim=2) < 0.02).sum()), 0)
 
-    def test_parts_learn_and_nothing_done_is_done_again(self):
+    def test_parts_learn_and_finished_parts_stay(self):
         shape = "b2c64h2nbttflrs-silu"
         with tempfile.TemporaryDirectory() as name:
             folder = self.folder(name, shape)

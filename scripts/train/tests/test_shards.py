@@ -32,7 +32,7 @@ class Batches(unittest.TestCase):
                 seen.add(tuple(source))
             self.assertEqual(len(seen), symmetries)
 
-    def test_regretted_moves_and_open_games_come_again(self):
+    def test_regretted_moves_and_open_games_are_repeated(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             shard = group(6, 5, 5)
@@ -43,13 +43,16 @@ class Batches(unittest.TestCase):
             teacher_moves, teacher_shares = np.zeros((6, 32), np.uint16), np.zeros((6, 32), np.uint16)
             teacher_moves[:, :2] = [7, 8]
             teacher_shares[:, :2] = [0.6 * 65535, 0.35 * 65535]
-            said = {"policy_move": teacher_moves, "policy_share": teacher_shares}
-            said |= {"policy_rest": np.full(6, 0.05 * 65535, np.uint16), "teacher_value": np.zeros((6, 3), np.float32)}
+            found_labels = {"policy_move": teacher_moves, "policy_share": teacher_shares}
+            found_labels |= {
+                "policy_rest": np.full(6, 0.05 * 65535, np.uint16),
+                "teacher_value": np.zeros((6, 3), np.float32),
+            }
             # The games of the last two positions are decided.
-            said["teacher_value"][4:, 1] = 1
-            said["teacher_ownership"] = np.zeros((6, 25), np.int8)
-            said["teacher_score"] = np.zeros((6, 4), np.float32)
-            for kind, arrays, version in [("", shard, 1), (".labels", said, 2)]:
+            found_labels["teacher_value"][4:, 1] = 1
+            found_labels["teacher_ownership"] = np.zeros((6, 25), np.int8)
+            found_labels["teacher_score"] = np.zeros((6, 4), np.float32)
+            for kind, arrays, version in [("", shard, 1), (".labels", found_labels, 2)]:
                 arrays = {f"5x5/{array}": values for array, values in arrays.items()}
                 np.savez(folder / f"training-0{kind}.npz", version=np.array([version], np.uint32), **arrays)
             (found,) = read_groups(folder / "training-0.npz").values()

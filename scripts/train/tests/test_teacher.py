@@ -25,7 +25,7 @@ from tests.fixtures import SHAPES, SHARED, network, record, rounded
 
 class Teachers(unittest.TestCase):
     @torch.no_grad()
-    def test_a_network_of_ours_answers_as_it_does(self):
+    def test_a_teacher_and_a_trained_network_agree(self):
         for name in SHAPES:
             with self.subTest(name):
                 self.check_outputs(network(name))
@@ -41,7 +41,7 @@ class Teachers(unittest.TestCase):
         torch.testing.assert_close(theirs.expected_errors(), ours.expected_errors(), rtol=1e-4, atol=1e-4)
 
     @torch.no_grad()
-    def test_an_older_network_gets_what_it_lacks(self):
+    def test_an_older_network_gets_the_missing_outputs(self):
         """A file of version 8: one policy, four numbers of the score, activations without a kind."""
         made = network()
         for name, outputs in [("p2", 1), ("policy_pass", 1), ("score", 4)]:
@@ -72,7 +72,7 @@ class Teachers(unittest.TestCase):
         self.assertTrue(torch.isfinite(ours.expected_errors()).all())
 
     @torch.no_grad()
-    def test_the_program_answers_as_pytorch_does(self):
+    def test_the_program_matches_pytorch(self):
         kosumi = os.environ.get("KOSUMI")
         if not kosumi:
             self.skipTest("KOSUMI does not name the program")
@@ -109,7 +109,7 @@ class Teachers(unittest.TestCase):
                     teacher_network.process.stdin.close()
 
     @torch.no_grad()
-    def test_points_know_where_they_are_but_not_the_order_of_a_batch(self):
+    def test_outputs_depend_on_the_point_but_not_on_the_batch(self):
         teacher_network, _ = teacher.parse(Emitter(15).bytes())
         spatial, globals_ = (torch.rand(4, 22, 9, 9) > 0.7).float(), torch.randn(4, 19)
         plain, turned = teacher_network(spatial, globals_), teacher_network(spatial.flip(0), globals_.flip(0))
@@ -118,7 +118,7 @@ class Teachers(unittest.TestCase):
         self.assertGreater(float((mirrored - plain.policy[:, :-1]).abs().max()), 1e-3)
 
     @torch.no_grad()
-    def test_the_fast_parts_compute_what_pytorch_computes(self):
+    def test_kernels_match_pytorch(self):
         if fast._transformer is None:
             self.skipTest("no C++ compiler, or no AVX-512 BF16")
         # Small numbers in bf16, as in a network.
@@ -156,7 +156,7 @@ class Teachers(unittest.TestCase):
             torch.testing.assert_close(found.float(), right, rtol=2e-2, atol=2e-2)
 
     @torch.no_grad()
-    def test_16_bits_say_nearly_the_same(self):
+    def test_16_bit_weights_are_close(self):
         data = Emitter(15).bytes()
         spatial, globals_ = (torch.rand(4, 22, 9, 9) > 0.7).float(), torch.randn(4, 19)
         exact = F.softmax(teacher.parse(data)[0](spatial, globals_).policy, dim=1)
@@ -169,7 +169,7 @@ class Teachers(unittest.TestCase):
         rounded = F.softmax(packed.to(torch.bfloat16)(spatial, globals_).policy, dim=1)
         self.assertLess(float((rounded - exact).abs().max()), 0.1)
 
-    def test_what_is_no_network_is_refused(self):
+    def test_damaged_files_are_refused(self):
         data = Emitter(17).bytes()
         teacher.parse(data)
         broken = [
@@ -186,7 +186,7 @@ class Teachers(unittest.TestCase):
             self.assertRaises(katago_file.FormatError, teacher.parse, wrong)
 
     @torch.no_grad()
-    def test_katago_says_the_same(self):
+    def test_outputs_match_katago(self):
         kosumi, oracle = os.environ.get("KOSUMI"), SHARED / "oracle"
         files = {
             "b7c96h3tfrs-test5-cnorm": "katago-b7h3-raw.jsonl",
@@ -202,13 +202,13 @@ class Teachers(unittest.TestCase):
         rows = answers["b10c384h6nbttflrs"]
         shown = dict(self.shown(kosumi, rows))
         self.assertGreater(len(shown), 60)
-        for name, said in answers.items():
+        for name, katago in answers.items():
             teacher_network = teacher.read(SHARED / "models" / f"{name}.bin.gz")
             # The large network is slow, so it gets fewer positions.
             for number in sorted(shown)[:: 4 if "b10" in name else 1]:
-                self.assertEqual(said[number]["moves"], rows[number]["moves"])
+                self.assertEqual(katago[number]["moves"], rows[number]["moves"])
                 with self.subTest(f"{name} {number}"):
-                    self.check(teacher_network, *shown[number], said[number])
+                    self.check(teacher_network, *shown[number], katago[number])
 
     def shown(self, kosumi: str, rows: list[dict]):
         """Yields number, board size and rows of a shard of all positions that game records can contain."""

@@ -23,7 +23,7 @@ class Optimisers(unittest.TestCase):
             self.assertGreater(float(singular.min()), 0.3)
             self.assertLess(float(singular.max()), 1.3)
 
-    def test_adam_steps_as_pytorchs_does(self):
+    def test_adam_matches_pytorch(self):
         torch.manual_seed(2)
         ours, theirs = [[torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.ones(2, 2))] for _ in range(2)]
         mine = Muon([dict(params=ours, weight_decay=0.1, muon=False)], lr=0.01)
@@ -47,7 +47,7 @@ class Rate(unittest.TestCase):
         training.begun, training.begun_with = time.monotonic() - seconds, 0
         return training.rate()
 
-    def test_it_falls_before_an_end_that_is_a_number_of_positions_or_a_time(self):
+    def test_the_rate_falls_before_a_set_end(self):
         self.assertEqual(self.rate(None, None, 30), 1.0)
         self.assertEqual(self.rate(None, 2300, 30), 0.3)
         self.assertEqual(self.rate(1.0, None, 30), 1.0)
@@ -57,7 +57,7 @@ class Rate(unittest.TestCase):
 
 
 class Resuming(unittest.TestCase):
-    def test_a_training_that_was_stopped_goes_on_as_if_it_had_not(self):
+    def test_a_stopped_training_resumes_exactly(self):
         with tempfile.TemporaryDirectory() as folder:
             data = Path(folder) / "data"
             data.mkdir()

@@ -25,7 +25,7 @@ class TwoWorkers(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         return done.stdout
 
-    def test_a_step_is_that_of_the_mean(self):
+    def test_a_step_uses_the_mean_gradient(self):
         script = """
 import os
 

@@ -178,6 +178,7 @@ class Training:
         runs.write_state(out, counts | {"round": self.stream.round, "shape": self.network.shape.facts()})
 
     def log(self, kind: str, **facts: Any) -> None:
+        """Writes a line of the log, in the first process only."""
         if not self.workers.is_first():
             return
         line: dict[str, Any] = {"positions": self.positions, "steps": self.steps}

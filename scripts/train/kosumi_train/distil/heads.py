@@ -140,6 +140,7 @@ class Sums:
         self.products: Any = 0.0
 
     def add(self, read: torch.Tensor, written: torch.Tensor) -> None:
+        """Adds rows of inputs and outputs."""
         read, written = read.double(), written.double()
         self.moments = self.moments + read.T @ read
         self.products = self.products + read.T @ written
@@ -159,15 +160,19 @@ class Heads:
         self.network, self.teacher = network, teacher
 
     def name(self) -> str:
+        """Returns the name of the part."""
         return "heads"
 
     def module(self) -> nn.Module:
+        """Returns the module that is solved for."""
         return nn.ModuleDict({name: getattr(self.network, name) for name in ("trunk_norm", *LINEAR, *NORMS)})
 
     def needs_outside(self, index: int) -> bool:
+        """Whether the input is that of block `index`, which follows the last one."""
         return index == len(self.network.blocks)
 
     def needs_inside(self, block: int, index: int) -> bool:
+        """Whether numbers inside a block are needed."""
         return False
 
     @torch.no_grad()

@@ -63,6 +63,7 @@ class Part:
         self.inner: Any = within.blocks[index - 1] if 0 < index <= len(within.blocks) else None
 
     def name(self) -> str:
+        """Returns the name of the part, such as `4-2`."""
         return f"{self.block}-{self.index}"
 
     def module(self) -> nn.Module:
@@ -73,11 +74,13 @@ class Part:
         return nn.ModuleDict({name: getattr(self.within, name) for name in names})
 
     def seconds(self, options: argparse.Namespace) -> float:
+        """Returns the CPU seconds for which the part learns."""
         if self.inner is None:
             return options.convolution
         return options.attention if self.sees_boards() else options.feed_forward
 
     def rate(self, options: argparse.Namespace) -> float:
+        """Returns the learning rate at the beginning."""
         return options.attention_rate if self.sees_boards() else options.rate
 
     def needs_outside(self, index: int) -> bool:
@@ -120,15 +123,19 @@ class Stem:
         self.network = network
 
     def name(self) -> str:
+        """Returns the name of the part."""
         return "stem"
 
     def module(self) -> nn.Module:
+        """Returns the module that is solved for."""
         return nn.ModuleDict({"conv1": self.network.conv1, "from_global": self.network.from_global})
 
     def needs_outside(self, index: int) -> bool:
+        """Whether the output is the input of block `index`."""
         return index == 0
 
     def needs_inside(self, block: int, index: int) -> bool:
+        """Whether numbers inside a block are needed."""
         return False
 
     @torch.no_grad()
@@ -587,6 +594,7 @@ class Claims:
         folder.mkdir(parents=True, exist_ok=True)
 
     def done(self, part: AnyPart) -> Path:
+        """Returns the file of a part that is done."""
         return self.folder / f"{part.name()}.pt"
 
     def take(self, part: AnyPart) -> IO[str] | None:

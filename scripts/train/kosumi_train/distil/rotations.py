@@ -87,6 +87,7 @@ class Search:
         self.rows = self.columns[GRID:]
 
     def add(self, boards: Boards) -> None:
+        """Adds the sums of some boards."""
         slope, weights, query, key = slopes(self.block, boards)
         points, reduced = boards.rows * boards.columns, boards.read @ self.directions
         row = torch.arange(boards.rows).repeat_interleave(boards.columns)
