@@ -74,4 +74,4 @@ def run(options: argparse.Namespace) -> None:
             raise SystemExit(f"{options.data}: no shards validation*.npz")
         for size, facts in found.items():
             numbers = " | ".join(f"{facts[name]:.4f}" for name in COLUMNS)
-            print(f"| {source.name} | {size} | {numbers} |", flush=True)
+            print(f"| {source} | {size} | {numbers} |", flush=True)

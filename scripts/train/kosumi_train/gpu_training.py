@@ -208,6 +208,10 @@ class Positions:
         full = self.options.full if FULL_SIZE in counts and others else float(FULL_SIZE in counts)
         return {size: full if size == FULL_SIZE else (1 - full) * count / others for size, count in counts.items()}
 
+    def is_working(self) -> bool:
+        """Whether a process may make more positions."""
+        return any(process.poll() is None for process in self.processes.values())
+
     def close(self) -> None:
         """Ends the processes and removes the work folder."""
         self.stopping = True
@@ -533,10 +537,14 @@ class Training:
         )
         # Waits for positions of games and of self-play, so that the first steps see both.
         waiting = self.elapsed()
-        while self.positions.take_in() < options.least and self.elapsed() - waiting < min(60.0, end / 3):
+        while (count := self.positions.take_in()) < options.least:
+            is_late = self.elapsed() - waiting > min(60.0, end / 3)
+            if is_late and (count or not self.positions.is_working() or self.elapsed() > end):
+                break
             time.sleep(0.2)
         if not self.positions.shares():
-            raise SystemExit(f"no positions: {self.positions.failure or 'the folder has nothing to make them from'}")
+            reason = self.positions.failure or f"nothing in {options.folder} made any in {self.elapsed():.0f} seconds"
+            raise SystemExit(f"no positions: {reason}")
         for number in (signal.SIGTERM, signal.SIGINT) if options.is_program else ():
             signal.signal(number, self.stop)
         saved = logged = validated = self.elapsed()

@@ -132,6 +132,11 @@ class Blocks(unittest.TestCase):
             heads = self.training("heads", folder, model, *start, "--out", str(folder / "heads"), "--minutes", "0.02")
             printed(heads.run)
             self.assertGreater(heads.steps, again.steps)
+            # It resumes with the state and the log of its own folder.
+            log = (folder / "heads" / "log.jsonl").read_text()
+            resumed = self.training("heads", folder, model, *start, "--out", str(folder / "heads"), "--minutes", "0.02")
+            self.assertEqual(resumed.steps, heads.steps)
+            self.assertEqual((folder / "heads" / "log.jsonl").read_text(), log)
             changed = set()
             for name, value in heads.network.state_dict().items():
                 if name.startswith(("conv1", "from_global", "blocks")):

@@ -119,7 +119,7 @@ class Export(unittest.TestCase):
             teacher = folder / "run" / "network.bin.gz"
             output = call("compare", *paths, "--teacher", teacher, "--data", folder, "--positions", 40, "--threads", 1)
             rows = [line.strip("| ").split(" | ") for line in output.splitlines()[2:]]
-            self.assertEqual([row[:2] for row in rows], [[path.name, "7x7"] for path in paths])
+            self.assertEqual([row[:2] for row in rows], [[str(path), "7x7"] for path in paths])
             own, near, far = (float(row[3]) for row in rows)
             self.assertLess(own, 1e-4)
             self.assertTrue(own < near < far, rows)

@@ -113,10 +113,9 @@ class Training:
         # Seconds of this process, and whether it received a signal to stop.
         self.own_seconds, self.own_cpu_seconds, self.was_signalled = 0.0, 0.0, False
         self.stopping = False
-        if options.start:
-            self.take_over(options.start)
         fast.use_pairs(options.precision == "bf16")
-        self.load()
+        if not self.load() and options.start:
+            self.take_over(options.start)
         self.workers.agree(self.network)
 
     @torch.no_grad()
@@ -153,11 +152,11 @@ class Training:
         if self.workers.is_first():
             runs.copy_log(start, self.options.out)
 
-    def load(self) -> None:
-        """Resumes a run of this folder."""
+    def load(self) -> bool:
+        """Resumes a run of this folder. Returns whether there is one."""
         path = self.options.out / "state.pt"
         if not path.exists():
-            return
+            return False
         saved = torch.load(path, map_location="cpu", weights_only=True)
         self.network.load_state_dict(saved["network"])
         self.optimiser.load_state_dict(saved["optimiser"])
@@ -165,6 +164,7 @@ class Training:
         self.stream.restore(saved["stream"])
         for key in (*self.COUNTS, "run_seconds", "earlier_cpu", "earlier_wall"):
             setattr(self, key, saved[key])
+        return True
 
     def save(self) -> None:
         """Stores the state, the counts and the network."""

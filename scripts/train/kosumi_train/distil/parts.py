@@ -299,10 +299,15 @@ def solve(part: Stem | Heads, pool: Pool) -> dict[str, Any]:
     """Solves for the stem or the heads. Returns what `teach` returns."""
     begun = time.process_time()
     learnt, others = held_back(pool.batches)
-    facts = {"part": part.name(), "before": round(part.measured(others), 7)}
+    facts: dict[str, Any] = {"part": part.name(), "before": round(part.measured(others), 7)}
+    before = {name: value.clone() for name, value in part.module().state_dict().items()}
     part.solve(learnt)
     facts |= {"after": round(part.measured(others), 7), "steps": 1}
-    return facts | {"cpu_seconds": round(time.process_time() - begun, 1)}
+    facts |= {"cpu_seconds": round(time.process_time() - begun, 1), "kept": facts["after"] <= facts["before"]}
+    if not facts["kept"]:
+        # The pool was too small.
+        part.module().load_state_dict(before)
+    return facts
 
 
 class Enough(Exception):
