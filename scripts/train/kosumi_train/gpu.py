@@ -31,6 +31,7 @@ import numpy as np
 
 from . import katago_file, teacher
 from . import options as shared
+from .shards import LABELS
 
 GAMES, TEACHER, PROGRAM, START = "games.sgf.xz", "teacher.xz", "kosumi.xz", "start"
 HERE = Path(__file__).resolve().parent
@@ -95,7 +96,9 @@ def pack(options: argparse.Namespace) -> None:
     pack_teacher(options.teacher, folder / TEACHER)
     kinds = ("validation", options.validation), ("training", options.shards), ("training-selfplay", options.self_play)
     for kind, found in kinds:
-        for number, path in enumerate(found):
+        # Patterns such as validation-*.npz also match labels, which are made anew there.
+        shards = [path for path in found if not path.name.endswith(LABELS)]
+        for number, path in enumerate(shards):
             shutil.copyfile(path, folder / f"{kind}-{number:05}.npz")
     if options.kosumi:
         with lzma.open(folder / PROGRAM, "wb", preset=6) as file:

@@ -48,12 +48,14 @@ class OnADevice(unittest.TestCase):
             (folder / "teacher.bin").write_bytes(Emitter(15).bytes())
             write_shard(folder / "a.npz", 7, 7)
             write_shard(folder / "b.npz", 5, 4)
+            (folder / "a.labels.npz").write_bytes(b"labels are left out")
             games = ";B[pd];W[dd];B[pq];W[dp]".join(f"\n(;SZ[19]DT[{year}]RE[B+R]" for year in (2012, 2013, 2016))
             (folder / "games.sgf").write_text(games.replace("\n(", ")\n(").lstrip(")\n") + ")")
 
             output = call(
                 "gpu", "pack", folder / "pack", "--teacher", folder / "teacher.bin", "--games", folder / "games.sgf",
-                "--shards", folder / "a.npz", "--self-play", folder / "b.npz", "--validation", folder / "a.npz",
+                "--shards", folder / "a.npz", "--self-play", folder / "b.npz", "--validation", folder / "a.labels.npz",
+                folder / "a.npz",
             )  # fmt: skip
             self.assertIn("2 games", output)
             (folder / "teacher.bin").unlink()
