@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The small corpora that are kept with the sources, fuzz/seeds/TARGET.txt: an input a line, printable ASCII as it is and
-other bytes as Python escapes them.
+"""Small corpora that are stored with the sources, fuzz/seeds/TARGET.txt.
 
-    scripts/fuzz_seeds.py unpack TARGET FOLDER          every input as a file of its own, as libFuzzer names them
-    scripts/fuzz_seeds.py choose TARGET CONTROL_FILE    the inputs that lead furthest for a few kB, into fuzz/seeds
+Each line is an input: printable ASCII unchanged, other bytes as Python escapes.
 
-CONTROL_FILE is what libFuzzer writes with `-set_cover_merge=1 -merge_control_file=`: which features each input reaches.
-`scripts/fuzz` calls both.
+    scripts/fuzz_seeds.py unpack TARGET FOLDER          writes every input to a file of its own, with libFuzzer's name
+    scripts/fuzz_seeds.py choose TARGET CONTROL_FILE    writes the inputs with the most coverage to fuzz/seeds
+
+CONTROL_FILE is the output of libFuzzer with `-set_cover_merge=1 -merge_control_file=`: the features that each input
+reaches. `scripts/fuzz` calls both.
 """
 
 from __future__ import annotations
@@ -16,19 +17,22 @@ import sys
 from pathlib import Path
 
 SEEDS = Path(__file__).resolve().parent.parent / "fuzz/seeds"
-# Characters of a file of seeds at most.
+# Largest number of characters of a file of seeds.
 MOST = 8000
 
 
 def escape(data: bytes) -> str:
+    """Returns an input as a line."""
     return data.decode("latin-1").encode("unicode_escape").decode("ascii")
 
 
 def unescape(line: str) -> bytes:
+    """Returns the input of a line."""
     return line.encode("ascii").decode("unicode_escape").encode("latin-1")
 
 
 def unpack(target: str, folder: Path) -> None:
+    """Writes every seed of a target to a file."""
     path = SEEDS / f"{target}.txt"
     folder.mkdir(parents=True, exist_ok=True)
     for line in path.read_text("ascii").splitlines() if path.exists() else []:
@@ -37,8 +41,8 @@ def unpack(target: str, folder: Path) -> None:
 
 
 def reached(control: Path) -> dict[Path, set[int]]:
-    """The inputs of a control file: how many there are, how many of the first corpus, their names, and a line `FT` of
-    features for each."""
+    """Returns the features of each input of a control file, which has the number of inputs, the number of those in the
+    first corpus, their names, and a line `FT` with the features of each."""
     lines = control.read_text().splitlines()
     count = int(lines[0])
     files = [Path(line) for line in lines[2 : 2 + count]]
@@ -51,25 +55,25 @@ def reached(control: Path) -> dict[Path, set[int]]:
 
 
 def choose(target: str, control: Path) -> None:
-    """Takes, again and again, the input with the most features that are new for each character that it costs."""
+    """Repeatedly takes the input with the most new features for each of its characters, and writes all of them."""
     left = reached(control)
     lines = {path: escape(path.read_bytes()) for path in left}
     assert all(unescape(line) == path.read_bytes() for path, line in lines.items())
     everything: set[int] = set().union(*left.values())
     have: set[int] = set()
     chosen: list[str] = []
-    room = MOST
+    space = MOST
     while left:
-        left = {path: rest for path, features in left.items() if (rest := features - have) and len(lines[path]) < room}
+        left = {path: rest for path, features in left.items() if (rest := features - have) and len(lines[path]) < space}
         if left:
-            # By its line where two are as good, so that the same corpus gives the same file.
+            # The line decides between equal inputs, so that a corpus always gives the same file.
             best = max(left, key=lambda path: (len(left[path]) / (len(lines[path]) + 8), lines[path]))
             have |= left.pop(best)
             chosen.append(lines[best])
-            room -= len(lines[best]) + 1
+            space -= len(lines[best]) + 1
     SEEDS.mkdir(exist_ok=True)
     (SEEDS / f"{target}.txt").write_text("".join(f"{line}\n" for line in sorted(chosen, key=lambda it: (len(it), it))))
-    print(f"{target}: {len(chosen)} seeds of {MOST - room} characters reach {len(have)} of {len(everything)} edges")
+    print(f"{target}: {len(chosen)} seeds of {MOST - space} characters reach {len(have)} of {len(everything)} edges")
 
 
 if __name__ == "__main__":

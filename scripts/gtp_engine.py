@@ -1,4 +1,4 @@
-"""A program that speaks GTP, for the scripts beside this file."""
+"""A program with a GTP interface, for the scripts in this folder."""
 
 from __future__ import annotations
 
@@ -9,27 +9,36 @@ from typing import TextIO
 
 
 class Refused(Exception):
-    """The engine's answer begins with a question mark."""
+    """Error response of an engine: it begins with a question mark."""
 
 
 class Engine:
-    def __init__(self, command: str):
+    """A running engine."""
+
+    def __init__(self, command: str) -> None:
         self.name = command
         self.process = subprocess.Popen(
             shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
 
     def ask(self, line: str) -> str:
-        """The answer without its sign. Raises `Refused`; ends the program if the engine has ended."""
+        """Sends a command and returns the response without its `=`.
+
+        # Errors
+
+        Raises `Refused` for an error response, and `SystemExit` if the engine has ended.
+        """
         try:
-            self.process.stdin.write(line + "\n")
-            self.process.stdin.flush()
+            self.stdin.write(line + "\n")
+            self.stdin.flush()
         except BrokenPipeError:
             raise SystemExit(f"{self.name}: ended before '{line}'") from None
         lines: list[str] = []
-        # An answer ends with an empty line; some engines write empty ones before it.
+        # A response ends with an empty line. Some engines write empty lines before it.
         while not lines or lines[-1].strip():
-            answer = self.process.stdout.readline()
+            answer = self.stdout.readline()
             if not answer:
                 raise SystemExit(f"{self.name}: ended after '{line}'")
             if answer.strip() or lines:
@@ -41,7 +50,7 @@ class Engine:
 
 
 def records(stream: TextIO, count: int, least: int) -> list[str]:
-    """The first games of a collection, which may be large, that have so many moves. A game begins with `(;` at a line's
-    start."""
+    """Returns the first `count` games with at least `least` moves of a collection, which may be large. A game begins
+    with `(;` at the beginning of a line."""
     games = re.split(r"(?m)^(?=\(;)", stream.read(40_000 * count))
     return [game for game in games if len(re.findall(r";\s*[BW]\[", game)) >= least][:count]

@@ -1,7 +1,8 @@
-"""The rules of Go once more, for `scripts/soak`: written from the Tromp-Taylor rules alone, plainly, and slow. Nothing here is
-shared with the program that is judged; that is what it is for.
+"""A second implementation of the rules of Go, for `scripts/soak`.
 
-A board is a list of rows of columns of '.', 'b' and 'w'. Positions are remembered as text, so that nothing depends on hashes.
+It is written from the Tromp-Taylor rules alone, simple and slow, and shares nothing with the program that it checks.
+
+A board is a list of rows of columns of '.', 'b' and 'w'. Positions are stored as text, so nothing depends on hashes.
 """
 
 from __future__ import annotations
@@ -12,20 +13,22 @@ LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
 
 class Wrong(Exception):
-    """A move that the rules forbid."""
+    """A move is not legal."""
 
 
 @dataclass(frozen=True)
 class Rule:
+    """A rule set."""
+
     ko: str = "positional"
     suicide: bool = False
     territory: bool = False
-    # What is taken from the score: nothing, points in seki, or also two for each group.
+    # Points that do not count: none, those in seki, or also two for each group.
     tax: str = "none"
-    # Points for White at a handicap of N: none, N or N-1.
+    # Points for White with N handicap stones: 0, N or N-1.
     bonus: str = "0"
     button: bool = False
-    # Are dead stones never removed?
+    # Whether dead stones are never removed.
     all_alive: bool = False
 
 
@@ -46,15 +49,17 @@ RULES = {
 
 
 def neighbours(columns: int, rows: int, column: int, row: int) -> list[tuple[int, int]]:
+    """Returns the adjacent points on the board."""
     around = [(column - 1, row), (column + 1, row), (column, row - 1), (column, row + 1)]
     return [(c, r) for c, r in around if 0 <= c < columns and 0 <= r < rows]
 
 
 def reach(board: list[list[str]], column: int, row: int) -> tuple[set[tuple[int, int]], set[str]]:
-    """The points of one content that are connected with this one, and what touches them."""
+    """Returns the connected points with the same content as this one, and the contents of their neighbours."""
     columns, rows = len(board[0]), len(board)
     content = board[row][column]
-    seen, touched, todo = {(column, row)}, set(), [(column, row)]
+    seen, todo = {(column, row)}, [(column, row)]
+    touched: set[str] = set()
     while todo:
         for c, r in neighbours(columns, rows, *todo.pop()):
             if board[r][c] != content:
@@ -66,6 +71,7 @@ def reach(board: list[list[str]], column: int, row: int) -> tuple[set[tuple[int,
 
 
 def clear(board: list[list[str]], points: set[tuple[int, int]]) -> None:
+    """Removes stones."""
     for column, row in points:
         board[row][column] = "."
 
@@ -73,15 +79,23 @@ def clear(board: list[list[str]], points: set[tuple[int, int]]) -> None:
 def replay(
     rule: Rule, columns: int, rows: int, stones: list[tuple[int, int]], moves: list[str]
 ) -> tuple[list[list[str]], int, float, float]:
-    """The board at the end, the number of handicap stones, White's points for them, and Black's for the button. Raises
-    `Wrong` for a move that is not legal. Colours alternate; White begins if there are stones."""
+    """Plays a game. Colours alternate; White begins if there are handicap stones.
+
+    Returns the final board, the number of handicap stones, White's points for them, and Black's points for the button.
+
+    # Errors
+
+    Raises `Wrong` for a move that is not legal.
+    """
     board = [["."] * columns for _ in range(rows)]
     for column, row in stones:
         board[row][column] = "b"
     color, other = ("w", "b") if stones else ("b", "w")
-    text = lambda: "".join("".join(line) for line in board)  # noqa: E731
-    # After the move: the stones, and who is to move under situational superko.
-    situation = lambda to_move: text() + (to_move if rule.ko == "situational" else "")  # noqa: E731
+
+    def situation(to_move: str) -> str:
+        """Returns the stones, and the side to move under situational superko."""
+        return "".join("".join(line) for line in board) + (to_move if rule.ko == "situational" else "")
+
     past = {situation(color)}
     ko = None
     button = 0.0
@@ -117,7 +131,7 @@ def replay(
                 clear(board, own)
             ko = None
             if rule.ko == "simple" and len(captured) == 1 and len(own) == 1:
-                # The stone that was taken may take back, if it would take this one alone.
+                # A single stone that would recapture only this stone is banned.
                 liberties = [(c, r) for c, r in neighbours(columns, rows, column, row) if board[r][c] == "."]
                 if len(liberties) == 1:
                     ko = next(iter(captured))
@@ -131,8 +145,9 @@ def replay(
 
 
 def count(board: list[list[str]], columns: int, rows: int) -> int:
-    """Black's points minus White's by area: stones, and empty points that reach one colour only."""
-    score, seen = 0, set()
+    """Returns Black's area minus White's: stones, and empty regions that touch one colour only."""
+    score = 0
+    seen: set[tuple[int, int]] = set()
     for row in range(rows):
         for column in range(columns):
             content = board[row][column]
@@ -147,33 +162,33 @@ def count(board: list[list[str]], columns: int, rows: int) -> int:
 
 
 def self_test() -> None:
-    """A judge that finds nothing may be a blind one: games with a mistake in the last move, and what is wrong with it."""
+    """Checks that illegal last moves are found, with the right reason."""
     for rules, moves, mistake in [
         ("cgos", "A1 A1", "not empty"),
         ("cgos", "A6", "not on the board"),
         ("cgos", "A2 E5 B1 A1", "suicide"),
         ("tromp-taylor", "A2 E5 B1 A1", "suicide"),
-        # A ko in the corner: White takes at once.
+        # A ko in the corner: White recaptures at once.
         ("chinese", "B1 C1 A2 D2 B3 C3 D5 B2 C2 B2", "ko"),
         ("chinese-kgs", "B1 C1 A2 D2 B3 C3 D5 B2 C2 B2", "superko"),
-        # Black passes, and White takes back what was taken: the position is an old one, with another player to move.
+        # The recapture repeats an earlier position with the same side to move.
         ("aga", "B1 C1 A2 D2 B3 C3 D5 B2 C2 B2", "superko"),
     ]:
         try:
             replay(RULES[rules], 5, 5, [], moves.split())
         except Wrong as wrong:
             if not str(wrong).endswith(mistake):
-                raise AssertionError(f"{moves}: {wrong}, and not {mistake}") from None
+                raise AssertionError(f"{moves}: {wrong} instead of {mistake}") from None
         else:
-            raise AssertionError(f"{rules}, {moves}: nothing is wrong")
-    # Suicide of two stones where it is allowed, and what is left of it.
-    moves = "A2 A1 B2 pass C1 B1".split()
-    board, *_ = replay(RULES["tromp-taylor"], 5, 5, [], moves)
+            raise AssertionError(f"{rules}, {moves}: no mistake found")
+    # A suicide of two stones under rules that allow it.
+    played = ["A2", "A1", "B2", "pass", "C1", "B1"]
+    board, *_ = replay(RULES["tromp-taylor"], 5, 5, [], played)
     if count(board, 5, 5) != 25:
-        raise AssertionError("what is left after a suicide")
+        raise AssertionError("the board after a suicide")
     try:
-        replay(RULES["cgos"], 5, 5, [], moves)
-        raise AssertionError("a suicide of two stones")
+        replay(RULES["cgos"], 5, 5, [], played)
+        raise AssertionError("a suicide of two stones was accepted")
     except Wrong:
         pass
     board, handicap, bonus, button = replay(RULES["aga-button"], 5, 5, [(2, 2), (1, 1)], ["C4", "pass", "pass", "pass"])

@@ -31,9 +31,10 @@ fn run(command: &mut Command) -> String {
     text(&output.stdout)
 }
 
-fn python_script(python: &str, name: &str) -> Command {
+/// Returns a command of the training tool.
+fn training_tool(python: &str, name: &str) -> Command {
     let mut command = Command::new(python);
-    command.arg(Path::new(SCRIPTS).join(name)).env("OMP_NUM_THREADS", "1");
+    command.arg(Path::new(SCRIPTS).join("train")).arg(name).env("OMP_NUM_THREADS", "1");
     command
 }
 
@@ -122,7 +123,7 @@ fn the_pipeline_in_miniature() {
     }
 
     // The loss falls even for random games, because the score follows from the stones.
-    let mut command = python_script(&python, "train.py");
+    let mut command = training_tool(&python, "train");
     command.arg("--data").arg(&shards).arg("--out").arg(at("run"));
     let flags =
         "--shape b2c16 --batch 16 --positions 3200 --warm-up 320 --validate 800 --average 800 --rate 0.005";
@@ -145,7 +146,7 @@ fn the_pipeline_in_miniature() {
         let mut shard = Shard::new();
         positions.iter().for_each(|example| shard.push(example.clone()));
         shard.write(File::create(at("check.npz")).unwrap()).unwrap();
-        let mut command = python_script(&python, "answers.py");
+        let mut command = training_tool(&python, "answers");
         let answers = run(command.arg(at("run/network.bin.gz")).arg(at("check.npz")));
         assert_eq!(answers.lines().count(), positions.len());
         for (example, answer) in positions.iter().zip(answers.lines()) {
@@ -196,7 +197,7 @@ fn from_self_play_to_play() {
     )
     .unwrap();
 
-    let mut command = python_script(&python, "train.py");
+    let mut command = training_tool(&python, "train");
     command.arg("--data").arg(&shards).arg("--out").arg(at("run"));
     let flags =
         "--shape b2c16 --batch 16 --positions 640 --warm-up 160 --validate 320 --average 320 --threads 1";

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""How fast ONNX Runtime computes the trunk of a transformer in KataGo's format, on one thread of the CPU.
+"""Measures how fast ONNX Runtime computes the trunk of a transformer in KataGo's format, on one thread of the CPU.
 
 Usage: onnx_yardstick.py MODEL.bin.gz [SIZE...]        needs numpy, onnx and onnxruntime from PyPI
 
-The trunk is all but the heads, which are under one percent of the work. Denormal weights become zero, as in Kosumi.
-Prints milliseconds of CPU time for one evaluation of an empty board: the least and the median of half a minute's.
-Kosumi's are those of `kosumi bench --model MODEL.bin.gz`.
+The trunk is the network without the heads, which are under one percent of the work. Denormal weights become zero, as in
+Kosumi. The output is the CPU time of one evaluation of an empty board, in milliseconds: the minimum and the median of
+half a minute. `kosumi bench --model MODEL.bin.gz` measures Kosumi's.
 
-Only what b10c384h6nbttflrs has: nested bottlenecks with attention and SwiGLU, learned angles, an RMS norm at the end.
+Only the layers of b10c384h6nbttflrs are supported: nested bottlenecks with attention and SwiGLU, learnt rotations, and
+an RMS norm at the end.
 """
 
 import gzip
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import onnx
@@ -21,13 +23,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class Reader:
-    """The tokens of a file."""
+    """Reader of the words and arrays of a file."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self.data = gzip.open(path).read()
         self.at = 0
 
-    def word(self):
+    def word(self) -> str:
         while self.data[self.at : self.at + 1].isspace():
             self.at += 1
         start = self.at
@@ -35,10 +37,10 @@ class Reader:
             self.at += 1
         return self.data[start : self.at].decode()
 
-    def integers(self, count):
+    def integers(self, count: int) -> list[int]:
         return [int(self.word()) for _ in range(count)]
 
-    def array(self, *shape):
+    def array(self, *shape: int) -> Any:
         self.at = self.data.index(b"@BIN@", self.at, self.at + 100) + 5
         count = int(np.prod(shape))
         numbers = np.frombuffer(self.data, "<f4", count, self.at).copy()
@@ -46,17 +48,17 @@ class Reader:
         numbers[np.abs(numbers) < 1e-30] = 0
         return numbers.reshape(shape)
 
-    def conv(self):
+    def conv(self) -> Any:
         self.word()
         height, width, inputs, outputs, _, _ = self.integers(6)
         return self.array(height, width, inputs, outputs)
 
-    def matmul(self):
+    def matmul(self) -> Any:
         self.word()
         return self.array(*self.integers(2))
 
-    def norm(self):
-        """Factor and addend of each channel."""
+    def norm(self) -> tuple[Any, Any]:
+        """Returns scale and bias of each channel."""
         self.word()
         channels = int(self.word())
         epsilon = float(self.word())
@@ -65,19 +67,21 @@ class Reader:
         scale = (self.array(channels) if has_scale else 1) / np.sqrt(variance + epsilon)
         return scale, (self.array(channels) if has_bias else 0) - scale * mean
 
-    def rms(self):
+    def rms(self) -> tuple[float, Any]:
         self.word()
         channels = int(self.word())
         return float(self.word()), self.array(channels)
 
 
 class Graph:
-    """A graph that is put together node by node."""
+    """An ONNX graph that is built node by node."""
 
-    def __init__(self, side):
-        self.side, self.nodes, self.constants = side, [], []
+    def __init__(self, side: int) -> None:
+        self.side = side
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
 
-    def constant(self, numbers):
+    def constant(self, numbers: Any) -> str:
         name = f"c{len(self.constants)}"
         numbers = np.asarray(numbers)
         if numbers.dtype != np.int64:
@@ -85,34 +89,34 @@ class Graph:
         self.constants.append(numpy_helper.from_array(numbers, name))
         return name
 
-    def __call__(self, kind, *inputs, outputs=1, **attributes):
-        inputs = [it if isinstance(it, str) else self.constant(it) for it in inputs]
+    def __call__(self, kind: str, *inputs: Any, outputs: int = 1, **attributes: Any) -> Any:
+        given = [it if isinstance(it, str) else self.constant(it) for it in inputs]
         names = [f"n{len(self.nodes)}_{index}" for index in range(outputs)]
-        self.nodes.append(helper.make_node(kind, inputs, names, **attributes))
+        self.nodes.append(helper.make_node(kind, given, names, **attributes))
         return names[0] if outputs == 1 else names
 
-    def silu(self, x):
+    def silu(self, x: str) -> Any:
         return self("Mul", x, self("Sigmoid", x))
 
-    def activate(self, kind, x):
+    def activate(self, kind: str, x: str) -> Any:
         if kind == "ACTIVATION_SILU":
             return self.silu(x)
         if kind == "ACTIVATION_MISH":
             return self("Mul", x, self("Tanh", self("Softplus", x)))
         return self("Relu", x) if kind == "ACTIVATION_RELU" else x
 
-    def rms(self, x, epsilon):
+    def rms(self, x: str, epsilon: float) -> Any:
         mean = self("ReduceMean", self("Mul", x, x), np.array([-1]), keepdims=1)
         return self("Div", x, self("Sqrt", self("Add", mean, np.float32(epsilon))))
 
-    def heads(self, x, count, width):
+    def heads(self, x: str, count: int, width: int) -> Any:
         x = self("Reshape", x, np.array([self.side * self.side, count, width]))
         return self("Transpose", x, perm=[1, 0, 2])
 
 
-def attention(reader, graph, x):
+def attention(reader: Reader, graph: Graph, x: str) -> Any:
     heads, key_heads, key_width, value_width, rope, learned = reader.integers(6)
-    assert rope and learned and heads == key_heads, "an attention that this does not know"
+    assert rope and learned and heads == key_heads, "this kind of attention is not supported"
     epsilon, scale = reader.rms()
     query, key, value, output = (reader.matmul() for _ in range(4))
     reader.word()
@@ -121,7 +125,7 @@ def attention(reader, graph, x):
     column, row = points % graph.side, points // graph.side
     angles = column[None, :, None] * frequencies[:, None, :, 0] + row[None, :, None] * frequencies[:, None, :, 1]
     cosine, sine = np.cos(angles), np.sin(angles)
-    # Pairs that are turned together lie apart.
+    # The channels of a rotated pair are half a head apart.
     order = np.concatenate([np.arange(0, key_width, 2), np.arange(1, key_width, 2)])
     columns = (np.arange(heads)[:, None] * key_width + order[None, :]).reshape(-1)
     query = query[:, columns] / np.sqrt(key_width)
@@ -130,7 +134,7 @@ def attention(reader, graph, x):
     all_ = graph("MatMul", graph.rms(x, epsilon), weights)
     queries, keys, values = graph("Split", all_, split, outputs=3, axis=1)
 
-    def turned(x):
+    def turned(x: str) -> Any:
         half = key_width // 2
         even, odd = graph("Split", graph.heads(x, heads, key_width), np.array([half, half]), outputs=2, axis=2)
         first = graph("Sub", graph("Mul", even, cosine), graph("Mul", odd, sine))
@@ -143,9 +147,9 @@ def attention(reader, graph, x):
     return graph("Add", x, graph("MatMul", seen, output))
 
 
-def feed_forward(reader, graph, x):
+def feed_forward(reader: Reader, graph: Graph, x: str) -> Any:
     _, hidden, swiglu = reader.integers(3)
-    assert swiglu, "a feed-forward block that this does not know"
+    assert swiglu, "this kind of feed-forward block is not supported"
     epsilon, scale = reader.rms()
     first, gate, last = (reader.matmul() for _ in range(3))
     both = graph("MatMul", graph.rms(x, epsilon), np.concatenate([first, gate], 1) * scale[:, None])
@@ -153,16 +157,16 @@ def feed_forward(reader, graph, x):
     return graph("Add", x, graph("MatMul", graph("Mul", graph.silu(first), gate), last))
 
 
-def norm_act_conv(reader, graph, x):
+def norm_act_conv(reader: Reader, graph: Graph, x: str) -> Any:
     scale, bias = reader.norm()
     reader.word()
     x = graph.activate(reader.word(), graph("Add", graph("Mul", x, scale), bias))
     weights = reader.conv()
-    assert weights.shape[:2] == (1, 1), "a convolution that this does not know"
+    assert weights.shape[:2] == (1, 1), "this kind of convolution is not supported"
     return graph("MatMul", x, weights[0, 0])
 
 
-def block(reader, graph, x):
+def block(reader: Reader, graph: Graph, x: str) -> Any:
     kind = reader.word()
     reader.word()
     if kind == "transformer_attention_block":
@@ -177,14 +181,15 @@ def block(reader, graph, x):
     return graph("Add", x, norm_act_conv(reader, graph, inner))
 
 
-def trunk(path, side):
-    """The graph of a trunk: from features and global features to its last activation."""
+def trunk(path: str, side: int) -> Any:
+    """Returns the graph of a trunk, from features and global features to the last activation."""
     reader = Reader(path)
     reader.word()
     version, spatial, global_ = reader.integers(3)
-    assert version >= 15, "a network that this does not know"
-    [reader.word() for _ in range(7)]
-    assert not any(reader.integers(8)), "a network that this does not know"
+    assert version >= 15, "this kind of network is not supported"
+    for _ in range(7):
+        reader.word()
+    assert not any(reader.integers(8)), "this kind of network is not supported"
     reader.word()
     blocks, channels, *_ = reader.integers(6)
     reader.integers(6)
@@ -215,7 +220,7 @@ def trunk(path, side):
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
 
-def main():
+def main() -> None:
     path, sides = sys.argv[1], [int(side) for side in sys.argv[2:]] or [9, 19]
     for side in sides:
         options = onnxruntime.SessionOptions()
@@ -225,18 +230,19 @@ def main():
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
         spatial = np.zeros((1, 22, side, side), np.float32)
         spatial[:, 0] = 1
-        # Komi 7.5 for White, Black to move, Tromp-Taylor rules.
+        # Komi 7.5, Black to move, Tromp-Taylor rules.
         rules = np.zeros((1, 19), np.float32)
         rules[0, [5, 6, 7, 8, 18]] = [-0.375, 1, 0.5, 1, -0.5]
         inputs = {"spatial": spatial, "global": rules}
-        times, end = [], time.process_time() + 15
+        times: list[float] = []
+        end = time.process_time() + 15
         while time.process_time() < end or len(times) < 10:
             start = time.process_time()
             (found,) = session.run(None, inputs)
             times.append(1000 * (time.process_time() - start))
         times.sort()
         print(
-            f"{side}x{side}: least {times[0]:.2f} ms, median {times[len(times) // 2]:.2f} ms of {len(times)}; "
+            f"{side}x{side}: minimum {times[0]:.2f} ms, median {times[len(times) // 2]:.2f} ms of {len(times)}; "
             f"sum {found.sum():.4f}, of squares {(found * found).sum():.4f}"
         )
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""CPU time of the same searches in several programs that speak GTP.
+"""Compares the CPU time of the same searches in several programs with a GTP interface.
 
-    scripts/bench/searches.py --size 9 \\
-        'kosumi gtp --model n.bin.gz --visits 300 --threads 1' 'katago gtp -model n.bin.gz -config gtp.cfg -override-config maxVisits=300'
+    scripts/bench/searches.py --size 9 'kosumi gtp --model n.bin.gz --visits 300 --threads 1' \\
+        'katago gtp -model n.bin.gz -config gtp.cfg -override-config maxVisits=300'
 
-Each program chooses a move (`reg_genmove`, else `genmove` and `undo`) in the same six positions, with nothing learned
-before. The programs take turns, `--rounds` times. Printed is, for each, the median of its CPU time for six moves (user
-and system, all threads, the start not counted), and how many times as long the last one took. Linux only: the times are
-those in /proc.
+Each program chooses a move (`reg_genmove`, else `genmove` and `undo`) in the same six positions, with an empty cache.
+The programs take turns, `--rounds` times. The output has, for each program, the median of its CPU time for six moves
+(user and system, all threads, without the start), and the ratio of the last program's time to it. Linux only: the times
+are those in /proc.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from gtp_engine import Engine, Refused  # noqa: E402
+from gtp_engine import Engine, Refused
 
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
 
 def positions(size: int) -> list[list[str]]:
-    """Six positions of a game in which no stone touches another, so that every move is legal under all rules."""
+    """Returns six positions of a game in which no stone touches another, so that every move is legal under all
+    rules."""
     points = [f"{COLUMNS[x]}{y + 1}" for x in range(1, size - 1, 2) for y in range(1, size - 1, 2)]
     random.Random(1).shuffle(points)
     step = max(1, min(len(points), 2 * size) // 6)
@@ -34,12 +35,13 @@ def positions(size: int) -> list[list[str]]:
 
 
 def cpu_seconds(engine: Engine) -> float:
+    """Returns the CPU seconds of an engine since its start."""
     fields = Path(f"/proc/{engine.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def choose(engine: Engine, color: str) -> None:
-    """Asks for a move without playing it."""
+    """Makes the engine choose a move, without playing it."""
     try:
         engine.ask(f"reg_genmove {color}")
     except Refused:
@@ -48,6 +50,7 @@ def choose(engine: Engine, color: str) -> None:
 
 
 def measure(engine: Engine, size: int, komi: float) -> float:
+    """Returns the CPU seconds of the searches in all positions."""
     spent = 0.0
     for moves in positions(size):
         engine.ask(f"boardsize {size}")
@@ -67,17 +70,17 @@ def measure(engine: Engine, size: int, komi: float) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("commands", nargs="+", help="how the programs are started")
-    parser.add_argument("--size", type=int, default=9, help="columns and rows, from 5 (9)")
-    parser.add_argument("--komi", type=float, default=7.5)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("commands", nargs="+", help="command lines of the programs")
+    parser.add_argument("--size", type=int, default=9, help="board size, from 5 to 25 [%(default)s]")
+    parser.add_argument("--komi", type=float, default=7.5, help="komi [%(default)s]")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds [%(default)s]")
     arguments = parser.parse_args()
     if not 5 <= arguments.size <= 25:
         parser.error("--size: from 5 to 25")
 
     engines = [Engine(command) for command in arguments.commands]
     for engine in engines:
-        # So that the start is over, which goes on behind the first answers.
+        # Parts of the start may run after the first responses. A search waits for them.
         choose(engine, "b")
     seconds: list[list[float]] = [[] for _ in engines]
     for _ in range(arguments.rounds):

@@ -1,10 +1,5 @@
-"""Tests of the parts: python -m unittest in the folder above. The whole pipeline is tested by tests/training.rs."""
+"""Tests of the training tool: python -m unittest in the folder above. `tests/training.rs` tests the whole pipeline."""
 
-import os
-
-# Threads that wait must sleep: tests run beside others on a few cores.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
-import fast
+from kosumi_train import fast
 
 fast.prepare(1)

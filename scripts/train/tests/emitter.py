@@ -1,4 +1,4 @@
-"""A network file that no other code has written."""
+"""A writer of network files that shares no code with the tool."""
 
 from __future__ import annotations
 

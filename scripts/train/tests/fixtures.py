@@ -1,32 +1,41 @@
-"""What tests of several parts need."""
+"""Helpers that several tests share."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import torch
 
-import compact
-import katago_file
-import teacher
-from model import Network, Shape
+from kosumi_train import compact, katago_file, teacher
+from kosumi_train.__main__ import main
+from kosumi_train.model import Network, Shape
 
-HERE = Path(__file__).parent.parent
-# One of every kind.
-SHAPES = ("b3c16", "b3c32nbt", "b2c32h2tflrs", "b2c64h2nbttflrs", "b2c48h2m32nb1ttflrs-silu", "b3c32h2x2", "b2c32h2tflrs-smooth")
-# What lies beside the project on some machines: other people's networks, and what KataGo says with them.
-SHARED = Path(os.environ.get("KOSUMI_SHARED", HERE.parent.parent.parent / "shared"))
+HERE = Path(__file__).resolve().parent.parent
+ROOT = HERE.parent.parent
+# Shapes of every kind of network.
+SHAPES = (
+    "b3c16",
+    "b3c32nbt",
+    "b2c32h2tflrs",
+    "b2c64h2nbttflrs",
+    "b2c48h2m32nb1ttflrs-silu",
+    "b2c32h2tflrs-smooth",
+)
+# Folder with other networks and KataGo's outputs for them, on machines that have it.
+SHARED = Path(os.environ.get("KOSUMI_SHARED", ROOT.parent / "shared"))
 
 
 def network(name: str = "b3c16", seed: int = 1) -> Network:
-    """One in which every weight matters: a new network's last layers of blocks are 0."""
+    """Returns a network whose outputs depend on every weight. In a new network, the last layers of blocks are 0."""
     torch.manual_seed(seed)
     made = Network(Shape.named(name))
     with torch.no_grad():
@@ -54,7 +63,7 @@ def group(count: int, columns: int, rows: int) -> dict[str, np.ndarray]:
 
 
 def record(row: dict) -> str:
-    """A game record in SGF that comes through a position."""
+    """Returns a game record in SGF that contains a position."""
 
     def vertex(name: str) -> str:
         if name.lower() == "pass":
@@ -62,7 +71,7 @@ def record(row: dict) -> str:
         column = "ABCDEFGHJKLMNOPQRSTUVWXYZ".index(name[0].upper())
         return chr(97 + column) + chr(97 + row["rows"] - int(name[1:]))
 
-    # Passes behind the position, so that a game is long enough to be taken.
+    # Passes after the position make the game long enough to be used.
     moves = [(color, vertex(name)) for color, name in row["moves"]]
     colors = "BW" if row["to_play"] == "B" else "WB"
     moves += [(colors[i % 2], "") for i in range(max(2, 12 - len(moves)))]
@@ -71,12 +80,26 @@ def record(row: dict) -> str:
     return f"(;GM[1]FF[4]SZ[{size}]KM[{row['komi']}]RE[B+R]{body})"
 
 
-def call(main, words: list) -> str:
-    """What a script prints with these words on its command line."""
-    printed = io.StringIO()
-    with mock.patch.object(sys, "argv", [str(word) for word in words]), contextlib.redirect_stdout(printed):
-        main()
-    return printed.getvalue()
+def printed(function: Callable[[], None]) -> str:
+    """Returns what a function prints."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        function()
+    return output.getvalue()
+
+
+def call(*words: object) -> str:
+    """Runs a command of the tool in this process. Returns what it prints."""
+    return printed(lambda: main([str(word) for word in words]))
+
+
+def run(*words: object) -> str:
+    """Runs a command of the tool in another process, which must succeed. Returns what it prints."""
+    command = [sys.executable, str(HERE / "train"), *(str(word) for word in words)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}\n{done.stdout}")
+    return done.stdout
 
 
 def write_shard(path: Path, columns: int, rows: int, count: int = 40) -> None:
@@ -85,7 +108,7 @@ def write_shard(path: Path, columns: int, rows: int, count: int = 40) -> None:
 
 
 def rounded(made: Network, share: float, least: int = 1000) -> dict[torch.nn.Parameter, float]:
-    """Makes weights multiples of steps as if all inputs had nothing to do with each other; the steps."""
+    """Rounds weights to multiples of steps as if all inputs were uncorrelated. Returns the steps."""
     with tempfile.TemporaryDirectory() as folder:
         katago_file.write(Path(folder) / "n.bin.gz", "n", made)
         layers = teacher.read(Path(folder) / "n.bin.gz").named_modules()

@@ -1,4 +1,4 @@
-"""Weights of like size, and as multiples of a step."""
+"""Balancing and rounding of weights."""
 
 from __future__ import annotations
 
@@ -10,25 +10,22 @@ from unittest import mock
 
 import torch
 
-import balance
-import compact
-import katago_file
-import teacher
-from data import Stream, all_batches
-from model import Network
+from kosumi_train import balance, compact, katago_file, teacher
+from kosumi_train.model import Network
+from kosumi_train.shards import Stream, all_batches
 from tests.fixtures import answers, network, rounded, write_shard
 
 
 class Balance(unittest.TestCase):
-    """`balance.py`: units become alike, and answers stay what they were, to the last bit."""
+    """`balance.py`: units get similar sizes, and outputs stay the same to the last bit."""
 
     @torch.no_grad()
-    def test_units_become_alike_and_answers_stay(self):
+    def test_units_get_similar_sizes_and_outputs_stay(self):
         for shape, count in (("b2c32h2tflrs", 4), ("b2c64h2nbttflrs-silu", 8)):
             with self.subTest(shape):
                 made = network(shape)
                 self.assertEqual(len(balance.layers(made)), count)
-                # One unit of each block is made far too large, one far too small.
+                # One unit of each block is far too large, and one far too small.
                 for block in balance.layers(made):
                     makes = block.v if hasattr(block, "v") else block.gate
                     makes.weight[0] *= 40
@@ -46,10 +43,10 @@ class Balance(unittest.TestCase):
 
 
 class Compact(unittest.TestCase):
-    """Weights as multiples of a step."""
+    """`compact.py`: weights as multiples of a step."""
 
     @torch.no_grad()
-    def test_a_compact_file_is_read_as_it_was_rounded(self):
+    def test_a_compact_file_holds_the_rounded_weights(self):
         made = network("b2c64h2nbttflrs-silu")
         for block in made.modules():
             if hasattr(block, "norm") and hasattr(block.norm, "scale"):
@@ -71,12 +68,12 @@ class Compact(unittest.TestCase):
             torch.testing.assert_close(weight, wanted, rtol=1e-6, atol=1e-8, msg=name)
         for answer in answers[1:]:
             torch.testing.assert_close(answer.policy, answers[0].policy, rtol=1e-4, atol=1e-4)
-        # What is no multiple is not written as if it were one.
+        # A weight that is not a multiple of its step is refused.
         made.blocks[0].blocks[1].gate.weight[0, 0] += 0.4 * steps[made.blocks[0].blocks[1].gate.weight]
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(katago_file.FormatError):
             katago_file.write(Path(folder) / "n.compact.gz", "n", made, steps=steps)
 
-    def test_rounding_is_made_good_where_inputs_go_together(self):
+    def test_errors_are_compensated_where_inputs_correlate(self):
         generator = torch.Generator().manual_seed(5)
         inputs = torch.randn(4000, 8, generator=generator) @ torch.randn(8, 48, generator=generator)
         inputs += 0.3 * torch.randn(4000, 48, generator=generator)
@@ -88,15 +85,14 @@ class Compact(unittest.TestCase):
             return float((inputs @ (rounded * step - weight).T).square().mean())
 
         self.assertLess(off(found), off(torch.round(weight / step)) / 4)
-        # Of inputs that have nothing to do with each other none can make good another's.
+        # Uncorrelated inputs cannot compensate each other's errors.
         alone = compact.multiples(weight, torch.eye(48), step)
         self.assertTrue(torch.equal(alone, torch.round(weight / step)))
         far = compact.multiples(1000 * weight, inputs.T @ inputs / 4000, step)
         self.assertLessEqual(float(far.abs().max()), 127)
 
-
-    def test_later_layers_make_good_what_earlier_ones_are_off(self):
-        """From the first block to the last: the last one's numbers are much nearer than with every matrix by itself."""
+    def test_later_layers_compensate_earlier_errors(self):
+        """Rounding from the first block to the last gives a much smaller error than rounding every matrix by itself."""
         for shape in ("b2c32h2tflrs", "b2c64h2nbttflrs-silu"):
             with self.subTest(shape), tempfile.TemporaryDirectory() as name, mock.patch.object(compact, "LEAST", 500):
                 folder = Path(name)
@@ -122,12 +118,14 @@ class Compact(unittest.TestCase):
                 steps = compact.compact(alone, moments, 0.4)
                 done = compact.compact_blocks(together, folder, 200, 0.4)
                 self.assertLess(off(together), 0.7 * off(alone))
-                # The same matrices, each of whole multiples of its step.
-                in_blocks = {name for name, one in alone.named_parameters() if one in steps and name.startswith("blocks")}
+                # The same matrices are rounded, each to multiples of its step.
+                in_blocks = {
+                    name for name, one in alone.named_parameters() if one in steps and name.startswith("blocks")
+                }
                 self.assertEqual({name for name, one in together.named_parameters() if one in done}, in_blocks)
                 for weight, step in done.items():
                     torch.testing.assert_close(weight / step, (weight / step).round(), atol=1e-3, rtol=0)
-                # The last block alone in half the steps, or hardly smaller ones where its largest weights need them.
+                # Only the last block has half the step, or a little more where its largest weights need it.
                 finer = copy.deepcopy(meant)
                 halved = compact.compact_blocks(finer, folder, 200, 0.4, 0.5)
                 for (name, one), other in zip(together.named_parameters(), finer.parameters()):
@@ -135,13 +133,13 @@ class Compact(unittest.TestCase):
                         self.assertLess(halved[other], 0.6 * done[one])
                     elif one in done:
                         self.assertEqual(halved[other], done[one])
-                # What is done stays as it is, and the rest is rounded.
+                # Rounded weights stay, and the rest is rounded.
                 before = {weight: weight.clone() for weight in done}
                 every = compact.compact(together, compact.second_moments(together, folder, 200, 2048), 0.4, done)
                 self.assertEqual(len(every), len(steps))
                 for weight, was in before.items():
                     self.assertTrue(torch.equal(weight, was))
-                # Done again, nothing changes.
+                # Rounding again changes nothing.
                 again = compact.compact_blocks(together, folder, 100, 0.3)
                 again = compact.compact(together, compact.second_moments(together, folder, 100, 2048), 0.3, again)
                 self.assertEqual(again.keys(), every.keys())

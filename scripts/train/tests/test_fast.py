@@ -1,4 +1,4 @@
-"""What is computed faster than by PyTorch, beside PyTorch."""
+"""Kernels, compared with PyTorch."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from unittest import mock
 import torch
 import torch.nn.functional as F
 
-import fast
+from kosumi_train import fast
 from tests.fixtures import answers, network
 
 
 class Convolutions(unittest.TestCase):
-    def test_fast_ones_compute_what_pytorch_computes(self):
-        if fast._library_now is None:
+    def test_convolutions_match_pytorch(self):
+        if fast._winograd is None:
             self.skipTest("no C++ compiler")
         for images, inputs, outputs, rows, columns, own_bias in [
             (3, 8, 8, 19, 19, False),
@@ -37,10 +37,10 @@ class Convolutions(unittest.TestCase):
             for ours, theirs in zip((found, *gradients), (expected, *right)):
                 torch.testing.assert_close(ours, theirs, rtol=2e-4, atol=2e-4)
 
-    def test_products_of_pairs_are_near(self):
+    def test_products_in_bf16_are_close(self):
         if not fast.has_pairs():
             self.skipTest("no AVX-512 BF16, or no C++ compiler")
-        # Odd numbers of tiles, several blocks of images, boards that the tiles do not cover evenly.
+        # Odd numbers of tiles, several blocks of images, boards that are not a multiple of the tiles.
         for images, inputs, outputs, rows, columns in [(3, 16, 48, 19, 19), (7, 32, 16, 9, 9), (60, 16, 32, 7, 5)]:
             torch.manual_seed(images)
             x = torch.randn(images, inputs, rows, columns).contiguous(memory_format=torch.channels_last)
@@ -55,15 +55,15 @@ class Convolutions(unittest.TestCase):
             for ours, theirs in zip(*answers):
                 error = float((ours - theirs).norm() / theirs.norm())
                 self.assertLess(error, 0.04)
-                # They are rounded, so this was not the same computation twice.
+                # Rounding shows that both ways were used.
                 self.assertGreater(error, 1e-4)
 
 
 class Transformers(unittest.TestCase):
-    def test_what_is_beside_products_learns_as_in_pytorch(self):
+    def test_gradients_match_pytorch(self):
         if fast._learning is None:
             self.skipTest("no C++ compiler")
-        # Heads of odd halves, one pair of channels a head, one point, rectangles.
+        # Heads with an odd number of pairs, one pair in a head, one point, rectangles.
         for shape, columns, rows in [
             ("b2c24h2tflrs", 5, 7),
             ("b1c20h2tflrs", 9, 9),
@@ -83,14 +83,19 @@ class Transformers(unittest.TestCase):
                     towards = [torch.randn_like(part) for part in found]
                     both.append([*found, *torch.autograd.grad(found, list(made.parameters()), towards)])
             for ours, theirs in zip(*both):
-                torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-5 + 1e-4 * float(theirs.detach().abs().max()))
+                torch.testing.assert_close(
+                    ours, theirs, rtol=1e-3, atol=1e-5 + 1e-4 * float(theirs.detach().abs().max())
+                )
 
-
-    def test_products_of_pairs_are_near(self):
+    def test_products_in_bf16_are_close(self):
         if not fast.has_pairs() or fast._attention is None:
             self.skipTest("no AVX-512 BF16, or no C++ compiler")
         self.addCleanup(fast.use_pairs, False)
-        for shape, columns, rows in [("b2c64h2tflrs", 9, 9), ("b2c48h2m64nb1ttflrs-silu", 7, 5), ("b1c32h1tflrs", 19, 19)]:
+        for shape, columns, rows in [
+            ("b2c64h2tflrs", 9, 9),
+            ("b2c48h2m64nb1ttflrs-silu", 7, 5),
+            ("b1c32h1tflrs", 19, 19),
+        ]:
             made = network(shape)
             spatial, globals_ = (torch.rand(3, 22, rows, columns) > 0.7).float(), torch.randn(3, 19)
             both = []
@@ -101,17 +106,17 @@ class Transformers(unittest.TestCase):
                 towards = [torch.randn_like(part) for part in found]
                 both.append([*found, *torch.autograd.grad(found, list(made.parameters()), towards)])
             errors = [float((ours - theirs).detach().norm() / theirs.detach().norm()) for ours, theirs in zip(*both)]
-            # Of random networks and positions the largest is 0.05 to 0.2, the mean 0.03 to 0.1: gradients of the first layers have come through
-            # everything. A gradient that is wrong is off by about 1.
+            # For random networks and positions the largest error is 0.05 to 0.2, the mean 0.03 to 0.1: gradients of the
+            # first layers pass through everything. A wrong gradient has an error of about 1.
             self.assertLess(max(errors), 0.3, f"{shape}: {errors}")
             self.assertLess(sum(errors) / len(errors), 0.15, f"{shape}: {errors}")
             self.assertGreater(float((both[0][0] - both[1][0]).detach().abs().max()), 1e-5)
 
-    def test_attention_of_pairs_is_near(self):
+    def test_attention_in_bf16_is_close(self):
         if not fast.has_pairs() or fast._attention is None:
             self.skipTest("no AVX-512 BF16, or no C++ compiler")
         self.addCleanup(fast.use_pairs, False)
-        # One point, fewer queries than are worked on together, blocks that points do not fill, odd numbers of points.
+        # One point, fewer queries than a block, partial blocks, odd numbers of points.
         for points in (1, 5, 16, 37, 361):
             torch.manual_seed(points)
             given = [torch.randn(2, points, 3, 32, requires_grad=True) for _ in range(3)]
@@ -122,6 +127,6 @@ class Transformers(unittest.TestCase):
                 found = fast.learning_attention(*given)
                 both.append([found, *torch.autograd.grad(found, given, towards)])
             for ours, theirs in zip(*both):
-                # Of one point alone, queries and keys change nothing: what is left there is rounding.
+                # With one point, queries and keys have no effect, so only rounding remains.
                 error = float((ours - theirs).detach().norm() / theirs.detach().norm().clamp(min=1.0))
                 self.assertLess(error, 0.02, f"{points} points")

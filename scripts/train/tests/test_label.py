@@ -1,4 +1,4 @@
-"""Labels that teachers give."""
+"""Labels."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from unittest import mock
 import numpy as np
 import torch
 
-import katago_file
-import label
-from data import KOMI, fair_komi, read_groups, turned_points
+from kosumi_train import katago_file, label
+from kosumi_train.komi import KOMI, fair_komi
+from kosumi_train.shards import read_groups, turned_points
 from tests.fixtures import call, group, network, write_shard
 
 
 class Labels(unittest.TestCase):
     @torch.inference_mode()
-    def test_a_fair_komi_is_what_the_judge_finds_fair(self):
+    def test_a_fair_komi_follows_the_judge(self):
         class Judge:
             def __call__(self, spatial, globals_):
-                # Komi and what lies on the board: 30 points for the player to move, less where it gives much komi.
+                # The lead on the board is 30 points for the side to move, to which komi is added.
                 answer = mock.Mock()
                 answer.lead = lambda: 30 + 20 * globals_[:, KOMI]
                 return answer
@@ -36,7 +36,7 @@ class Labels(unittest.TestCase):
         self.assertTrue((np.abs(after[changed]) < 9).all() and 1 < after[changed].std() < 3)
         np.testing.assert_array_equal(fair[~changed], shard["global"][~changed])
 
-    def test_labels_go_on_where_they_stopped_and_follow_from_the_seed(self):
+    def test_labels_resume_and_follow_from_the_seed(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             katago_file.write(folder / "teacher.bin.gz", "t", network())
@@ -44,16 +44,16 @@ class Labels(unittest.TestCase):
                 write_shard(folder / f"{shard}.npz", *size)
 
             def run(*more: str) -> dict[str, bytes]:
-                command = ["label.py", folder / "teacher.bin.gz", folder, "--threads", "1"]
+                command = ["label", folder / "teacher.bin.gz", "--data", folder, "--threads", "1"]
                 command += ["--symmetries", "2", "--vary-komi", "0.4", "--precision", "f32", *more]
                 command += ["--fair-komi", "0.2", "--judge", folder / "teacher.bin.gz"]
-                call(label.main, command)
+                call(*command)
                 return {path.name: path.read_bytes() for path in sorted(folder.glob("*.labels.npz"))}
 
             self.assertEqual(len(run("--most", "1")), 1)
             both = run()
             self.assertEqual(len(both), 2)
-            # A kill leaves a part, or nothing.
+            # A kill leaves a partial file, or nothing.
             (folder / "training-1.labels.npz").unlink()
             (folder / "training-1.npz.part").write_bytes(b"half")
             again = run()
@@ -68,7 +68,7 @@ class Labels(unittest.TestCase):
 
     @torch.inference_mode()
     def check(self, folder: Path) -> None:
-        """The labels are what the network says, of the komi that the labels tell."""
+        """The labels are the outputs of the network at the komi in the labels."""
         made = network()
         found = read_groups(folder / "training-0.npz")[7, 7]
         komi = found["global"][:, KOMI] != group(40, 7, 7)["global"][:, KOMI]
@@ -77,13 +77,13 @@ class Labels(unittest.TestCase):
         total = found["policy_share"].astype(np.float64).sum(axis=1) + found["policy_rest"]
         np.testing.assert_allclose(total, 65535, atol=20)
         rows = np.arange(40)
-        # Averaged over all symmetries, turning the board turns the answer and changes nothing else.
-        policy, value, score, errors, owners, hopes = label.ask(made, (7, 7), found, rows, list(range(8)))
+        # Averaged over all symmetries, the outputs of a turned board are the turned outputs.
+        policy, value, score, errors, owners, hopes = label.evaluate(made, (7, 7), found, rows, list(range(8)))
         source = turned_points(7, 7, 5)
         turned = dict(found)
         bits = np.unpackbits(found["planes"], axis=2)[:, :, :49][:, :, source]
         turned["planes"] = np.packbits(bits, axis=2)
-        again = label.ask(made, (7, 7), turned, rows, list(range(8)))
+        again = label.evaluate(made, (7, 7), turned, rows, list(range(8)))
         torch.testing.assert_close(again[0][:, :-1], policy[:, source], rtol=1e-3, atol=1e-4)
         torch.testing.assert_close(again[5][:, :-1], hopes[:, source], rtol=1e-3, atol=1e-4)
         for ours, theirs in zip(again[1:4], (value, score, errors)):

@@ -1,4 +1,4 @@
-"""What an answer costs."""
+"""Losses."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
-from data import make_batch
-from losses import Weights, losses, measures, wanted_errors
+from kosumi_train.losses import Weights, losses, measures, wanted_errors
+from kosumi_train.shards import make_batch
 from tests.fixtures import group, network
 
 
 class Losses(unittest.TestCase):
     def unknown(self) -> dict[str, np.ndarray]:
-        """A position off the path of a game: no move, no result, no owners."""
+        """Returns two positions; the second is off the path of its game: no move, no result, no ownership."""
         shard = group(2, 5, 5)
         shard["played"][1], shard["value"][1], shard["ownership"][1] = 65535, 0, -128
         return shard
@@ -30,13 +30,13 @@ class Losses(unittest.TestCase):
         self.assertEqual(int(counts["value_loss/count"]), rows.count(0))
         return {name: float(part) for name, part in parts.items()}
 
-    def test_what_is_unknown_costs_nothing(self):
+    def test_unknown_targets_have_no_loss(self):
         known, both = self.parts(self.unknown(), [0]), self.parts(self.unknown(), [0, 1])
         for name in ("played", "value", "ownership"):
             self.assertGreater(known[name], 0)
             self.assertAlmostEqual(both[name], known[name] / 2, places=5)
 
-    def test_a_teacher_knows_what_no_game_says(self):
+    def test_labels_replace_unknown_results(self):
         shard = self.unknown()
         shard["policy_move"] = np.tile(np.arange(16, dtype=np.uint16), (2, 1))
         shard["policy_share"] = np.full((2, 16), 4000, np.uint16)
@@ -51,7 +51,7 @@ class Losses(unittest.TestCase):
         for name in ("policy", "optimistic", "value", "score", "error", "ownership"):
             self.assertGreater(parts[name], 0)
 
-    def test_errors_are_those_of_the_student(self):
+    def test_error_targets_include_the_students_errors(self):
         sure = torch.tensor([[10.0, -10, -10], [10.0, -10, -10]])
         answer = SimpleNamespace(value=sure, lead=lambda: torch.tensor([4.0, 7.0]))
         batch = SimpleNamespace(
@@ -59,6 +59,6 @@ class Losses(unittest.TestCase):
             teacher_value=torch.tensor([[1.0, 0, 0], [0.8, 0.2, 0]]),
             teacher_score=torch.tensor([[0, 0, 4.0, 0], [0, 0, 3.0, 0]]),
         )
-        # Where it agrees the teacher's own; else the root of the sum of both squares: 0.3 and 0.4, 3 and 4.
+        # The teacher's errors where both agree, else the root of the sum of squares: 0.3 and 0.4, 3 and 4.
         wanted = torch.tensor([[0.3, 3.0], [0.5, 5.0]])
         torch.testing.assert_close(wanted_errors(answer, batch), wanted, rtol=1e-3, atol=1e-3)

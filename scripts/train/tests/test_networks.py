@@ -1,4 +1,4 @@
-"""Networks, their files and shapes, and what is made of one or two."""
+"""Networks, their files and shapes, and mixtures."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 
 import torch
 
-import katago_file
-from grow import grown
-from mix import mixed
-from model import Network, Shape
+from kosumi_train import katago_file
+from kosumi_train.export import mixed
+from kosumi_train.model import Network, Shape
 from tests.emitter import Emitter
 from tests.fixtures import SHAPES, answers, network
 
@@ -44,11 +43,22 @@ class Networks(unittest.TestCase):
         nested = Shape.named("b5c192h3nbttflrs")
         self.assertEqual((nested.middle, nested.heads, nested.hidden, nested.nested), (96, 3, 256, 2))
         small_inside = Shape.named("b10c384h4m128nb1ttflrs-silu")
-        self.assertEqual((small_inside.middle, small_inside.heads, small_inside.nested, small_inside.silu), (128, 4, 1, True))
+        self.assertEqual(
+            (small_inside.middle, small_inside.heads, small_inside.nested, small_inside.silu), (128, 4, 1, True)
+        )
         self.assertEqual(Shape.named("b10c384h6f256nbttflrs-silu").hidden, 256)
-        # `kosumi net info` says 802,464 of KataGo's file of the first one: it counts the second policy, too.
+        # `kosumi net info` reports 802,464 for KataGo's file of the first shape, which includes the second policy.
         self.assertEqual(small.multiply_adds(), 802_432)
-        for name in ("b7c96h3", "b7c96tflrs", "b7c96h5tflrs", "b7c96h32tfrs", "c96", "b5c64nbt-silu", "b7c96h3tflrs-silu", "b6c96f64"):
+        for name in (
+            "b7c96h3",
+            "b7c96tflrs",
+            "b7c96h5tflrs",
+            "b7c96h32tfrs",
+            "c96",
+            "b5c64nbt-silu",
+            "b7c96h3tflrs-silu",
+            "b6c96f64",
+        ):
             self.assertRaises(ValueError, Shape.named, name)
 
     def test_files_of_other_transformers_are_refused(self):
@@ -75,18 +85,6 @@ class Networks(unittest.TestCase):
         for ours, theirs in zip(masked, plain):
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
-
-    @torch.no_grad()
-    def test_a_grown_network_gives_the_same_answers(self):
-        small = network("b3c16")
-        spatial, globals_ = (torch.rand(2, 22, 9, 9) > 0.7).float(), torch.randn(2, 19)
-        for name in ("b5c16", "b3c24", "b4c48", "b3c16h2x2", "b4c24h2x1"):
-            large = grown(small, Shape.named(name))
-            self.assertEqual(large.shape, Shape.named(name))
-            for ours, theirs in zip(answers(large, spatial, globals_), answers(small, spatial, globals_)):
-                torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
-
-
     @torch.no_grad()
     def test_a_mixed_network_lies_between_its_parts(self):
         first, second = network(seed=1), network(seed=2)
@@ -95,5 +93,3 @@ class Networks(unittest.TestCase):
             torch.testing.assert_close(weights, wanted, msg=name)
         with self.assertRaises(SystemExit):
             mixed([(first, 1.0), (network("b3c24"), 1.0)])
-        with self.assertRaises(SystemExit):
-            grown(network("b2c32h2tflrs"), Shape.named("b3c32h2tflrs"))

@@ -1,4 +1,4 @@
-"""Networks of other people as teachers."""
+"""Teachers."""
 
 from __future__ import annotations
 
@@ -9,57 +9,75 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-import fast
-import gpu
-import katago_file
-import teacher
-from data import make_batch, read_groups
-from model import Network
+from kosumi_train import fast, katago_file, teacher
+from kosumi_train.gpu import pack_teacher
+from kosumi_train.model import Network
+from kosumi_train.shards import make_batch, read_groups
 from tests.emitter import Emitter
-from tests.fixtures import HERE, SHAPES, SHARED, network, record, rounded
+from tests.fixtures import SHAPES, SHARED, network, record, rounded
 
 
 class Teachers(unittest.TestCase):
     @torch.no_grad()
-    def test_a_network_of_ours_answers_as_it_does(self):
+    def test_a_teacher_and_a_trained_network_agree(self):
         for name in SHAPES:
             with self.subTest(name):
-                self.asked(network(name))
+                self.check_outputs(network(name))
 
-    def asked(self, made: Network):
+    def check_outputs(self, made: Network):
         spatial, globals_ = (torch.rand(3, 22, 7, 9) > 0.7).float(), torch.randn(3, 19)
         with tempfile.TemporaryDirectory() as folder:
             katago_file.write(Path(folder) / "n.bin.gz", "n", made)
-            asked = teacher.read(Path(folder) / "n.bin.gz")
-        ours, theirs = made(spatial, globals_), asked(spatial, globals_)
+            teacher_network = teacher.read(Path(folder) / "n.bin.gz")
+        ours, theirs = made(spatial, globals_), teacher_network(spatial, globals_)
         for name in ("policy", "optimistic", "value", "score", "errors", "ownership"):
             torch.testing.assert_close(getattr(theirs, name), getattr(ours, name), rtol=1e-4, atol=1e-4)
         torch.testing.assert_close(theirs.expected_errors(), ours.expected_errors(), rtol=1e-4, atol=1e-4)
 
     @torch.no_grad()
-    def test_an_older_network_gets_what_it_lacks(self):
-        path = HERE / "checkpoint" / "network.bin.gz"
-        asked, (_, learnt) = teacher.read(path), katago_file.read(path)
+    def test_an_older_network_gets_the_missing_outputs(self):
+        """A file of version 8: one policy, four numbers of the score, activations without a kind."""
+        made = network()
+        for name, outputs in [("p2", 1), ("policy_pass", 1), ("score", 4)]:
+            layer = getattr(made, name)
+            layer.weight = torch.nn.Parameter(layer.weight[:outputs].clone())
+            if layer.bias is not None:
+                layer.bias = torch.nn.Parameter(layer.bias[:outputs].clone())
+        write_words = katago_file._Writer.words
+
+        def without_kinds(writer: katago_file._Writer, *words: object) -> None:
+            write_words(writer, *(word for word in words if word != katago_file.RELU))
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "n.bin.gz"
+            with (
+                mock.patch.object(katago_file, "VERSION", 8),
+                mock.patch.object(katago_file._Writer, "words", without_kinds),
+            ):
+                katago_file.write(path, "n", made)
+            older, (_, learnt) = teacher.read(path), katago_file.read(path)
+        self.assertEqual(older.version, 8)
         spatial, globals_ = (torch.rand(2, 22, 9, 9) > 0.7).float(), torch.randn(2, 19)
-        theirs, ours = asked(spatial, globals_), learnt(spatial, globals_)
+        theirs, ours = older(spatial, globals_), learnt(spatial, globals_)
         for name in ("policy", "value", "score", "ownership"):
             torch.testing.assert_close(getattr(ours, name), getattr(theirs, name), rtol=1e-3, atol=1e-3)
-        if asked.version < 12:
-            torch.testing.assert_close(ours.optimistic, ours.policy)
+        self.assertIsNone(theirs.optimistic)
+        torch.testing.assert_close(ours.optimistic, ours.policy)
         self.assertTrue(torch.isfinite(ours.expected_errors()).all())
 
     @torch.no_grad()
-    def test_the_program_answers_as_pytorch_does(self):
+    def test_the_program_matches_pytorch(self):
         kosumi = os.environ.get("KOSUMI")
         if not kosumi:
             self.skipTest("KOSUMI does not name the program")
         with tempfile.TemporaryDirectory() as folder:
-            # With and without an optimistic policy; other programs' blocks and ours; weights in bytes.
+            # With and without an optimistic policy; blocks of other programs and of this one; weights in bytes.
             for name, data in [
                 ("t.bin", Emitter(15).bytes()),
                 ("n.bin.gz", None),
@@ -70,42 +88,47 @@ class Teachers(unittest.TestCase):
                 steps = rounded(made, 0.1) if "compact" in name else {}
                 path.write_bytes(data) if data else katago_file.write(path, "n", made, steps=steps)
                 if name == "broken.bin":
-                    self.assertRaises((OSError, katago_file.FormatError), teacher.Asked, kosumi, path)
+                    self.assertRaises((OSError, katago_file.FormatError), teacher.ProgramTeacher, kosumi, path)
                     continue
-                known, asked = teacher.read(path), teacher.Asked(kosumi, path, "f32")
-                # The last question and its answer are longer than what pipes hold.
+                known, teacher_network = teacher.read(path), teacher.ProgramTeacher(kosumi, path, "f32")
+                # The last request and its response do not fit into the pipes.
                 for columns, rows, count in [(7, 9, 9), (5, 5, 9), (9, 9, 400)]:
                     spatial, globals_ = (torch.rand(count, 22, rows, columns) > 0.7).float(), torch.randn(count, 19)
-                    found, right = asked(spatial, globals_), known(spatial, globals_)
+                    found, right = teacher_network(spatial, globals_), known(spatial, globals_)
                     for part in ("policy", "optimistic", "value", "score", "errors", "ownership"):
                         torch.testing.assert_close(
                             getattr(found, part), getattr(right, part), rtol=2e-3, atol=2e-3, msg=part
                         )
                     torch.testing.assert_close(found.lead(), right.lead(), rtol=2e-3, atol=2e-2)
-                # The next answer comes from a program that is no more.
-                asked.process.kill()
-                asked.process.wait()
-                self.assertRaises(OSError, asked, spatial, globals_)
-                asked.process.stdout.close()
+                # The program has ended before the next request.
+                teacher_network.process.kill()
+                teacher_network.process.wait()
+                self.assertRaises(OSError, teacher_network, spatial, globals_)
+                teacher_network.process.stdout.close()
                 with contextlib.suppress(OSError):
-                    asked.process.stdin.close()
+                    teacher_network.process.stdin.close()
 
     @torch.no_grad()
-    def test_points_know_where_they_are_but_not_the_order_of_a_batch(self):
-        asked, _ = teacher.parse(Emitter(15).bytes())
+    def test_outputs_depend_on_the_point_but_not_on_the_batch(self):
+        teacher_network, _ = teacher.parse(Emitter(15).bytes())
         spatial, globals_ = (torch.rand(4, 22, 9, 9) > 0.7).float(), torch.randn(4, 19)
-        plain, turned = asked(spatial, globals_), asked(spatial.flip(0), globals_.flip(0))
+        plain, turned = teacher_network(spatial, globals_), teacher_network(spatial.flip(0), globals_.flip(0))
         torch.testing.assert_close(turned.policy.flip(0), plain.policy, rtol=1e-4, atol=1e-4)
-        mirrored = asked(spatial.flip(3), globals_).policy[:, :-1].view(4, 9, 9).flip(2).flatten(1)
+        mirrored = teacher_network(spatial.flip(3), globals_).policy[:, :-1].view(4, 9, 9).flip(2).flatten(1)
         self.assertGreater(float((mirrored - plain.policy[:, :-1]).abs().max()), 1e-3)
 
     @torch.no_grad()
-    def test_the_fast_parts_compute_what_pytorch_computes(self):
+    def test_kernels_match_pytorch(self):
         if fast._transformer is None:
             self.skipTest("no C++ compiler, or no AVX-512 BF16")
-        # As the kernels see numbers: small, in bf16.
+        # Small numbers in bf16, as in a network.
         torch.manual_seed(4)
-        for points, heads, kv_heads, key, value in [(361, 6, 6, 32, 32), (81, 4, 2, 8, 16), (1, 1, 1, 4, 16), (37, 2, 1, 32, 48)]:
+        for points, heads, kv_heads, key, value in [
+            (361, 6, 6, 32, 32),
+            (81, 4, 2, 8, 16),
+            (1, 1, 1, 4, 16),
+            (37, 2, 1, 32, 48),
+        ]:
             qkv = torch.randn(2, points, heads * key + kv_heads * (key + value)).bfloat16()
             angle = torch.rand(points, kv_heads, key // 2) * 6
             found = fast.attention(qkv, heads, kv_heads, key, value, angle.cos(), angle.sin())
@@ -133,20 +156,20 @@ class Teachers(unittest.TestCase):
             torch.testing.assert_close(found.float(), right, rtol=2e-2, atol=2e-2)
 
     @torch.no_grad()
-    def test_16_bits_say_nearly_the_same(self):
+    def test_16_bit_weights_are_close(self):
         data = Emitter(15).bytes()
         spatial, globals_ = (torch.rand(4, 22, 9, 9) > 0.7).float(), torch.randn(4, 19)
         exact = F.softmax(teacher.parse(data)[0](spatial, globals_).policy, dim=1)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "n.bin").write_bytes(data)
-            gpu.pack_teacher(Path(folder) / "n.bin", Path(folder) / "n.xz")
+            pack_teacher(Path(folder) / "n.bin", Path(folder) / "n.xz")
             packed = teacher.read(Path(folder) / "n.xz")
         half = F.softmax(packed(spatial, globals_).policy, dim=1)
         self.assertTrue(0 < float((half - exact).abs().max()) < 1e-2)
         rounded = F.softmax(packed.to(torch.bfloat16)(spatial, globals_).policy, dim=1)
         self.assertLess(float((rounded - exact).abs().max()), 0.1)
 
-    def test_what_is_no_network_is_refused(self):
+    def test_damaged_files_are_refused(self):
         data = Emitter(17).bytes()
         teacher.parse(data)
         broken = [
@@ -163,7 +186,7 @@ class Teachers(unittest.TestCase):
             self.assertRaises(katago_file.FormatError, teacher.parse, wrong)
 
     @torch.no_grad()
-    def test_katago_says_the_same(self):
+    def test_outputs_match_katago(self):
         kosumi, oracle = os.environ.get("KOSUMI"), SHARED / "oracle"
         files = {
             "b7c96h3tfrs-test5-cnorm": "katago-b7h3-raw.jsonl",
@@ -173,22 +196,24 @@ class Teachers(unittest.TestCase):
         if not kosumi or not all((oracle / file).exists() for file in files.values()):
             self.skipTest(f"needs the program (KOSUMI) and KataGo's answers in {oracle}")
         # The same positions in all files.
-        answers = {name: list(map(json.loads, (oracle / file).read_text().splitlines())) for name, file in files.items()}
+        answers = {
+            name: list(map(json.loads, (oracle / file).read_text().splitlines())) for name, file in files.items()
+        }
         rows = answers["b10c384h6nbttflrs"]
         shown = dict(self.shown(kosumi, rows))
         self.assertGreater(len(shown), 60)
-        for name, said in answers.items():
-            asked = teacher.read(SHARED / "models" / f"{name}.bin.gz")
-            # The large one takes its time.
+        for name, katago in answers.items():
+            teacher_network = teacher.read(SHARED / "models" / f"{name}.bin.gz")
+            # The large network is slow, so it gets fewer positions.
             for number in sorted(shown)[:: 4 if "b10" in name else 1]:
-                self.assertEqual(said[number]["moves"], rows[number]["moves"])
+                self.assertEqual(katago[number]["moves"], rows[number]["moves"])
                 with self.subTest(f"{name} {number}"):
-                    self.check(asked, *shown[number], said[number])
+                    self.check(teacher_network, *shown[number], katago[number])
 
     def shown(self, kosumi: str, rows: list[dict]):
-        """Features of all positions that a game record can hold: number, size, and where in a shard."""
+        """Yields number, board size and rows of a shard of all positions that game records can contain."""
         for rules in sorted({row["rules"] for row in rows}):
-            # A record of each position, with a move behind it, as positions are those before a move.
+            # One record for each position, with a move after it, because positions are those before a move.
             numbers = [number for number, row in enumerate(rows) if row["rules"] == rules]
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "games.sgf"
@@ -197,15 +222,15 @@ class Teachers(unittest.TestCase):
                 made = subprocess.run([*command, "--rules", rules], capture_output=True, text=True)
                 files = sorted(Path(folder).glob("*.npz"))
                 if made.returncode or not files:
-                    continue  # rules that records cannot have
+                    continue  # Records cannot have these rules.
                 for size, found in read_groups(files[0]).items():
                     for game, number in enumerate(numbers):
                         here = (found["game"] == game) & (found["ply"] == len(rows[number]["moves"]))
                         if here.any():
                             yield number, (size, found, np.flatnonzero(here))
 
-    def check(self, asked, size, group, index, row) -> None:
-        answer = asked(*(lambda batch: (batch.spatial, batch.globals_))(make_batch(size, group, index)))
+    def check(self, teacher_network, size, group, index, row) -> None:
+        answer = teacher_network(*(lambda batch: (batch.spatial, batch.globals_))(make_batch(size, group, index)))
         right = row["raw"]
         legal = [p is not None for line in right["policy"] for p in line] + [True]
         logits = answer.policy[0].masked_fill(~torch.tensor(legal), -torch.inf)

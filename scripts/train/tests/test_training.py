@@ -1,9 +1,7 @@
-"""Steps, their size, and a training that goes on."""
+"""Optimisers, learning rates, and a training that resumes."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -12,9 +10,9 @@ from types import SimpleNamespace
 
 import torch
 
-import train
-from optimiser import Muon, orthogonal
-from tests.fixtures import HERE, write_shard
+from kosumi_train import train
+from kosumi_train.optimiser import Muon, orthogonal
+from tests.fixtures import run, write_shard
 
 
 class Optimisers(unittest.TestCase):
@@ -25,8 +23,7 @@ class Optimisers(unittest.TestCase):
             self.assertGreater(float(singular.min()), 0.3)
             self.assertLess(float(singular.max()), 1.3)
 
-
-    def test_adam_steps_as_pytorchs_does(self):
+    def test_adam_matches_pytorch(self):
         torch.manual_seed(2)
         ours, theirs = [[torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.ones(2, 2))] for _ in range(2)]
         mine = Muon([dict(params=ours, weight_decay=0.1, muon=False)], lr=0.01)
@@ -43,14 +40,14 @@ class Optimisers(unittest.TestCase):
 
 class Rate(unittest.TestCase):
     def rate(self, minutes: float | None, positions: int | None, seconds: float) -> float:
-        """Of a training that has learnt 2,000 positions in so many seconds and cools down over 1,000."""
+        """Returns the rate of a training that learnt 2,000 positions in `seconds` and cools down over 1,000."""
         options = SimpleNamespace(batch=64, warm_up=1, minutes=minutes, positions=positions, cool_down=1000, rate=1.0)
         training = train.Training.__new__(train.Training)
         training.options, training.positions, training.started_at = options, 2000, 0
         training.begun, training.begun_with = time.monotonic() - seconds, 0
         return training.rate()
 
-    def test_it_falls_before_an_end_that_is_a_number_of_positions_or_a_time(self):
+    def test_the_rate_falls_before_a_set_end(self):
         self.assertEqual(self.rate(None, None, 30), 1.0)
         self.assertEqual(self.rate(None, 2300, 30), 0.3)
         self.assertEqual(self.rate(1.0, None, 30), 1.0)
@@ -60,19 +57,30 @@ class Rate(unittest.TestCase):
 
 
 class Resuming(unittest.TestCase):
-    def test_a_training_that_was_stopped_goes_on_as_if_it_had_not(self):
+    def test_a_stopped_training_resumes_exactly(self):
         with tempfile.TemporaryDirectory() as folder:
             data = Path(folder) / "data"
             data.mkdir()
             for name in ("training-0", "training-1", "training-2", "validation-0"):
                 write_shard(data / f"{name}.npz", 7, 7)
 
-            def train(run: str, positions: int) -> dict:
-                command = [sys.executable, HERE / "train.py", "--data", data, "--out", Path(folder) / run]
+            def train(name: str, positions: int) -> dict:
+                command = ["train", "--data", data, "--out", Path(folder) / name]
                 command += ["--shape", "b2c16", "--batch", "8", "--positions", positions, "--validate", "64"]
-                command += ["--warm-up", "40", "--average", "80", "--threads", "1", "--window", "2", "--precision", "f32"]
-                subprocess.run([str(word) for word in command], check=True, capture_output=True)
-                return torch.load(Path(folder) / run / "state.pt", weights_only=True)
+                command += [
+                    "--warm-up",
+                    "40",
+                    "--average",
+                    "80",
+                    "--threads",
+                    "1",
+                    "--window",
+                    "2",
+                    "--precision",
+                    "f32",
+                ]
+                run(*command)
+                return torch.load(Path(folder) / name / "state.pt", weights_only=True)
 
             whole = train("whole", 176)
             train("halves", 96)

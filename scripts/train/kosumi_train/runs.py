@@ -1,0 +1,131 @@
+"""What all runs store: a log of JSON lines, `state.json` for a later start, and files that are replaced in one step."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+from torch import nn
+
+from . import katago_file
+from .losses import measures
+from .model import Answer, Network
+from .shards import Batch, Size
+
+NETWORK, STATE, LOG = "network.bin.gz", "state.json", "log.jsonl"
+
+
+def write_whole(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    """Replaces a file in one step: after a kill, the file is either the old or the new one."""
+    part = path.with_name(path.name + ".part")
+    with open(part, "wb") as file:
+        write(file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)
+
+
+def network_of(start: Path) -> Path:
+    """Returns the network file of a folder of a run, or the file itself."""
+    return start / NETWORK if start.is_dir() else start
+
+
+def state_of(start: Path) -> dict[str, Any]:
+    """Returns what `state.json` of a run holds. All counts are 0 for a folder or a file without one."""
+    path = start / STATE
+    state: dict[str, Any] = {"positions": 0, "steps": 0, "cpu_seconds": 0.0, "wall_seconds": 0.0, "round": 0}
+    return state | (json.loads(path.read_text()) if start.is_dir() and path.exists() else {})
+
+
+def copy_log(start: Path, out: Path) -> None:
+    """Begins the log of a run with that of the run it starts from."""
+    path = start / LOG
+    if start.is_dir() and path.exists() and start.resolve() != out.resolve():
+        (out / LOG).write_bytes(path.read_bytes())
+
+
+def _write(file: IO[bytes], text: str) -> None:
+    file.write(text.encode() + b"\n")
+
+
+def write_state(out: Path, state: dict[str, Any]) -> None:
+    """Writes `state.json`."""
+    write_whole(out / STATE, lambda file: _write(file, json.dumps(state, indent=1)))
+
+
+def append(out: Path, kind: str, facts: dict[str, Any]) -> dict[str, Any]:
+    """Appends a line to the log, with floats rounded, and returns it."""
+    line = {"kind": kind} | {name: round(it, 5) if isinstance(it, float) else it for name, it in facts.items()}
+    with open(out / LOG, "a") as file:
+        file.write(json.dumps(line) + "\n")
+    return line
+
+
+def text_of(line: dict[str, Any]) -> str:
+    """Returns a line of a log for people."""
+    return " ".join(f"{name}={value}" for name, value in line.items())
+
+
+class Average:
+    """Moving average of a network's weights. It plays better than the weights do, as the noise of the steps cancels."""
+
+    def __init__(self, network: nn.Module, steps: float) -> None:
+        self.network = network
+        self.keep = 1 - 1 / max(1.0, steps)
+        self.steps = 0
+        self.weights = {name: value.detach().clone() for name, value in network.state_dict().items()}
+
+    @torch.no_grad()
+    def update(self) -> None:
+        """Adds the network's weights to the average."""
+        self.steps += 1
+        # The average forgets faster at first, because early weights are of no use.
+        keep = min(self.keep, self.steps / (self.steps + 10))
+        for name, value in self.network.state_dict().items():
+            self.weights[name].lerp_(value, 1 - keep)
+
+
+class Averaged:
+    """Context in which a network has its average weights."""
+
+    def __init__(self, network: nn.Module, weights: dict[str, torch.Tensor]) -> None:
+        self.network, self.weights = network, weights
+
+    def __enter__(self) -> None:
+        self.own = {name: value.clone() for name, value in self.network.state_dict().items()}
+        self.network.load_state_dict(self.weights)
+
+    def __exit__(self, *_: object) -> None:
+        self.network.load_state_dict(self.own)
+
+
+def export_average(out: Path, name: str, network: Network, weights: dict[str, torch.Tensor]) -> None:
+    """Writes the network file of a run, with the average weights."""
+    with Averaged(network, weights):
+        katago_file.write(out / NETWORK, name, network)
+
+
+class Totals:
+    """Means of what `measures` returns, by board size."""
+
+    def __init__(self) -> None:
+        self.sums: dict[Size, dict[str, float]] = {}
+
+    def add(self, answer: Answer, batch: Batch, prefix: str = "", only: Iterable[str] | None = None) -> None:
+        """Adds the measures of a batch (those in `only`, if given), with a prefix in front of their names."""
+        found = self.sums.setdefault(batch.size, {})
+        for name, value in measures(answer, batch).items():
+            if only is None or name.removesuffix("/count") in only:
+                found[prefix + name] = found.get(prefix + name, 0.0) + float(value)
+
+    def means(self) -> dict[str, dict[str, float]]:
+        """Returns the known means by size, such as `9x9`."""
+        result = {}
+        for (columns, rows), found in sorted(self.sums.items()):
+            names = [name for name in found if not name.endswith("/count") and found[f"{name}/count"]]
+            result[f"{columns}x{rows}"] = {name: found[name] / found[f"{name}/count"] for name in names}
+        return result
