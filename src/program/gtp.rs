@@ -1,5 +1,6 @@
 //! `kosumi gtp`.
 
+use super::device;
 use super::katago::KataGoArguments;
 use super::model::ModelArguments;
 use super::options;
@@ -261,12 +262,13 @@ const PLACEMENT: &str = "KOSUMI_PLACEMENT";
 
 /// Builds the engine of the command line. `threads` is the number of threads if no option sets it.
 fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {
+    let network = arguments.engine.network()?;
+    let threads = device::threads(network.as_ref()).unwrap_or(threads);
     let defaults = EngineSettings { threads, ..EngineSettings::default() };
     let configured = arguments.katago.settings_or(defaults)?;
     configured.idle.iter().for_each(|note| warn(note));
     let settings = arguments.engine.settings_or(arguments.human.settings_or(configured.settings));
     let settings = EngineSettings { ponder: settings.ponder || arguments.ponder, ..settings };
-    let network = arguments.engine.network()?;
     let human = arguments.human.network(&arguments.engine, network.as_deref())?;
     let mut engine = Engine::with_network(settings, network);
     if let Some(human) = human {

@@ -45,11 +45,13 @@ pub enum Need {
     Mpi,
     /// Program `strace`, and a system that permits tracing.
     Strace,
+    /// Graphics card, or a software driver such as Mesa's for Vulkan.
+    Gpu,
 }
 
 impl Need {
     /// All requirements.
-    pub const ALL: [Need; 12] = [
+    pub const ALL: [Need; 13] = [
         Need::GnuGo,
         Need::Shared,
         Need::PyTorch,
@@ -62,6 +64,7 @@ impl Need {
         Need::Examples,
         Need::Mpi,
         Need::Strace,
+        Need::Gpu,
     ];
 
     /// Returns the name in [`MUST_RUN`].
@@ -80,6 +83,7 @@ impl Need {
             Need::Examples => "examples",
             Need::Mpi => "mpi",
             Need::Strace => "strace",
+            Need::Gpu => "gpu",
         }
     }
 

@@ -1,5 +1,6 @@
 //! `kosumi net check`: comparison of the fast kernels with the plain forward pass on this processor.
 
+use crate::device::{self, Card, DeviceChoice};
 use crate::options::{self, PrecisionChoice};
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -29,6 +30,7 @@ The command fails if a kernel is further off than it may be.
 Examples:
   kosumi net check
   kosumi net check b18c384.bin.gz --size 19 --kernel avx512
+  kosumi net check --device gpu                  a graphics card
   kosumi net check --kernel emulated-bf16        what amx-bf16 would compute, on any processor")]
 pub(super) struct Arguments {
     /// Large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in ones]
@@ -46,6 +48,9 @@ pub(super) struct Arguments {
     /// Check only the small networks
     #[arg(long, conflicts_with = "file")]
     small: bool,
+    /// Check a graphics card instead of the kernels: gpu, or gpu:N for the card N of `kosumi net devices`
+    #[arg(long, value_name = "DEVICE", value_parser = device::parse, conflicts_with = "kernel")]
+    device: Option<DeviceChoice>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -59,6 +64,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let positions: Vec<Vec<Position>> =
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
+    if let Some(choice) = arguments.device.filter(|&choice| choice != DeviceChoice::Cpu) {
+        return check_card(&networks, &positions, choice, arguments.precision, &mut io::stdout().lock());
+    }
     let arithmetics = options::arithmetics(arguments.kernel, arguments.precision)?;
     check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
 }
@@ -109,6 +117,54 @@ fn check(
         "not what the plain forward pass computes: {}; --kernel and --precision choose others",
         wrong.join(", ")
     );
+    Ok(())
+}
+
+/// Prints a line per network and precision of a graphics card.
+fn check_card(
+    networks: &[Network],
+    positions: &[Vec<Position>],
+    choice: DeviceChoice,
+    precision: Option<PrecisionChoice>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let width = networks.iter().map(|network| network.name().len()).max().unwrap_or_default();
+    let precision = precision.and_then(|precision| precision.0);
+    let halves = [(false, Precision::F32), (true, Precision::Int8)];
+    let mut is_wrong = false;
+    for network in networks {
+        let plain = evaluate_plain(network, positions)?;
+        for (half, tolerance) in halves {
+            if precision.is_some_and(|precision| half == (precision == Precision::F32)) {
+                continue;
+            }
+            let card = Card::open(choice, network, half, POSITIONS)?;
+            if network.name() == networks[0].name() && !half {
+                writeln!(out, "{}", card.description())?;
+                writeln!(
+                    out,
+                    "{:<width$}   precision   probability      owner       lead   same move",
+                    "network"
+                )?;
+            }
+            if half && !card.is_half() {
+                continue;
+            }
+            let found = differences(network, positions, &plain, |inputs, _| card.evaluate(inputs))?;
+            // Numbers in 16 bits have the limits of 8 bits.
+            let is_good = found.are_within_tolerance(tolerance);
+            let Differences { probability, owner, lead, same, count } = found;
+            let (name, remark) = (if half { "f16" } else { "f32" }, if is_good { "" } else { "   WRONG" });
+            writeln!(
+                out,
+                "{:<width$}   {name:<9}   {probability:>11.1e}   {owner:>8.1e}   {lead:>8.1e}   {same:>4} of {count}{remark}",
+                network.name()
+            )?;
+            out.flush()?;
+            is_wrong |= !is_good;
+        }
+    }
+    ensure!(!is_wrong, "not what the plain forward pass computes: --device cpu plays without this card");
     Ok(())
 }
 
@@ -163,13 +219,14 @@ fn small_networks() -> anyhow::Result<Vec<Network>> {
 }
 
 /// Network input of a position, with its legal points.
-struct Position {
-    input: Input,
+pub(crate) struct Position {
+    pub(crate) input: Input,
     legal: Vec<bool>,
 }
 
 impl Position {
-    fn predict(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
+    /// Returns the meaning of an output for this position.
+    pub(crate) fn predict(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
         // An optimism of 0.5 makes both policies count.
         let context = Context { legal: &self.legal, no_result: true, optimism_share: 0.5, temperature: 1.0 };
         Ok(Prediction::new(network, output, context)?)
@@ -180,7 +237,7 @@ impl Position {
 const POSITIONS: usize = 4;
 
 /// Returns positions of a random game; fewer than [`POSITIONS`] if the game has no legal moves left.
-fn positions(size: BoardSize) -> anyhow::Result<Vec<Position>> {
+pub(crate) fn positions(size: BoardSize) -> anyhow::Result<Vec<Position>> {
     let rules = Rules::default();
     let mut game = Game::new(size, rules, rules.usual_komi());
     let mut rng = Rng::new(1);
@@ -216,18 +273,19 @@ fn evaluate_plain(network: &Network, positions: &[Vec<Position>]) -> anyhow::Res
 
 /// Largest absolute differences between two sets of evaluations.
 #[derive(Clone, Copy, Default, Debug)]
-struct Differences {
-    probability: f32,
-    owner: f32,
+pub(crate) struct Differences {
+    pub(crate) probability: f32,
+    pub(crate) owner: f32,
     /// Difference of the lead, in points.
-    lead: f32,
+    pub(crate) lead: f32,
     /// Number of evaluations with the same likeliest move.
     same: usize,
     count: usize,
 }
 
 impl Differences {
-    fn add(&mut self, found: &Prediction, wanted: &Prediction) {
+    /// Adds the differences of a pair of evaluations.
+    pub(crate) fn add(&mut self, found: &Prediction, wanted: &Prediction) {
         let farthest = |found: &[f32], wanted: &[f32]| {
             let each = found.iter().zip(wanted).map(|(found, wanted)| (found - wanted).abs());
             each.fold(0.0, f32::max)
@@ -243,7 +301,7 @@ impl Differences {
     }
 
     /// Returns whether the order of additions, or rounding, can explain the differences.
-    fn are_within_tolerance(&self, precision: Precision) -> bool {
+    pub(crate) fn are_within_tolerance(&self, precision: Precision) -> bool {
         // Ownership is in [-1, 1], probabilities are in [0, 1]: where a network is undecided, rounding changes
         // ownership twice as much.
         let (probability, owner, lead) = match precision {

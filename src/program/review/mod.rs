@@ -7,7 +7,7 @@ use self::outputs::{Format, Found, Outputs};
 use self::passes::Pass;
 use super::model::ModelArguments;
 use super::play::ServerArguments;
-use super::{interrupt, options, progress, ranks};
+use super::{device, interrupt, options, progress, ranks};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use kosumi_engine::{Engine, EngineSettings};
@@ -143,11 +143,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     ranks::spread("game", |part| {
         let games = Outputs::of_all(arguments)?;
-        let threads = ranks::threads(&part, arguments.threads.map(usize::from));
         // Over ranks only finished reviews are sent, so there is a single pass. mpirun handles ^C.
         let is_alone = matches!(part, RankPart::Alone);
         let is_stopped = if is_alone { interrupt::flag()? } else { Arc::default() };
         let network = arguments.model.load()?;
+        let wanted = arguments.threads.map(usize::from).or_else(|| device::threads(network.as_ref()));
+        let threads = ranks::threads(&part, wanted);
         let bar = progress::bar(0, "{msg}{bar:32} {pos}/{len} positions, {eta} left");
         let read = |send: &mut dyn FnMut(usize) -> bool| {
             let _ = (0..games.len()).all(send);
@@ -340,7 +341,7 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
     let [file] = &arguments.files[..] else { bail!("--live shows one game") };
     let bytes = nth_game(file, arguments.game)?;
     let network = arguments.model.load()?;
-    let threads = arguments.threads.map(usize::from);
+    let threads = arguments.threads.map(usize::from).or_else(|| device::threads(network.as_ref()));
     let settings = settings(arguments, threads, arguments.rules.unwrap_or_default());
     let for_table = network.clone();
     let make: MakeEngine = Arc::new(move |_| Engine::with_network(settings, for_table.clone()));
