@@ -16,6 +16,7 @@ mod clients;
 mod failing_disk;
 mod final_status;
 mod full_disk;
+mod gpu;
 mod gtp_process;
 mod gtp_session;
 mod human_play;

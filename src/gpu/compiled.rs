@@ -22,9 +22,13 @@ pub(crate) const IN_FLIGHT: usize = 2;
 /// Number of bytes of [`shaders`]' uniform of dimensions.
 const DIMENSIONS_BYTES: u64 = 16;
 
-/// Batch size that a network is compiled for.
+/// Batch size and arithmetic that a network is compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Capacity {
+pub(crate) struct Settings {
+    /// Whether numbers are stored in 16 bits, except in the heads.
+    pub(crate) half: bool,
+    /// Whether products are also compiled for [`Tile::LARGE`], which helps cards with large batches.
+    pub(crate) has_large_tiles: bool,
     /// Largest number of positions.
     pub(crate) positions: usize,
     /// Largest number of points of all positions.
@@ -36,7 +40,7 @@ pub(crate) struct Capacity {
 pub(crate) struct Compiled {
     connection: Connection,
     plan: Plan,
-    capacity: Capacity,
+    settings: Settings,
     steps: Vec<CompiledStep>,
     dimensions: wgpu::Buffer,
     spatial: wgpu::Buffer,
@@ -117,7 +121,7 @@ pub(crate) struct Flight {
 struct Builder<'a> {
     connection: &'a Connection,
     plan: &'a Plan,
-    half: bool,
+    settings: Settings,
     planes: Vec<Option<wgpu::Buffer>>,
     vectors: Vec<wgpu::Buffer>,
     factors: wgpu::Buffer,
@@ -129,29 +133,24 @@ struct Builder<'a> {
 }
 
 impl Compiled {
-    /// Compiles a network. With `half`, numbers are stored in 16 bits, except in the heads.
-    pub(crate) fn new(
-        connection: Connection,
-        plan: Plan,
-        half: bool,
-        capacity: Capacity,
-    ) -> Result<Compiled, GpuError> {
+    /// Compiles a network.
+    pub(crate) fn new(connection: Connection, plan: Plan, settings: Settings) -> Result<Compiled, GpuError> {
         check_shape(&plan)?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let make = |bytes: usize, usage| make_buffer(&connection, bytes as u64, usage);
         let vectors = plan.vectors.iter();
         let vectors = vectors
-            .map(|&elements| make(elements * capacity.positions * size_of::<f32>(), usage))
+            .map(|&elements| make(elements * settings.positions * size_of::<f32>(), usage))
             .collect::<Result<Vec<_>, _>>()?;
-        let factors = make(capacity.points * size_of::<f32>(), usage)?;
-        let flags = make(capacity.positions * size_of::<u32>(), usage)?;
+        let factors = make(settings.points * size_of::<f32>(), usage)?;
+        let flags = make(settings.positions * size_of::<u32>(), usage)?;
         let uniform = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let dimensions = make(DIMENSIONS_BYTES as usize, uniform)?;
-        let planes = planes(&connection, &plan, half, capacity)?;
+        let planes = planes(&connection, &plan, settings)?;
         let mut builder = Builder {
             connection: &connection,
             plan: &plan,
-            half,
+            settings,
             planes,
             vectors,
             factors,
@@ -173,7 +172,7 @@ impl Compiled {
             (builder.flags.clone(), 1, false),
         ] {
             outputs.push(Piece { buffer, offset: bytes, elements, is_of_points });
-            let count = if is_of_points { capacity.points } else { capacity.positions };
+            let count = if is_of_points { settings.points } else { settings.positions };
             bytes += (count * elements * size_of::<f32>()) as u64;
         }
         let read = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
@@ -189,7 +188,7 @@ impl Compiled {
         Ok(Compiled {
             connection,
             plan,
-            capacity,
+            settings,
             steps,
             dimensions,
             spatial,
@@ -205,7 +204,12 @@ impl Compiled {
 
     /// Returns the largest number of positions of a batch on boards of `area` points.
     pub(crate) fn most_positions(&self, area: usize) -> usize {
-        (self.capacity.points / area).min(self.capacity.positions)
+        (self.settings.points / area).min(self.settings.positions)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_large_tiles(&self) -> bool {
+        self.settings.has_large_tiles
     }
 
     /// Sets the number of points from which on the large tiles are used.
@@ -407,8 +411,7 @@ fn planes_of(step: &Step) -> (Vec<PlaneId>, Vec<PlaneId>) {
 fn planes(
     connection: &Connection,
     plan: &Plan,
-    half: bool,
-    capacity: Capacity,
+    settings: Settings,
 ) -> Result<Vec<Option<wgpu::Buffer>>, GpuError> {
     let mut last_use = vec![0; plan.planes.len()];
     for (index, step) in plan.steps.iter().enumerate() {
@@ -420,7 +423,7 @@ fn planes(
     }
     let bytes = |plane: PlaneId| {
         let plane = plan.planes[plane.0];
-        capacity.points * plane.channels * stored(plane.role, half).bytes()
+        settings.points * plane.channels * stored(plane.role, settings.half).bytes()
     };
     // Sizes of the shared buffers, the buffer of each plane, and the buffers that are free.
     let mut sizes: Vec<usize> = Vec::new();
@@ -477,7 +480,7 @@ impl Builder<'_> {
     }
 
     fn stored(&self, plane: PlaneId) -> Stored {
-        stored(self.plan.planes[plane.0].role, self.half)
+        stored(self.plan.planes[plane.0].role, self.settings.half)
     }
 
     fn vectors_of(&self, plane: PlaneId) -> usize {
@@ -609,7 +612,12 @@ impl Builder<'_> {
             .flatten()
             .any(|plane| self.plan.planes[plane.0].role == Role::Head);
         let is_narrow = product.columns <= Tile::NARROW.columns && !product.is_gated;
-        let tile = if is_narrow { Tile::NARROW } else { Tile::LARGE };
+        let tiles = match (is_narrow, self.settings.has_large_tiles) {
+            (true, _) => vec![Tile::NARROW],
+            (false, true) => vec![Tile::LARGE, Tile::SMALL],
+            (false, false) => vec![Tile::SMALL],
+        };
+        let tile = tiles[0];
         let shape = ProductShape {
             tile,
             height: product.height,
@@ -617,7 +625,7 @@ impl Builder<'_> {
             inputs: self.plan.planes[product.input.0].channels,
             columns: product.columns,
             input: plane(product.input),
-            weights: Stored { is_half: self.half && !is_head, scale: 1.0 },
+            weights: Stored { is_half: self.settings.half && !is_head, scale: 1.0 },
             uses_factors: product.uses_factors,
             is_gated: product.is_gated,
             rotated: product.rotation.as_ref().map(|rotation| rotation.columns),
@@ -650,7 +658,6 @@ impl Builder<'_> {
         if shape.writes_half() {
             buffers.push((self.flags.clone(), true));
         }
-        let tiles = if is_narrow { vec![Tile::NARROW] } else { vec![Tile::LARGE, Tile::SMALL] };
         let rows = [tiles[0].rows, tiles[tiles.len() - 1].rows];
         let columns = shape.padded_columns() / tile.columns;
         let texts = tiles.into_iter().map(|tile| shaders::product(&ProductShape { tile, ..shape })).collect();

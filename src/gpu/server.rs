@@ -2,7 +2,7 @@
 
 use crate::GpuError;
 use crate::card::Card;
-use crate::compiled::{Capacity, Compiled, Flight, IN_FLIGHT};
+use crate::compiled::{Compiled, Flight, IN_FLIGHT, Settings};
 use kosumi_net::plan::Plan;
 use kosumi_net::{Device, Input, Network, Output};
 use std::collections::{BTreeMap, VecDeque};
@@ -24,9 +24,6 @@ const THREADS: usize = 64;
 
 /// Number of search threads for a software driver.
 const THREADS_WITH_SOFTWARE: usize = 4;
-
-/// Numbers of points from which on a product may use the large tiles.
-const THRESHOLDS: [usize; 3] = [0, 1 << 12, usize::MAX];
 
 /// Options of [`Gpu::start`].
 pub struct GpuOptions {
@@ -108,8 +105,8 @@ impl Gpu {
         // One board of the largest size always fits.
         let points = (positions * USUAL_POINTS).max(kosumi_net::plan::LARGEST_SIDE.pow(2));
         let connection = card.open(half)?;
-        let capacity = Capacity { positions, points };
-        let mut compiled = Compiled::new(connection, Plan::of(network), half, capacity)?;
+        let settings = Settings { half, has_large_tiles: !card.is_software(), positions, points };
+        let mut compiled = Compiled::new(connection, Plan::of(network), settings)?;
         if !card.is_software() {
             choose_tiles(&mut compiled, elapsed)?;
         }
@@ -199,30 +196,27 @@ impl Drop for Gpu {
     }
 }
 
-/// Times the blocks of the products with a batch of moderate size, and chooses the fastest.
+/// Times the blocks of the products with a batch of moderate size, and chooses those of smaller and larger batches.
 fn choose_tiles(compiled: &mut Compiled, elapsed: &dyn Fn() -> Duration) -> Result<(), GpuError> {
     let input = Input::zero(19, 19);
     let count = compiled.most_positions(USUAL_POINTS).clamp(1, 8);
     let inputs = vec![&input; count];
-    let mut best = None;
-    for threshold in [THRESHOLDS[0], THRESHOLDS[2]] {
+    let mut time = |threshold| -> Result<Duration, GpuError> {
         compiled.use_large_tiles_from(threshold);
-        // The first batch includes preparations of the driver.
         let mut least = Duration::MAX;
+        // The first batch includes preparations of the driver.
         for _ in 0..3 {
             let start = elapsed();
             let flight = compiled.start(&inputs)?;
             compiled.finish(flight)?;
             least = least.min(elapsed().saturating_sub(start));
         }
-        if best.is_none_or(|(time, _)| least < time) {
-            best = Some((least, threshold));
-        }
-    }
-    // If large blocks are slower for this batch, larger batches may still profit from them.
-    let threshold = best.map_or(THRESHOLDS[1], |(_, threshold)| threshold);
+        Ok(least)
+    };
+    let (large, small) = (time(0)?, time(usize::MAX)?);
     let points = count * USUAL_POINTS;
-    compiled.use_large_tiles_from(if threshold == 0 { THRESHOLDS[1].min(points) } else { 4 * points });
+    // Where the small blocks win, large ones may still win with much larger batches.
+    compiled.use_large_tiles_from(if large < small { points } else { 4 * points });
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::BoardSize;
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
-use kosumi_net::{ArithmeticChoice, Forward, Input, Network, Precision, Scratch};
+use kosumi_net::{Forward, Input, Network, Precision, Scratch};
 use kosumi_search::{Limits, Search, SearchContext};
 use serde::Serialize;
 use std::io::{self, Write};

@@ -40,6 +40,7 @@ pub(crate) fn parse(name: &str) -> Result<DeviceChoice, String> {
 }
 
 /// Environment variable with the number of batches after which a card counts as lost, for tests.
+#[cfg(feature = "gpu")]
 const FAIL_AFTER: &str = "KOSUMI_GPU_FAIL_AFTER";
 
 /// Largest number of positions of a batch on 19×19.
