@@ -44,7 +44,7 @@ pub(crate) fn parse(name: &str) -> Result<DeviceChoice, String> {
 const FAIL_AFTER: &str = "KOSUMI_GPU_FAIL_AFTER";
 
 /// Largest number of positions of a batch on 19×19.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
 /// Number of positions of the batch with which a card is compared with the processor.
 const TRIAL_BATCH: usize = 16;
@@ -67,30 +67,46 @@ pub(crate) fn attach(
     choice: DeviceChoice,
     arithmetic: ArithmeticChoice,
 ) -> anyhow::Result<()> {
-    if choice == DeviceChoice::Cpu || device::attached(network).is_some() {
+    if device::attached(network).is_some() {
         return Ok(());
     }
-    let is_auto = choice == DeviceChoice::Auto;
-    if !Card::IS_SUPPORTED {
-        ensure!(is_auto, "this program is built without support for graphics cards (the cargo feature gpu)");
-        return Ok(());
-    }
-    if is_auto && !Card::exists() {
-        return Ok(());
-    }
-    let half = arithmetic.precision != Some(Precision::F32);
-    let card = match checked(network, choice, half) {
-        Ok(card) => card,
-        Err(error) => {
-            warn(&format!("no graphics card: {error:#}; the processor evaluates"));
-            return Ok(());
-        }
-    };
-    if is_auto && !is_faster(&card, network, arithmetic)? {
+    let Some(card) = open_checked(network, choice, arithmetic.precision)? else { return Ok(()) };
+    if choice == DeviceChoice::Auto && !is_faster(&card, network, arithmetic)? {
         return Ok(());
     }
     device::attach(network, card.into_device());
     Ok(())
+}
+
+/// Opens a card for a network if `choice` allows that and the card computes what the processor computes. Otherwise the
+/// processor evaluates, and a line on the standard error gives the reason, unless there is just no card.
+///
+/// # Errors
+///
+/// Returns an error if a card is named and this program is built without support for cards.
+pub(crate) fn open_checked(
+    network: &Network,
+    choice: DeviceChoice,
+    precision: Option<Precision>,
+) -> anyhow::Result<Option<Card>> {
+    if choice == DeviceChoice::Cpu {
+        return Ok(None);
+    }
+    let is_auto = choice == DeviceChoice::Auto;
+    if !Card::IS_SUPPORTED {
+        ensure!(is_auto, "this program is built without support for graphics cards (the cargo feature gpu)");
+        return Ok(None);
+    }
+    if is_auto && !Card::exists() {
+        return Ok(None);
+    }
+    match checked(network, choice, precision != Some(Precision::F32)) {
+        Ok(card) => Ok(Some(card)),
+        Err(error) => {
+            warn(&format!("no graphics card: {error:#}; the processor evaluates"));
+            Ok(None)
+        }
+    }
 }
 
 /// Opens a card and compares its evaluations with those of the processor.
@@ -189,13 +205,18 @@ impl Card {
         self.device
     }
 
+    /// Evaluates positions; see [`Device::evaluate`].
+    pub(crate) fn try_evaluate(&self, inputs: &[&Input]) -> Vec<Option<Output>> {
+        self.device.evaluate(inputs)
+    }
+
     /// Evaluates positions.
     ///
     /// # Errors
     ///
     /// Returns an error if the card fails or if a number is not finite.
     pub(crate) fn evaluate(&self, inputs: &[&Input]) -> anyhow::Result<Vec<Output>> {
-        let outputs = self.device.evaluate(inputs).into_iter();
+        let outputs = self.try_evaluate(inputs).into_iter();
         outputs.map(|output| output.context("the card gives no finite numbers")).collect()
     }
 }
