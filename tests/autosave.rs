@@ -77,8 +77,8 @@ impl Player {
     }
 
     fn state(&mut self) -> Vec<String> {
-        QUESTIONS.iter().for_each(|question| self.send(question));
-        QUESTIONS.iter().map(|_| self.answer()).collect()
+        STATE_COMMANDS.iter().for_each(|question| self.send(question));
+        STATE_COMMANDS.iter().map(|_| self.answer()).collect()
     }
 
     /// Ends the session, and returns the standard error.
@@ -100,7 +100,7 @@ impl Drop for Player {
 }
 
 /// Commands that report the state of a game.
-const QUESTIONS: [&str; 7] =
+const STATE_COMMANDS: [&str; 7] =
     ["showboard", "move_history", "get_komi", "kata-get-rules", "all_legal b", "all_legal w", "get_handicap"];
 
 /// Returns the responses of an engine that was never interrupted, after these commands.
@@ -114,7 +114,7 @@ fn uninterrupted(commands: &[String]) -> Vec<String> {
         Err(message) => format!("? {message}"),
     };
     commands.iter().for_each(|line| drop(ask(line)));
-    QUESTIONS.map(ask).to_vec()
+    STATE_COMMANDS.map(ask).to_vec()
 }
 
 /// Returns a random command of a controller.
@@ -263,7 +263,7 @@ fn finished_games_stay() {
 }
 
 #[test]
-fn what_cannot_be_written_does_not_end_the_game() {
+fn write_errors_do_not_end_the_game() {
     let scratch = Scratch::new();
     let file = scratch.0.path().join("file");
     fs::write(&file, "no folder").unwrap();
@@ -278,7 +278,7 @@ fn what_cannot_be_written_does_not_end_the_game() {
 }
 
 #[test]
-fn the_log_tells_what_was_said_and_thought_and_the_opponents_time_is_used() {
+fn the_log_has_commands_and_searches_and_pondering() {
     let scratch = Scratch::new();
     let path = scratch.0.path().join("log.txt");
     let options = ["--ponder", "--log", path.to_str().unwrap()];

@@ -438,7 +438,7 @@ fn layers_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn numbers_that_cannot_be_are_refused() {
+fn invalid_numbers_are_refused() {
     let options = Options::default();
     for (from, to) in [
         ("conv_spatial\n5\n5\n", "conv_spatial\n4\n5\n"),
@@ -475,7 +475,7 @@ fn more_behind_the_network_is_reported() {
 }
 
 #[test]
-fn weights_that_the_file_promises_but_has_not_take_no_memory() {
+fn missing_weights_take_no_memory() {
     // 81 million weights are allowed but missing. 60 billion are refused before any is read.
     let text =
         |side: usize| format!("n 8 22 19 trunk 1 16384 1 1 1 1 c {side} {side} 22 16384 1 1 @BIN@abcd");
@@ -490,7 +490,7 @@ fn weights_that_the_file_promises_but_has_not_take_no_memory() {
 }
 
 #[test]
-fn blocks_in_blocks_in_blocks_end() {
+fn deeply_nested_blocks_are_refused() {
     let norm = "n 1 1e-20 0 0 0 1 a";
     let nested = format!(" nested_bottleneck_block b 1 {norm} c 1 1 1 1 1 1 0");
     let zeros = |count: usize| "0 ".repeat(count);

@@ -223,7 +223,7 @@ fn record(number: usize) -> String {
 }
 
 #[test]
-fn pieces_over_ranks_come_to_what_they_come_to_in_one_process() {
+fn distributed_commands_give_the_results_of_one_process() {
     let scratch = TempDir::new().unwrap();
     let games: String = (0..2000).map(record).collect();
     fs::write(scratch.path().join("games.sgf"), games).unwrap();
@@ -287,7 +287,7 @@ fn pieces_over_ranks_come_to_what_they_come_to_in_one_process() {
 }
 
 #[test]
-fn a_killed_rank_costs_no_piece() {
+fn pieces_of_a_killed_rank_are_reassigned() {
     let scratch = TempDir::new().unwrap();
     let Some(mut command) = kosumi(3, &["--enable-recovery"]) else { return };
     // Rank 0 reads from a pipe that is still open when rank 1 dies, so there are pieces before and after.

@@ -65,7 +65,7 @@ fn answers(run: &RunResult) -> Vec<(String, Option<u32>, Outcome, String)> {
 }
 
 #[test]
-fn built_in_or_not_split_or_not_the_answers_are_the_same() {
+fn answers_do_not_depend_on_splitting_or_the_engine_process() {
     let folder = Folder::new();
     folder.write("long.tst", &long_suite()).write("game.sgf", GAME).write("all", "# all\nlong.tst\n");
     let child =

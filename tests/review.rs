@@ -128,7 +128,7 @@ fn a_record_without_moves_is_said_to_have_none() {
 /// ^C ends a review, and the results of the first pass are kept.
 #[cfg(unix)]
 #[test]
-fn what_is_known_is_written_when_a_review_is_stopped() {
+fn a_stopped_review_writes_partial_results() {
     use std::io::{BufRead, BufReader, Read};
     let folder = folder("stopped");
     let moves = ["cc", "gg", "gc", "cg", "ee", "ec", "eg", "ce", "ge"];
@@ -312,7 +312,7 @@ fn records_of_all_kinds() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_and_changes_nothing() {
+fn invalid_arguments_are_reported_without_output() {
     let folder = folder("errors");
     fs::write(folder.join("game.sgf"), "(;SZ[5];B[aa])(;SZ[3];W[bb])").unwrap();
     fs::write(folder.join("broken.sgf"), "no record at all").unwrap();
@@ -344,7 +344,7 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
 }
 
 #[test]
-fn options_reach_their_aim() {
+fn options_have_their_effect() {
     let folder = folder("options");
     fs::write(folder.join("games.sgf"), "(;SZ[5];B[aa])\njunk\n(;SZ[3]KM[6.5];B[bb];W[aa];B[cc])").unwrap();
     let output = run(

@@ -54,7 +54,7 @@ fn lines(path: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn saved_games_go_on() {
+fn saved_games_of_earlier_releases_resume() {
     for (release, folder) in releases() {
         // Recorded session: play b C3, play w C2, komi 5.5, play b B2, undo, play b D2, then end of the engine.
         let options =

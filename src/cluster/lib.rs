@@ -53,7 +53,7 @@ mod tests;
 mod threads;
 mod wire;
 
-pub use control::Window;
+pub use control::VisitWindow;
 pub use drive::{Cluster, Placement};
 pub use link::{ClusterError, Link};
 pub use threads::{ThreadLink, thread_links};

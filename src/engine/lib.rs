@@ -4,6 +4,7 @@
 //! nothing of: when to pass, when to resign, and which stones are dead at the end.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
+mod advantage;
 mod analyst;
 mod cleanup;
 mod dead;
@@ -27,18 +28,18 @@ mod survival;
 mod tests;
 pub mod time;
 mod time_manager;
-mod uneven;
 
 pub use analyst::{Analyst, AnalystSettings, Question, Reports};
 pub use evaluator::EngineEvaluator;
-pub use record::{Remarks, Revision};
-pub use request::{Decision, Observer, SearchRequest};
+pub use record::{CommentDetail, Revision};
+pub use request::{Decision, SearchObserver, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings, processors};
 pub use spread::{OnLoss, RankLink};
 pub use status::FinalStatus;
-pub use survival::{Judgement, SurvivalQuestion};
+pub use survival::{SurvivalEstimate, SurvivalQuestion};
 
 use crate::time::{Clock, TimeControl};
+use advantage::GameAdvantage;
 use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
 use kosumi_go::game::{Game, IllegalMove, Line};
@@ -49,13 +50,12 @@ use kosumi_search::{Analysis, Extras, Limits, Reporting, Search, SearchContext, 
 use kosumi_solve::{Memo, MemoUsage};
 use plan::Explored;
 use record::GameNotes;
-use spread::Spread;
+use spread::RankCluster;
 use status::Moment;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use time_manager::TimeManager;
-use uneven::Uneven;
 
 /// See the [module documentation](self).
 #[derive(Debug)]
@@ -64,17 +64,17 @@ pub struct Engine {
     game: Game,
     search: Search<EngineEvaluator>,
     /// Cluster of MPI ranks that searches are spread over; `None` if all searches run in this process.
-    spread: Option<Spread>,
+    spread: Option<RankCluster>,
     /// Second network, which predicts the moves of people.
     human: Option<Box<NetworkEvaluator>>,
     /// Kind of exploration with which the positions of the current graph below the root were searched.
-    explored: Option<Explored>,
+    exploration_kind: Option<Explored>,
     clocks: ByColor<Clock>,
     /// Number of searches since the game began. It selects the random numbers of each search.
     searches: u64,
     report: Option<SearchReport>,
     /// Key of the position that `report` is about.
-    searched: Key,
+    report_key: Key,
     status: Option<((Key, Moment), FinalStatus)>,
     /// Cache of the solver's results on small regions.
     memo: Memo,
@@ -82,7 +82,7 @@ pub struct Engine {
     notes: GameNotes,
     time_manager: TimeManager,
     /// Doubling advantage of the players in a game with a head start.
-    uneven: Uneven,
+    uneven: GameAdvantage,
 }
 
 /// Purpose of a search.
@@ -128,16 +128,16 @@ impl Engine {
             search,
             spread: None,
             human: None,
-            explored: None,
+            exploration_kind: None,
             clocks,
             searches: 0,
             report: None,
-            searched: Key::default(),
+            report_key: Key::default(),
             status: None,
-            memo: Memo::new(reading::ANSWERS),
+            memo: Memo::new(reading::CACHED_RESULTS),
             notes: GameNotes::default(),
             time_manager: TimeManager::default(),
-            uneven: Uneven::default(),
+            uneven: GameAdvantage::default(),
         }
     }
 
@@ -172,11 +172,11 @@ impl Engine {
         if wanted.sharing != built.sharing {
             self.game = self.game.clone().with_sharing(wanted.sharing);
         }
-        self.fit_search(self.game.size());
+        self.update_search_params(self.game.size());
     }
 
     /// Updates the search parameters for boards of this size.
-    fn fit_search(&mut self, size: BoardSize) {
+    fn update_search_params(&mut self, size: BoardSize) {
         self.search.set_params(params(self.search.evaluator(), &self.settings, size));
     }
 
@@ -230,7 +230,7 @@ impl Engine {
         if game.size() != self.game.size() {
             self.clear_search();
         }
-        self.fit_search(game.size());
+        self.update_search_params(game.size());
         self.game = if game.sharing() == self.settings.sharing {
             game
         } else {
@@ -240,7 +240,7 @@ impl Engine {
         self.status = None;
         self.notes.begin();
         self.time_manager.begin_game();
-        self.uneven = Uneven::default();
+        self.uneven = GameAdvantage::default();
     }
 
     /// Starts a game on an empty board of another size. Komi and rules stay.
@@ -256,7 +256,7 @@ impl Engine {
         self.game = self.game.cleared();
         self.notes.begin();
         self.time_manager.begin_game();
-        self.uneven = Uneven::default();
+        self.uneven = GameAdvantage::default();
         self.start_new_game();
     }
 
@@ -429,7 +429,7 @@ impl Engine {
         let plan = self.plan(game, purpose, noise);
         self.forget_other_expectations(&plan);
         self.searches += 1;
-        self.searched = game.graph_key();
+        self.report_key = game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let (search, spread) = (&mut self.search, &mut self.spread);
         let elapsed = || start.elapsed();

@@ -92,7 +92,7 @@ const ROWS: &[Row] = &[
         "Doublings of the opponent's simulations that the network is told the player has; negative for halvings."),
         doubling_advantage),
     row!(of!(Playing, "playoutDoublingAdvantagePla", Kind::Player,
-        "The player who has that advantage; none is the player for whom is searched.").or(NONE), advantaged),
+        "The player who has that advantage; none is the player for whom is searched.").or(NONE), advantaged_side),
     row!(of!(Playing, "dynamicPlayoutDoublingAdvantageCapPerOppLead", Kind::Real(0.0, 0.5),
         "In games, the most of that advantage for every point of the opponent's head start; 0 switches it off.")
         .accepted(ByGtpAlone), doubling_advantage_per_point),

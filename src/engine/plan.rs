@@ -9,13 +9,13 @@ use kosumi_go::board::{ByColor, Color};
 use kosumi_go::game::Game;
 use kosumi_net::features;
 use kosumi_search::{
-    AntiMirror, RootExploration, RootNoise, SearchChanges, SearchContext, SearchParams, Shares, StopRule,
-    TreeExploration,
+    AntiMirror, ExplorationShares, RootExploration, RootNoise, SearchChanges, SearchContext, SearchParams,
+    StopRule, TreeExploration,
 };
 use std::time::Duration;
 
 /// See [`TreeExploration::kind`].
-pub(super) type Explored = (ByColor<Shares>, [f32; 2]);
+pub(super) type Explored = (ByColor<ExplorationShares>, [f32; 2]);
 
 /// What decides a search besides its limits.
 #[derive(Debug)]
@@ -73,9 +73,9 @@ impl Engine {
 
     /// Forgets the graph if it was searched with other expectations of people below the root.
     pub(super) fn forget_other_expectations(&mut self, plan: &Plan) {
-        let wanted = plan.tree_exploration.as_ref().map(TreeExploration::kind);
-        if self.explored != wanted {
-            self.explored = wanted;
+        let wanted = plan.tree_exploration.as_ref().map(TreeExploration::parameters);
+        if self.exploration_kind != wanted {
+            self.exploration_kind = wanted;
             self.clear_search();
         }
     }
@@ -85,7 +85,7 @@ impl Engine {
         if purpose != Purpose::Analysis && self.follows_handicap() {
             return self.uneven.black_advantage();
         }
-        let advantaged = self.settings.advantaged.unwrap_or(searched_for(to_move, purpose));
+        let advantaged = self.settings.advantaged_side.unwrap_or(searched_for(to_move, purpose));
         self.settings.doubling_advantage * advantaged.sign() as f32
     }
 

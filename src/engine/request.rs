@@ -20,11 +20,11 @@ pub struct SearchRequest<'a> {
     /// move has better uses for a visit.
     pub evaluates_root: bool,
     /// Receiver of reports while the search runs.
-    pub observer: Option<Observer<'a>>,
+    pub observer: Option<SearchObserver<'a>>,
 }
 
 /// Receives reports of a search while it runs.
-pub struct Observer<'a> {
+pub struct SearchObserver<'a> {
     /// Time between two reports.
     pub every: Duration,
     /// Called with the game and the current report, on the thread that requested the search.
@@ -56,7 +56,7 @@ impl fmt::Debug for SearchRequest<'_> {
     }
 }
 
-impl fmt::Debug for Observer<'_> {
+impl fmt::Debug for SearchObserver<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Observer").field("every", &self.every).finish_non_exhaustive()
     }

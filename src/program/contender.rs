@@ -1,6 +1,6 @@
 //! Parsing of an engine of a match on the command line.
 
-use super::gtp::{EngineArguments, HumanArguments};
+use super::gtp::{EngineArguments, HumanPlayArguments};
 use clap::Parser;
 use kosumi_engine::EngineSettings;
 use kosumi_tools::matches::Contender;
@@ -12,7 +12,7 @@ struct BuiltIn {
     #[command(flatten)]
     engine: EngineArguments,
     #[command(flatten)]
-    human: HumanArguments,
+    human: HumanPlayArguments,
 }
 
 /// Memory of a built-in engine whose options do not set it, in MiB.

@@ -17,7 +17,7 @@ use kosumi_net::{BuiltIn, Network, Profile, Rank};
 use kosumi_tools::collections::read_game;
 use kosumi_tools::commands::{Commands, GraphicsKind, Setting};
 use kosumi_tools::ranks::World;
-use kosumi_tools::session::{Autosave, Served, newest, today};
+use kosumi_tools::session::{Autosave, RecordedCommands, newest, today};
 use std::borrow::Cow;
 use std::env;
 use std::io::{self, Write};
@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     engine: EngineArguments,
     #[command(flatten)]
-    human: HumanArguments,
+    human: HumanPlayArguments,
     #[command(flatten)]
     katago: KataGoArguments,
     /// Size of the board at the start: 19, or WIDTHxHEIGHT [default: 19]
@@ -77,7 +77,7 @@ pub(super) struct Arguments {
 
 /// Options for human-like play
 #[derive(Debug, Args)]
-pub(super) struct HumanArguments {
+pub(super) struct HumanPlayArguments {
     /// Second network, trained on human games: it predicts the moves of people with the given profile
     #[arg(long, value_name = "FILE", env = "KOSUMI_HUMAN_MODEL", conflicts_with = "no_model")]
     human_model: Option<PathBuf>,
@@ -89,7 +89,7 @@ pub(super) struct HumanArguments {
     profile: Option<Profile>,
 }
 
-impl HumanArguments {
+impl HumanPlayArguments {
     /// Returns the settings for human-like play if a profile is given, otherwise `defaults`.
     pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
         let Some(profile) = self.profile else { return defaults };
@@ -243,27 +243,27 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         serve(arguments, engine)
     };
-    ranks::take_part(world, link, part).map(Option::unwrap_or_default)
+    ranks::run_rank(world, link, part).map(Option::unwrap_or_default)
 }
 
 /// Returns where the nodes of a search over ranks are stored, read from the environment.
 fn placement() -> anyhow::Result<Placement> {
-    match env::var(PLACEMENT).as_deref() {
+    match env::var(PLACEMENT_VARIABLE).as_deref() {
         Err(_) => Ok(Placement::Auto),
         Ok("hashed") => Ok(Placement::Hashed),
         Ok("central") => Ok(Placement::Central),
-        Ok(other) => bail!("{PLACEMENT} is '{other}'; it can be hashed or central"),
+        Ok(other) => bail!("{PLACEMENT_VARIABLE} is '{other}'; it can be hashed or central"),
     }
 }
 
 /// Environment variable for measurements that sets the placement of nodes.
-const PLACEMENT: &str = "KOSUMI_PLACEMENT";
+const PLACEMENT_VARIABLE: &str = "KOSUMI_PLACEMENT";
 
 /// Builds the engine of the command line. `threads` is the number of threads if no option sets it.
 fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {
     let defaults = EngineSettings { threads, ..EngineSettings::default() };
     let configured = arguments.katago.settings_or(defaults)?;
-    configured.idle.iter().for_each(|note| warn(note));
+    configured.notes.iter().for_each(|note| warn(note));
     let settings = arguments.engine.settings_or(arguments.human.settings_or(configured.settings));
     let settings = EngineSettings { ponder: settings.ponder || arguments.ponder, ..settings };
     let network = arguments.engine.network()?;
@@ -299,14 +299,14 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
     let (name, version) = arguments.compatible.gtp_identity();
     let version = arguments.override_version.clone().map_or(version.into(), Cow::Owned);
     let commands = Commands::new(engine)
-        .called(name, version)
+        .with_identity(name, version)
         .with_live_graphics(arguments.live_graphics, Box::new(draw))
         .with_notes(note)
         .with_date(|| Some(today()));
     super::shell::greet();
-    let mut served = Served::new(commands, autosave, log);
+    let mut served = RecordedCommands::new(commands, autosave, log);
     #[cfg(unix)]
-    kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_for_desertion)?;
+    kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_for_closed_output)?;
     #[cfg(not(unix))]
     kosumi_gtp::serve(io::stdin(), io::stdout(), &mut served)?;
     Ok(())
@@ -315,7 +315,7 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
 /// Waits until the standard output has no reader. Otherwise the engine would keep thinking after its controller was
 /// killed. Never returns if the standard output is a file.
 #[cfg(unix)]
-fn wait_for_desertion() {
+fn wait_for_closed_output() {
     use rustix::event::{PollFd, PollFlags, poll};
     let output = io::stdout();
     loop {

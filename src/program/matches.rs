@@ -10,8 +10,8 @@ use kosumi_go::board::BoardSize;
 use kosumi_go::rules::Rules;
 use kosumi_tools::files::{check_target, relative, write_atomically};
 use kosumi_tools::matches::{
-    self, Conditions, Contender, Control, DeadStones, GameBoard, GameRecord, Match, Observer, Openings,
-    Opinions, Source, Storage, Summary, parse_clock,
+    self, Conditions, Contender, Control, DeadStones, EvaluationComments, GameBoard, GameRecord, Match,
+    MatchObserver, Openings, Source, Storage, Summary, parse_clock,
 };
 use kosumi_tools::ranks::World;
 use kosumi_tools::statistics::Sprt;
@@ -122,8 +122,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = DeadStones::Agreed, help_heading = "Games")]
     dead: DeadStones,
     /// Engines whose win rate, score and expected moves are written as comments into the game records
-    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = Opinions::Builtin, help_heading = "Games")]
-    opinions: Opinions,
+    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = EvaluationComments::Builtin, help_heading = "Games")]
+    opinions: EvaluationComments,
 
     /// Stop as soon as the results of game pairs favour one of two Elo differences clearly: 0,10, or with error rates
     /// 0,10,0.05,0.05
@@ -187,7 +187,7 @@ impl Arguments {
             rules: self.rules,
             time: self.clock.or(self.time.map(|time| TimeControl::PerMove { time })),
             margin: self.margin,
-            patience: self.patience,
+            unclocked_move_time: self.patience,
             source,
             seed: self.seed,
             handicap,
@@ -210,7 +210,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     };
-    Ok(ranks::take_part(world, link, part)?.unwrap_or(ExitCode::SUCCESS))
+    Ok(ranks::run_rank(world, link, part)?.unwrap_or(ExitCode::SUCCESS))
 }
 
 /// Plays the match of the command line on this rank and, if there are other ranks, on them.
@@ -231,7 +231,7 @@ fn play(arguments: &Arguments, others: Option<(RankLink, Arc<AtomicBool>)>) -> a
     let over = playing.summary().games.len() as u64;
     let bar = progress::bar_from(over, arguments.games.into(), progress::WIDE);
     let (link, is_one_gone) = others.unzip();
-    let mut shown = Shown { bar, is_one_gone: is_one_gone.unwrap_or_default() };
+    let mut shown = MatchProgress { bar, is_one_gone: is_one_gone.unwrap_or_default() };
     playing.play_with(arguments.jobs, link, &mut shown)?;
     shown.bar.finish_and_clear();
 
@@ -253,13 +253,13 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// Progress of a match: a line per game on the standard output and, on a terminal, a bar on the standard error.
-struct Shown {
+struct MatchProgress {
     bar: ProgressBar,
     /// Set when another rank is lost.
     is_one_gone: Arc<AtomicBool>,
 }
 
-impl Shown {
+impl MatchProgress {
     fn line(&self, line: &str) -> anyhow::Result<()> {
         self.bar.suspend(|| {
             let mut out = io::stdout().lock();
@@ -270,9 +270,9 @@ impl Shown {
     }
 }
 
-impl Observer for Shown {
+impl MatchObserver for MatchProgress {
     fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()> {
-        let standing = summary.standing();
+        let standing = summary.status_line();
         self.bar.set_position(summary.games.len() as u64);
         self.bar.set_message(standing.clone());
         if self.bar.is_hidden() {

@@ -59,7 +59,7 @@ pub(super) fn arithmetic(
 }
 
 /// Returns all available combinations that match the kernel and the precision, where they are given.
-pub(super) fn arithmetics(
+pub(super) fn available_arithmetics(
     kernel: Option<Kernel>,
     precision: Option<PrecisionChoice>,
 ) -> anyhow::Result<Vec<Arithmetic>> {

@@ -15,7 +15,7 @@ use std::thread;
 ///
 /// Returns the error of rank 0. Other ranks only print their errors: a rank that exits with a failure ends all ranks,
 /// and rank 0 may be able to continue without it.
-pub(super) fn take_part<T>(
+pub(super) fn run_rank<T>(
     world: World,
     link: RankLink,
     part: impl FnOnce(RankLink, Option<Arc<AtomicBool>>) -> anyhow::Result<T>,
@@ -58,12 +58,12 @@ pub(super) fn check_processors(rank: usize, threads: usize) {
 /// # Errors
 ///
 /// Returns the error of rank 0.
-pub(super) fn spread<T>(
+pub(super) fn run_distributed<T>(
     piece: &'static str,
     run: impl FnOnce(RankPart) -> anyhow::Result<T>,
 ) -> anyhow::Result<Option<T>> {
     let Some((world, link)) = World::join()? else { return run(RankPart::Alone).map(Some) };
-    take_part(world, link, |link, is_one_gone| {
+    run_rank(world, link, |link, is_one_gone| {
         let Some(is_one_gone) = is_one_gone else { return run(RankPart::Other(link)) };
         let on_loss = move |rank: usize, pieces: usize| {
             is_one_gone.store(true, Ordering::Relaxed);
@@ -88,7 +88,7 @@ pub(super) fn threads(part: &RankPart, wanted: Option<usize>) -> usize {
 /// # Errors
 ///
 /// Returns an error if this process is one of several MPI ranks.
-pub(super) fn refuse_many() -> anyhow::Result<()> {
+pub(super) fn refuse_mpi() -> anyhow::Result<()> {
     if cfg!(feature = "mpi") && is_rank() {
         let (name, off) = DISABLE_RANKS;
         bail!(

@@ -133,7 +133,7 @@ fn temperature(text: &str) -> Result<f32, String> {
 }
 
 /// Interval between checks for an interruption.
-const PATIENCE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((world, link)) = World::join()? else {
@@ -142,7 +142,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // Ranks may share machines. Only the user knows how many threads each rank may use.
     let threads = arguments.threads.map_or(1, usize::from);
     ranks::check_processors(world.rank(), threads);
-    ranks::take_part(world, link, |link, is_one_gone| match is_one_gone {
+    ranks::run_rank(world, link, |link, is_one_gone| match is_one_gone {
         Some(is_one_gone) => play(arguments, threads, Some((link, is_one_gone))),
         None => {
             let network = arguments.model.load()?;
@@ -172,7 +172,7 @@ fn play(
     let before = segment.finished().count();
     let missing: Vec<u32> = (0..arguments.games).filter(|&game| !segment.finished().has(game)).collect();
 
-    let stop = interrupt::flag()?;
+    let stop = interrupt::install_flag()?;
     let threads = threads.min(missing.len());
     let bar = progress::bar_from(before.into(), arguments.games.into(), progress::WIDE);
     let numbers = Arc::new(PieceQueue::new(missing));
@@ -190,7 +190,7 @@ fn play(
     };
     drop(sender);
     loop {
-        match games.recv_timeout(PATIENCE) {
+        match games.recv_timeout(POLL_INTERVAL) {
             Ok(game) => {
                 segment.add(game?)?;
                 bar.set_position(u64::from(segment.finished().count()));

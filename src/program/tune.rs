@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         komi: plain.komi.unwrap_or(plain.rules.usual_komi()),
         seed: plain.seed,
     };
-    let stop = interrupt::flag()?;
+    let stop = interrupt::install_flag()?;
     let count = compare(&mut searches, &mut judge, &records, &conditions, &mut |count| {
         bar.set_position(count.into());
         if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Evaluator of an artificial game with something to find: points and pairs of neighbours have values for both sides,
 /// and the priors predict these values roughly.
 #[derive(Clone)]
-struct Terrain {
+struct ArtificialGame {
     seed: u64,
     time: Duration,
     /// Whether only one move has a prior.
@@ -32,9 +32,9 @@ fn noise(seed: u64, a: u64, b: u64) -> f32 {
     (hash >> 40) as f32 / (1 << 23) as f32 - 1.0
 }
 
-impl Terrain {
-    fn new(seed: u64, time: Duration) -> Terrain {
-        Terrain { seed, time, is_narrow: false, asked: Arc::default(), at_once: Arc::default() }
+impl ArtificialGame {
+    fn new(seed: u64, time: Duration) -> ArtificialGame {
+        ArtificialGame { seed, time, is_narrow: false, asked: Arc::default(), at_once: Arc::default() }
     }
 
     /// Returns the number of positions evaluated more than once, and the total number of evaluations.
@@ -64,7 +64,7 @@ impl Terrain {
     }
 }
 
-impl Evaluator for Terrain {
+impl Evaluator for ArtificialGame {
     fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         *self.asked.lock().expect("lock").entry(line.graph_key().0).or_default() += 1;
         let [now, most] = &*self.at_once;
@@ -105,17 +105,22 @@ fn empty(side: usize) -> Game {
     Game::new(BoardSize::square(side).expect("size"), rules, 0.5).with_sharing(NodeSharing::Graph)
 }
 
-fn search(terrain: &Terrain, game: &Game, threads: usize, playouts: u32) -> (Search<Terrain>, SearchReport) {
+fn search(
+    terrain: &ArtificialGame,
+    game: &Game,
+    threads: usize,
+    playouts: u32,
+) -> (Search<ArtificialGame>, SearchReport) {
     search_with(SearchParams::for_network(), terrain, game, threads, playouts)
 }
 
 fn search_with(
     params: SearchParams,
-    terrain: &Terrain,
+    terrain: &ArtificialGame,
     game: &Game,
     threads: usize,
     playouts: u32,
-) -> (Search<Terrain>, SearchReport) {
+) -> (Search<ArtificialGame>, SearchReport) {
     let mut search = Search::new(terrain.clone(), params, 16, threads);
     let limits = Limits::playouts(playouts);
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
@@ -128,8 +133,10 @@ fn a_leaf_is_evaluated_once() {
     let game = empty(5);
     for (threads, is_narrow, playouts) in [(1, false, 600), (4, false, 600), (16, false, 600), (4, true, 20)]
     {
-        let terrain =
-            Terrain { is_narrow, ..Terrain::new(7, Duration::from_millis(1 + u64::from(is_narrow))) };
+        let terrain = ArtificialGame {
+            is_narrow,
+            ..ArtificialGame::new(7, Duration::from_millis(1 + u64::from(is_narrow)))
+        };
         let (search, report) = search(&terrain, &game, threads, playouts);
         let (mut own, mut through_root) = (0, 0);
         for id in 0..search.table().node_count() {
@@ -157,9 +164,9 @@ fn a_leaf_is_evaluated_once() {
 }
 
 #[test]
-fn all_workers_together_keep_a_limit_on_visits() {
+fn visit_limit_holds_with_many_workers() {
     let game = empty(5);
-    let terrain = Terrain::new(1, Duration::from_millis(1));
+    let terrain = ArtificialGame::new(1, Duration::from_millis(1));
     let mut search = Search::new(terrain, SearchParams::for_network(), 4, 16);
     // On a new tree, a tree with some visits, a tree with the wanted number of visits, and a tree with more.
     for (most, wanted) in [(40, 40), (75, 75), (75, 76), (60, 77)] {
@@ -173,7 +180,7 @@ fn all_workers_together_keep_a_limit_on_visits() {
 fn more_workers_than_processors_take_turns() {
     let game = empty(5);
     let most_at_once = |params: SearchParams| {
-        let terrain = Terrain::new(1, Duration::from_millis(20));
+        let terrain = ArtificialGame::new(1, Duration::from_millis(20));
         let (_, report) = search_with(params, &terrain, &game, 16, 64);
         assert_eq!((report.visits, terrain.counts().0), (64, 0));
         terrain.most_at_once()
@@ -186,10 +193,10 @@ fn more_workers_than_processors_take_turns() {
 }
 
 #[test]
-fn whoever_tells_of_the_search_needs_no_turn() {
+fn reporting_worker_needs_no_turn() {
     let game = empty(5);
     let params = SearchParams::for_network().for_workers(16, 1);
-    let mut search = Search::new(Terrain::new(1, Duration::from_millis(10)), params, 4, 16);
+    let mut search = Search::new(ArtificialGame::new(1, Duration::from_millis(10)), params, 4, 16);
     let limits = Limits::playouts(60);
     let told = AtomicU32::new(0);
     let on_report = |_: SearchReport| {
@@ -202,9 +209,9 @@ fn whoever_tells_of_the_search_needs_no_turn() {
 }
 
 #[test]
-fn workers_that_wait_for_their_turn_hear_of_the_end() {
+fn waiting_workers_are_stopped() {
     let game = empty(5);
-    let terrain = Terrain::new(1, Duration::from_millis(20));
+    let terrain = ArtificialGame::new(1, Duration::from_millis(20));
     let params = SearchParams::for_network().for_workers(16, 1);
     let mut search = Search::new(terrain, params, 4, 16);
     let limits = Limits::playouts(1000);
@@ -216,7 +223,7 @@ fn workers_that_wait_for_their_turn_hear_of_the_end() {
 }
 
 #[test]
-fn a_worker_that_fails_leaves_nobody_waiting() {
+fn panic_releases_waiting_workers() {
     #[derive(Clone)]
     struct Failing(Arc<AtomicU32>);
     impl Evaluator for Failing {
@@ -266,7 +273,8 @@ fn many_workers_simulated() {
     let mut reference = Vec::new();
     for seed in 0..POSITIONS {
         let params = SearchParams::for_network();
-        let (_, report) = search_with(params, &Terrain::new(seed, Duration::ZERO), &empty(7), 1, 20_000);
+        let (_, report) =
+            search_with(params, &ArtificialGame::new(seed, Duration::ZERO), &empty(7), 1, 20_000);
         reference.push(report);
     }
     for visits in [200u32, 800] {
@@ -280,7 +288,7 @@ fn many_workers_simulated() {
             let (mut loss, mut same, mut asked, mut waits, mut seconds, mut done) = (0.0, 0, 0, 0, 0.0, 0);
             for seed in 0..POSITIONS {
                 let time = if threads == 1 { Duration::ZERO } else { time };
-                let terrain = Terrain::new(seed, time);
+                let terrain = ArtificialGame::new(seed, time);
                 let start = std::time::Instant::now();
                 let (_, report) = search_with(params, &terrain, &empty(7), threads, visits);
                 seconds += start.elapsed().as_secs_f64();

@@ -109,7 +109,7 @@ pub struct Node {
     pub(crate) first_edge: AtomicU32,
     /// Used by garbage collection only, between searches.
     pub(crate) mark: AtomicU32,
-    /// Mean of the network's evaluations of the position, see [`Own`].
+    /// Mean of the network's evaluations of the position, see [`OwnEvaluation`].
     own_result: Float,
     own_score: Float,
     own_deviation: Float,
@@ -167,7 +167,7 @@ fn unpair(word: u64) -> (f32, f32) {
 
 /// Mean of a network's evaluations of a position.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Own {
+pub struct OwnEvaluation {
     /// Black's expected result, in `[-1, 1]`.
     pub result: f32,
     /// Black's expected score, in points.
@@ -212,7 +212,7 @@ const _: () = assert!(size_of::<Edge>() == 16);
 
 /// Data of a node that its parents and other ranks use.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Face {
+pub struct NodeStatistics {
     /// Completed simulations through the node.
     pub visits: u32,
     /// Utility of the node's own evaluation.
@@ -328,9 +328,9 @@ impl Node {
 
     /// What the network's evaluations of this very position say.
     #[inline]
-    pub fn own(&self) -> Own {
+    pub fn own(&self) -> OwnEvaluation {
         let (lead, no_result) = self.own_lead_and_no_result();
-        Own {
+        OwnEvaluation {
             result: self.own_result.get(),
             score: self.own_score.get(),
             deviation: self.own_deviation.get(),
@@ -440,12 +440,12 @@ impl Node {
     }
 
     /// Returns everything of the node except its key, its moves and the results of its own evaluations.
-    pub fn face(&self) -> Face {
-        Face { visits: self.visits(), own_utility: self.own_utility(), means: self.means() }
+    pub fn statistics(&self) -> NodeStatistics {
+        NodeStatistics { visits: self.visits(), own_utility: self.own_utility(), means: self.means() }
     }
 
     /// Copies the data of another node, which stands for the same position elsewhere.
-    pub fn set_face(&self, face: &Face) {
+    pub fn set_statistics(&self, face: &NodeStatistics) {
         self.visits.store(face.visits, Ordering::Relaxed);
         self.set_own_utility(face.own_utility);
         self.set_means(&face.means);
@@ -495,7 +495,7 @@ impl Node {
     }
 
     /// Marks the node as awaited. Returns false if no worker holds a claim any more.
-    pub(crate) fn await_release(&self) -> bool {
+    pub(crate) fn mark_awaited(&self) -> bool {
         self.flags.fetch_or(AWAITED, Ordering::AcqRel) & CLAIMED != 0
     }
 
@@ -507,7 +507,7 @@ impl Node {
     }
 
     /// Allows visits in any order, or other priors, from here on.
-    pub fn leave_order(&self) {
+    pub fn allow_any_order(&self) {
         if self.is_in_order() {
             self.flags.fetch_or(OUT_OF_ORDER, Ordering::Relaxed);
         }
@@ -576,7 +576,7 @@ impl Rave {
 
     /// Returns the number of RAVE games and Black's mean value in them; 0 without games.
     #[inline]
-    pub fn games_and_value(&self) -> (u32, f32) {
+    pub fn visits_and_value(&self) -> (u32, f32) {
         let packed = self.0.load(Ordering::Relaxed);
         let games = (packed >> 32) as u32;
         if games == 0 {
@@ -632,7 +632,7 @@ impl Edge {
     }
 
     /// Records in the header of a node's last run that no more moves are left.
-    pub(crate) fn nothing_is_left(&self) {
+    pub(crate) fn set_complete(&self) {
         self.prior.store(0, Ordering::Relaxed);
     }
 

@@ -77,7 +77,7 @@ mod tests {
     use kosumi_go::board::Point;
 
     #[test]
-    fn probabilities_are_mixed_and_visits_forced_by_their_root() {
+    fn noise_is_mixed_and_visits_are_forced() {
         let point = Move::Play(Point::new(0, 0));
         let noise = RootNoise::new(0.25, &[(point, 0.5), (Move::Pass, 0.5)], 2.0);
         assert_eq!(noise.probability(point, 0.1), 0.2);

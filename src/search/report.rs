@@ -7,7 +7,7 @@ use super::owners::{Detail, Owners, OwnersReader};
 use super::params::{Choice, Formula, PuctParams, View};
 use super::select::{MoveStats, Puct};
 use super::table::TableUse;
-use super::utility::Scale;
+use super::utility::UtilityScale;
 use kosumi_eval::{DetailedPrediction, Evaluator, Ownership, Prior};
 use kosumi_go::board::{BoardSize, Color, Key, Move, Symmetry};
 use kosumi_go::game::Game;
@@ -258,7 +258,7 @@ const RADIUS_STDEVS: [f32; 2] = [2.0, 5.0];
 impl Judge {
     fn new(params: &super::SearchParams, game: &Game, scatter: f32) -> Judge {
         let (is_network, utility_most) = match &params.formula {
-            Formula::Puct(puct) => (true, Scale::new(puct, game.size().area(), 0.0).most() as f32),
+            Formula::Puct(puct) => (true, UtilityScale::new(puct, game.size().area(), 0.0).bound() as f32),
             Formula::Rave(_) => (false, 1.0),
         };
         let wanted = params.choice.lcb_stdevs;
@@ -370,7 +370,7 @@ fn move_reports(table: &NodeTable, root: &Node, judge: &Judge) -> Vec<MoveReport
                 edge_weight,
                 merit: if judge.is_network { edge_weight } else { visits as f32 },
                 prior: edge.prior(),
-                rave: table.rave(edge.id).map_or((0, 0.0), Rave::games_and_value),
+                rave: table.rave(edge.id).map_or((0, 0.0), Rave::visits_and_value),
                 variation,
                 variation_visits,
                 variation_node_visits,
@@ -419,7 +419,7 @@ fn set_merits(
     }
 }
 
-/// Standard error of a utility that is at most `most`, from how far evaluations scatter. A few evaluations that happen to
+/// Standard error of a utility that is at most `bound`, from how far evaluations scatter. A few evaluations that happen to
 /// be equal would look certain, so a little of the widest scatter there is is mixed in, which fades with the cube of
 /// their number.
 fn utility_error(means: &Means, most: f32) -> f32 {

@@ -23,7 +23,7 @@ use hashbrown::HashMap;
 use kosumi_eval::Prior;
 use kosumi_go::board::{Key, Move, Point};
 use kosumi_sync::atomic::{AtomicU32, Ordering};
-use kosumi_sync::{Blanks, Condvar, Mutex, blank, blanks, get, set};
+use kosumi_sync::{Condvar, Mutex, ZeroedSlice, get, set, zeroed, zeroed_slice};
 use smallvec::SmallVec;
 use std::fmt;
 use std::ops::Deref;
@@ -34,7 +34,7 @@ const MEBIBYTES_MAX: usize = 1 << 20;
 
 /// Selection of the moves of a node that are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Storing {
+pub enum StoredMoves {
     /// All of them, with their RAVE games.
     All,
     /// The likeliest ones, and more when they are needed.
@@ -45,21 +45,21 @@ pub enum Storing {
 const FIRST_RUN: usize = if cfg!(loom) { 1 } else { 8 };
 
 /// Number of pairs of lock and condition variable on which workers wait.
-const WAITING: usize = if cfg!(loom) { 1 } else { 16 };
+const WAIT_LOCKS: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// Nodes, edges and the index. See the [module documentation](self).
 pub struct NodeTable {
-    storing: Storing,
-    nodes: Blanks<Node>,
-    edges: Blanks<Edge>,
+    storing: StoredMoves,
+    nodes: ZeroedSlice<Node>,
+    edges: ZeroedSlice<Edge>,
     /// One for each edge, or none at all.
-    raves: Blanks<Rave>,
+    raves: ZeroedSlice<Rave>,
     /// Node numbers plus one, 0 for a free slot. The length is a power of two.
-    index: Blanks<AtomicU32>,
+    index: ZeroedSlice<AtomicU32>,
     nodes_used: AtomicU32,
     edges_used: AtomicU32,
     /// Locks and condition variables on which workers wait for nodes that others have claimed. Nodes share them.
-    waiting: [(Mutex<()>, Condvar); WAITING],
+    waiting: [(Mutex<()>, Condvar); WAIT_LOCKS],
 }
 
 /// A worker's exclusive right to evaluate a node or to create its moves. It is released on drop, also during a panic.
@@ -115,7 +115,7 @@ impl NodeTable {
     /// If all moves are stored, a quarter goes to nodes and index and the rest to edges: about one node in
     /// `expand_after` has edges, one for each legal move. Otherwise a little less than half goes to nodes and index: a
     /// node then has about ten edges.
-    pub fn new(mebibytes: usize, storing: Storing) -> NodeTable {
+    pub fn new(mebibytes: usize, storing: StoredMoves) -> NodeTable {
         let mut mebibytes = mebibytes.clamp(1, MEBIBYTES_MAX);
         loop {
             if let Some(table) = NodeTable::try_new(mebibytes, storing) {
@@ -126,11 +126,11 @@ impl NodeTable {
         }
     }
 
-    fn try_new(mebibytes: usize, storing: Storing) -> Option<NodeTable> {
+    fn try_new(mebibytes: usize, storing: StoredMoves) -> Option<NodeTable> {
         let bytes = mebibytes << 20;
         let (for_nodes, per_edge) = match storing {
-            Storing::All => (bytes / 4, size_of::<Edge>() + size_of::<Rave>()),
-            Storing::Likely => (bytes / 20 * 9, size_of::<Edge>()),
+            StoredMoves::All => (bytes / 4, size_of::<Edge>() + size_of::<Rave>()),
+            StoredMoves::Likely => (bytes / 20 * 9, size_of::<Edge>()),
         };
         let nodes = (for_nodes / (size_of::<Node>() + 8)).min(1 << 31);
         let slots = (2 * nodes).next_power_of_two() / 2;
@@ -140,14 +140,19 @@ impl NodeTable {
     }
 
     /// Creates a table of these capacities, with an index of `slots` slots, a power of two.
-    pub(super) fn of_sizes(storing: Storing, nodes: usize, edges: usize, slots: usize) -> Option<NodeTable> {
-        let raves = if storing == Storing::All { edges } else { 0 };
+    pub(super) fn of_sizes(
+        storing: StoredMoves,
+        nodes: usize,
+        edges: usize,
+        slots: usize,
+    ) -> Option<NodeTable> {
+        let raves = if storing == StoredMoves::All { edges } else { 0 };
         Some(NodeTable {
             storing,
-            nodes: blanks(nodes.max(1))?,
-            edges: blanks(edges)?,
-            raves: blanks(raves)?,
-            index: blanks(slots.max(1))?,
+            nodes: zeroed_slice(nodes.max(1))?,
+            edges: zeroed_slice(edges)?,
+            raves: zeroed_slice(raves)?,
+            index: zeroed_slice(slots.max(1))?,
             nodes_used: AtomicU32::new(0),
             edges_used: AtomicU32::new(0),
             waiting: Default::default(),
@@ -155,7 +160,7 @@ impl NodeTable {
     }
 
     /// Returns which moves of a node are stored.
-    pub fn storing(&self) -> Storing {
+    pub fn stored_moves(&self) -> StoredMoves {
         self.storing
     }
 
@@ -176,7 +181,7 @@ impl NodeTable {
     pub fn usage(&self) -> TableUse {
         let nodes = self.node_count();
         let edges = (self.edges_used.load(Ordering::Relaxed) as usize).min(self.edges.len());
-        let raves = if self.storing == Storing::All { edges } else { 0 };
+        let raves = if self.storing == StoredMoves::All { edges } else { 0 };
         TableUse {
             nodes,
             node_capacity: self.nodes.len(),
@@ -193,7 +198,7 @@ impl NodeTable {
         let usage = self.usage();
         // Only used entries must be zeroed again; the rest still is zero.
         for node in &mut self.nodes[..usage.nodes] {
-            *node = blank();
+            *node = zeroed();
         }
         for slot in self.index.iter_mut() {
             set(slot, 0);
@@ -341,7 +346,7 @@ impl NodeTable {
         }
         let (lock, bell) = self.waiting(id);
         let mut held = lock.lock().unwrap_or_else(PoisonError::into_inner);
-        while node.await_release() {
+        while node.mark_awaited() {
             held = bell.wait(held).unwrap_or_else(PoisonError::into_inner);
         }
         None
@@ -363,8 +368,8 @@ impl NodeTable {
         }
         let moves = moves();
         let run = match self.storing {
-            Storing::All => self.store_run(id, moves.len(), moves.iter().copied(), 0),
-            Storing::Likely => {
+            StoredMoves::All => self.store_run(id, moves.len(), moves.iter().copied(), 0),
+            StoredMoves::Likely => {
                 let most = if wants_all { moves.len() } else { FIRST_RUN };
                 self.store_likeliest(id, moves.iter().map(sort_key).collect(), most)
             }
@@ -414,7 +419,7 @@ impl NodeTable {
         match run {
             Some((first, _)) => self.edge(last).append_run(first),
             // The cached output is gone, and a new one has fewer moves.
-            None => self.edge(last).nothing_is_left(),
+            None => self.edge(last).set_complete(),
         }
         run.is_some()
     }
@@ -470,7 +475,7 @@ impl NodeTable {
                 set(&mut node.mark, next);
             }
         }
-        self.slide_edges(used.edges);
+        self.compact_edges(used.edges);
         let new_root = self.nodes[root as usize].mark.load(Ordering::Relaxed) - 1;
         self.slide_nodes(used.nodes);
         self.rebuild_index();
@@ -492,7 +497,7 @@ impl NodeTable {
     }
 
     /// Moves the edges of marked nodes to the front of their store and renumbers their children.
-    fn slide_edges(&mut self, used: usize) {
+    fn compact_edges(&mut self, used: usize) {
         // New slot of the header before each run, by the run's old first edge. A later run of a node always lies behind
         // its earlier runs.
         let mut before: HashMap<EdgeId, EdgeId> = HashMap::new();
@@ -540,7 +545,7 @@ impl NodeTable {
             }
         }
         for node in &mut self.nodes[kept..used] {
-            *node = blank();
+            *node = zeroed();
         }
         set(&mut self.nodes_used, kept as u32);
     }
@@ -653,7 +658,7 @@ mod tests {
     #[test]
     fn the_smallest_table_has_room_for_a_root() {
         for (nodes, slots) in [(0, 0), (1, 1), (3, 4)] {
-            let mut table = NodeTable::of_sizes(Storing::Likely, nodes, 2, slots).expect("memory");
+            let mut table = NodeTable::of_sizes(StoredMoves::Likely, nodes, 2, slots).expect("memory");
             for key in 1..9 {
                 table.find_or_insert(Key(key << 64));
                 let root = table.begin_with(Key(key << 100 | key));

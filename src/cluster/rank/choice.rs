@@ -1,7 +1,7 @@
 //! Selection of the edges by which visits continue.
 
 use super::Rank;
-use super::here::Here;
+use super::node_choice::NodeChoice;
 use kosumi_eval::Evaluator;
 use kosumi_search::Formula;
 use kosumi_search::node::Node;
@@ -39,11 +39,11 @@ impl<E: Evaluator> Rank<'_, E> {
     pub(super) fn choose(&mut self, node: &Node, depth: usize, count: u32) -> Vec<(usize, u32)> {
         let Formula::Puct(params) = &self.params.formula else { return Vec::new() };
         if self.restriction.applies_at(depth) {
-            node.leave_order();
+            node.allow_any_order();
         }
         let edges = self.table.all_edges(node);
         let scale = if depth == 0 { self.root_scale } else { 1.0 };
-        let here = Here {
+        let here = NodeChoice {
             table: self.table,
             node,
             edges,
@@ -89,7 +89,7 @@ impl<E: Evaluator> Rank<'_, E> {
 
 /// Returns the likeliest of the moves that have no statistics and have not been chosen.
 fn next_fresh(
-    here: &Here<'_>,
+    here: &NodeChoice<'_>,
     visited: &[(usize, MoveStats)],
     chosen: &[(usize, u32)],
 ) -> Option<(usize, f32)> {

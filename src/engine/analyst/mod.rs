@@ -192,7 +192,7 @@ impl Analyst {
         });
         let search = self.search(self.evaluator(settings.network), question);
         let mut policy = Vec::new();
-        search.begin(game, &mut |moves| {
+        search.restart(game, &mut |moves| {
             policy = probabilities(moves);
             root_moves::temper(moves, settings.root_policy_temperature);
         });

@@ -337,7 +337,7 @@ mod tests {
     use crate::kernels::tiles;
     use crate::random::{BlockKind, Options, network};
     use kosumi_go::rng::Rng;
-    use kosumi_test_support::{Need, require};
+    use kosumi_test_support::{Requirement, require};
 
     /// Between the products of tiles, other kernels round differently, which can change the nearest 16-bit number. With
     /// the same vector instructions around them, the results must be identical.
@@ -349,7 +349,7 @@ mod tests {
         } else {
             Err("this processor has no tiles of bf16".to_owned())
         };
-        let Some(()) = require(Need::Amx, found) else { return };
+        let Some(()) = require(Requirement::Amx, found) else { return };
         for (version, activation) in [(8, Activation::Relu), (16, Activation::Mish)] {
             let blocks = vec![BlockKind::Ordinary, BlockKind::GlobalPooling, BlockKind::Nested];
             let options =

@@ -296,10 +296,10 @@ mod tests {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     fn instructions_match_emulation() {
         use crate::kernels::amx;
-        use kosumi_test_support::{Need, require};
+        use kosumi_test_support::{Requirement, require};
         let found =
             if amx::is_available() { Ok(()) } else { Err("this processor has no tiles of bf16".to_owned()) };
-        let Some(()) = require(Need::Amx, found) else { return };
+        let Some(()) = require(Requirement::Amx, found) else { return };
         let mut rng = kosumi_go::rng::Rng::new(9);
         // Numbers of many magnitudes, so that sums are rounded, including some tiny ones.
         let mut number = || {

@@ -2,9 +2,9 @@
 
 mod interruption;
 mod network;
-mod readings;
 mod sharing;
 mod signature;
+mod status_readings;
 
 use anyhow::Context;
 use clap::Args;
@@ -122,7 +122,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         "a node takes {} bytes, an edge {edge}, and {rave} for RAVE by playouts",
         size_of::<Node>()
     )?;
-    readings::run(&mut out)
+    status_readings::run(&mut out)
 }
 
 fn square(side: usize) -> anyhow::Result<BoardSize> {

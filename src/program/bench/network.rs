@@ -56,7 +56,7 @@ pub(super) fn run(
     }
     writeln!(out, "{}, evaluations/s", network.name())?;
     writeln!(out, "size    kernel            batch   1 thread   {threads} threads   ratio")?;
-    let prepared: Vec<Prepared> = options::arithmetics(arguments.kernel, arguments.precision)?
+    let prepared: Vec<Prepared> = options::available_arithmetics(arguments.kernel, arguments.precision)?
         .into_iter()
         .map(|arithmetic| Prepared::new(&network, arithmetic))
         .collect();

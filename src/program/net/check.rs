@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let positions: Vec<Vec<Position>> =
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
-    let arithmetics = options::arithmetics(arguments.kernel, arguments.precision)?;
+    let arithmetics = options::available_arithmetics(arguments.kernel, arguments.precision)?;
     check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
 }
 

@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let first = first_moves(arguments.size, &arguments.moves)?;
     let start = Instant::now();
     let bar = crate::progress::spinner();
-    let interrupted = interrupt::flag()?;
+    let interrupted = interrupt::install_flag()?;
     let stop = arguments.limits.stop_condition(start, &interrupted);
     let solved = |cycles_lose_for| -> anyhow::Result<BoardAnswer> {
         let request = BoardRequest {

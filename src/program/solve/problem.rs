@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.output.is_some() && arguments.files.len() > 1 {
         bail!("a proof can be written for one record only");
     }
-    let interrupted = interrupt::flag()?;
+    let interrupted = interrupt::install_flag()?;
     for file in &arguments.files {
         solve(arguments, file, &interrupted).with_context(|| file.display().to_string())?;
         if interrupted.load(Ordering::Relaxed) {

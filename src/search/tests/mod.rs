@@ -238,7 +238,7 @@ fn means_are_exact() {
 }
 
 #[test]
-fn what_is_noted_of_the_network_is_exact() {
+fn bias_sums_are_exact() {
     for threads in [1, 4] {
         let mut game = empty(5);
         let mut search = puct_search(HashPolicy, threads);
@@ -328,7 +328,7 @@ fn deterministic() {
 }
 
 #[test]
-fn the_path_of_the_game_leaves_no_trace_in_the_search() {
+fn undone_moves_do_not_change_the_search() {
     // The same moves are played straight, and with detours that are taken back.
     let mut straight = empty(6);
     let mut detour = empty(6);
@@ -378,7 +378,7 @@ fn probabilities_guide_the_search() {
 }
 
 #[test]
-fn the_root_is_seen_from_one_more_side_for_every_so_many_visits() {
+fn root_symmetries_grow_with_visits() {
     /// Evaluator for which another move is the only one under each symmetry.
     #[derive(Clone)]
     struct Sides(Arc<AtomicU32>);
@@ -483,7 +483,7 @@ fn transpositions_share_nodes_only_on_the_graph() {
 }
 
 #[test]
-fn a_full_table_is_no_error() {
+fn full_table_is_no_error() {
     for threads in [1, 2] {
         let mut search = Search::new(
             Playouts::default(),
@@ -517,7 +517,7 @@ fn a_full_table_is_no_error() {
 }
 
 #[test]
-fn what_was_learned_is_kept_after_a_move() {
+fn statistics_survive_a_move() {
     let mut search = search(HashEvaluator, 1);
     let mut game = empty(5);
     let report = run(&mut search, &game, 3000, 1);
@@ -582,7 +582,7 @@ impl Evaluator for Even {
 }
 
 #[test]
-fn descents_in_progress_are_visits_of_their_node_too() {
+fn descents_in_progress_count_as_node_visits() {
     let game = empty(5);
     let mut search = with_puct(plain_puct(), Even, 1);
     let first = run(&mut search, &game, 10, 1).moves[0].mv;
@@ -613,7 +613,7 @@ fn a_position_that_becomes_the_root_gets_all_its_moves() {
 }
 
 #[test]
-fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
+fn play_search_prunes_symmetric_moves() {
     let game = empty(5);
     let limits = Limits::playouts(1500);
     let context =
@@ -720,7 +720,7 @@ fn collect_garbage<E: Evaluator + Sync>(mut search: Search<E>) -> (Search<E>, Ga
                     .edges(node)
                     .map(|edge| {
                         let child = edge.child().map(|child| table.node(child).key());
-                        let rave = table.rave(edge.id).map(node::Rave::games_and_value);
+                        let rave = table.rave(edge.id).map(node::Rave::visits_and_value);
                         (edge.mv(), edge.visits_and_seen(), rave, edge.prior(), child)
                     })
                     .collect();
@@ -754,7 +754,7 @@ fn solved_boards_are_played_right() {
 }
 
 #[test]
-fn an_interruption_ends_the_search_at_once_but_not_without_a_move() {
+fn interrupted_search_still_has_a_move() {
     let mut search = search(HashEvaluator, 1);
     let limits = Limits::default();
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| true);
@@ -849,7 +849,7 @@ fn visits_of_forbidden_moves_count_for_no_limit() {
 }
 
 #[test]
-fn every_simulation_is_drawn_as_often_as_any_other() {
+fn path_samples_are_uniform() {
     let game = empty(5);
     let mut search = with_puct(plain_puct(), HashPolicy, 1);
     let report = run(&mut search, &game, 40, 1);
@@ -879,7 +879,7 @@ fn every_simulation_is_drawn_as_often_as_any_other() {
 }
 
 #[test]
-fn noise_brings_visits_that_speak_for_nothing() {
+fn noise_visits_do_not_count_as_merit() {
     let game = empty(5);
     let searched = |noise: Option<&RootNoise>| {
         let mut search = with_puct(plain_puct(), HashPolicy, 1);

@@ -49,7 +49,7 @@ impl Settings {
     /// How the position at the end of a game is analysed.
     pub fn for_game(&self, game: &Game) -> AnalystSettings {
         let engine = &self.engine;
-        let player = engine.advantaged.unwrap_or(game.to_move());
+        let player = engine.advantaged_side.unwrap_or(game.to_move());
         let black_doubling_advantage = engine.doubling_advantage * player.sign() as f32;
         let limits = Limits {
             visits: engine.visits,
@@ -98,7 +98,11 @@ mod tests {
     #[test]
     fn the_advantage_is_blacks() {
         let settings = |advantaged| {
-            let engine = EngineSettings { doubling_advantage: 1.5, advantaged, ..EngineSettings::default() };
+            let engine = EngineSettings {
+                doubling_advantage: 1.5,
+                advantaged_side: advantaged,
+                ..EngineSettings::default()
+            };
             Settings { engine, ..Settings::default() }
         };
         let told = |settings: Settings, color| {

@@ -24,6 +24,6 @@ mod table;
 mod thinker;
 mod windows;
 
-pub use play::{FirstGame, Setup, play};
-pub use study::{Bare, Reviewer, Whole, study};
-pub use thinker::{MakeEngine, Purpose};
+pub use play::{InitialTable, ServerSettings, play};
+pub use study::{PrepareReview, Reviewer, RunReview, study};
+pub use thinker::{EnginePurpose, MakeEngine};

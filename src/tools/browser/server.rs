@@ -1,6 +1,6 @@
 //! HTTP server: sends pages, and opens a WebSocket for every window.
 
-use super::guard::{Guard, Way};
+use super::guard::{Guard, Route};
 use super::http::{self, Head, Resource, Status};
 use super::socket;
 use std::io::{self, Write};
@@ -24,13 +24,13 @@ pub(super) trait Site: Send + Sync {
 
     /// Opens a window. The messages of the returned channel are sent to it. When the channel closes, the connection
     /// ends.
-    fn join(&self, window: usize) -> Option<Receiver<Arc<str>>>;
+    fn open(&self, window: usize) -> Option<Receiver<Arc<str>>>;
 
     /// Handles a message of a window. A break ends the connection.
-    fn said(&self, window: usize, text: &str) -> ControlFlow<()>;
+    fn receive(&self, window: usize, text: &str) -> ControlFlow<()>;
 
     /// Closes a window.
-    fn left(&self, window: usize);
+    fn close(&self, window: usize);
 }
 
 /// Listening server.
@@ -42,16 +42,16 @@ pub(super) struct Server {
 }
 
 /// Guard that counts itself while it lives.
-struct Counted<'a>(&'a AtomicUsize);
+struct CountGuard<'a>(&'a AtomicUsize);
 
-impl<'a> Counted<'a> {
-    fn new(count: &'a AtomicUsize, most: usize) -> Option<Counted<'a>> {
-        let counted = Counted(count);
+impl<'a> CountGuard<'a> {
+    fn new(count: &'a AtomicUsize, most: usize) -> Option<CountGuard<'a>> {
+        let counted = CountGuard(count);
         (count.fetch_add(1, Ordering::SeqCst) < most).then_some(counted)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -110,7 +110,7 @@ impl Server {
                 continue;
             };
             let (guard, site) = (Arc::clone(&self.guard), Arc::clone(site));
-            let Some(counted) = Counted::new(&OPEN, CONNECTIONS) else {
+            let Some(counted) = CountGuard::new(&OPEN, CONNECTIONS) else {
                 let mut stream = stream;
                 let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
                 let _ = stream.write_all(b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n");
@@ -134,8 +134,8 @@ fn answer(mut stream: TcpStream, guard: &Guard, site: &impl Site) -> io::Result<
         Err(None) => return Ok(()),
     };
     let place = match guard.admit(&head) {
-        Ok(Way::To(place)) => place,
-        Ok(Way::Through(start)) => return http::redirect(&mut stream, &start),
+        Ok(Route::To(place)) => place,
+        Ok(Route::Through(start)) => return http::redirect(&mut stream, &start),
         Err(status) => return http::refuse(&mut stream, status),
     };
     if place == "socket" {
@@ -153,19 +153,19 @@ fn window(mut stream: TcpStream, head: &Head, guard: &Guard, site: &impl Site) -
         Ok(accept) => accept,
         Err(status) => return http::refuse(&mut stream, status),
     };
-    let Some(_counted) = Counted::new(&WINDOWS_OPEN, WINDOWS) else {
+    let Some(_counted) = CountGuard::new(&WINDOWS_OPEN, WINDOWS) else {
         return http::refuse(&mut stream, Status::Busy);
     };
     let number = NUMBER.fetch_add(1, Ordering::SeqCst);
-    let Some(outgoing) = site.join(number) else { return http::refuse(&mut stream, Status::Busy) };
+    let Some(outgoing) = site.open(number) else { return http::refuse(&mut stream, Status::Busy) };
     let answer = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Accept: {accept}\r\n\r\n"
     );
     let talked = stream
         .write_all(answer.as_bytes())
-        .and_then(|()| socket::talk(stream, outgoing, |text| site.said(number, text)));
-    site.left(number);
+        .and_then(|()| socket::run_connection(stream, outgoing, |text| site.receive(number, text)));
+    site.close(number);
     talked
 }
 

@@ -1,8 +1,8 @@
 //! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
-use super::message::{NewGame, Seat};
-use super::strength::{LEVELS, USUAL};
-use super::thinker::Outlook;
+use super::message::{NewGame, PlayerKind};
+use super::strength::{DEFAULT_LEVEL, LEVELS};
+use super::thinker::MoveEvaluation;
 use crate::review::{owners, place};
 use crate::words::color_letter;
 use kosumi_engine::time::{Clock, TimeControl};
@@ -80,9 +80,9 @@ impl From<BadRecord> for Refusal {
 
 /// Game on a board.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct GameTable {
     game: Game,
-    seats: ByColor<Seat>,
+    seats: ByColor<PlayerKind>,
     /// Players' names in the loaded record.
     names: ByColor<Option<String>>,
     /// Date of the loaded record.
@@ -95,16 +95,16 @@ pub(super) struct Table {
     clocks_before: Vec<ByColor<Clock>>,
     is_paused: bool,
     /// Evaluations of the engine's moves, with the number of the move.
-    outlooks: Vec<(usize, Outlook)>,
+    outlooks: Vec<(usize, MoveEvaluation)>,
     /// Number of engines on the command line.
     engines: usize,
 }
 
-fn is_known(seat: &Seat, engines: usize) -> bool {
+fn is_known(seat: &PlayerKind, engines: usize) -> bool {
     match seat {
-        Seat::Person => true,
-        Seat::Kosumi { level } => LEVELS.iter().any(|known| known.id == level),
-        Seat::Engine { number } => *number < engines,
+        PlayerKind::Person => true,
+        PlayerKind::Kosumi { level } => LEVELS.iter().any(|known| known.id == level),
+        PlayerKind::Engine { number } => *number < engines,
     }
 }
 
@@ -118,13 +118,13 @@ fn game_with_handicap(size: BoardSize, rules: Rules, komi: f32, handicap: usize)
     }
 }
 
-impl Table {
+impl GameTable {
     /// Creates a table with an empty board, a person as Black and the engine as White.
-    pub(super) fn new(size: BoardSize, rules: Rules, komi: f32, engines: usize) -> Table {
+    pub(super) fn new(size: BoardSize, rules: Rules, komi: f32, engines: usize) -> GameTable {
         let clock = Clock::new(TimeControl::None);
-        Table {
+        GameTable {
             game: Game::new(size, rules, komi),
-            seats: ByColor::new(Seat::Person, Seat::Kosumi { level: USUAL.to_owned() }),
+            seats: ByColor::new(PlayerKind::Person, PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() }),
             names: ByColor::default(),
             date: None,
             phase: Phase::Playing,
@@ -148,13 +148,13 @@ impl Table {
     }
 
     /// Player to move, while play is in progress.
-    pub(super) fn seat_on_turn(&self) -> Option<&Seat> {
+    pub(super) fn seat_on_turn(&self) -> Option<&PlayerKind> {
         (self.phase == Phase::Playing).then(|| &self.seats[self.game.to_move()])
     }
 
     /// Whether no person plays.
     pub(super) fn is_without_people(&self) -> bool {
-        Color::BOTH.iter().all(|&color| self.seats[color] != Seat::Person)
+        Color::BOTH.iter().all(|&color| self.seats[color] != PlayerKind::Person)
     }
 
     /// Whether engines must wait.
@@ -182,11 +182,11 @@ impl Table {
         }
         let game = game_with_handicap(size, rules, komi, wanted.handicap).ok_or(bad)?;
         let clock = Clock::new(control);
-        *self = Table {
+        *self = GameTable {
             game,
             seats: ByColor::new(wanted.black.clone(), wanted.white.clone()),
             clocks: ByColor::new(clock, clock),
-            ..Table::new(size, rules, komi, self.engines)
+            ..GameTable::new(size, rules, komi, self.engines)
         };
         Ok(())
     }
@@ -220,19 +220,19 @@ impl Table {
             }
             _ => Phase::Playing,
         };
-        *self = Table {
+        *self = GameTable {
             phase,
-            seats: ByColor::new(Seat::Person, Seat::Person),
+            seats: ByColor::new(PlayerKind::Person, PlayerKind::Person),
             names: ByColor::new(record.black.clone(), record.white.clone()),
             date: record.date.clone(),
-            ..Table::new(game.size(), game.rules(), game.komi(), self.engines)
+            ..GameTable::new(game.size(), game.rules(), game.komi(), self.engines)
         };
         self.game = game;
         Ok(said)
     }
 
     /// Sets the players.
-    pub(super) fn seat(&mut self, black: Seat, white: Seat) -> Result<(), Refusal> {
+    pub(super) fn seat(&mut self, black: PlayerKind, white: PlayerKind) -> Result<(), Refusal> {
         if [&black, &white].into_iter().any(|seat| !is_known(seat, self.engines)) {
             return Err(Refusal::BadSettings);
         }
@@ -250,7 +250,7 @@ impl Table {
         }
         let color = self.game.to_move();
         self.game.check(color, mv)?;
-        if self.flag(now) {
+        if self.check_flag(now) {
             return Ok(());
         }
         let before = self.clocks;
@@ -273,7 +273,7 @@ impl Table {
     }
 
     /// Stores the engine's evaluation of the latest move.
-    pub(super) fn note(&mut self, outlook: Outlook) {
+    pub(super) fn add_evaluation(&mut self, outlook: MoveEvaluation) {
         self.outlooks.push((self.game.records().len(), outlook));
     }
 
@@ -286,7 +286,7 @@ impl Table {
     }
 
     /// Ends the game if the time of the side to move has run out. Returns whether it has.
-    pub(super) fn flag(&mut self, now: Duration) -> bool {
+    pub(super) fn check_flag(&mut self, now: Duration) -> bool {
         let (Phase::Playing, Some(began)) = (&self.phase, self.turn_began) else { return false };
         let color = self.game.to_move();
         let mut clock = self.clocks[color];
@@ -300,7 +300,7 @@ impl Table {
     }
 
     /// Time at which the side to move runs out of time; `None` if no clock runs.
-    pub(super) fn flag_falls(&self) -> Option<Duration> {
+    pub(super) fn flag_time(&self) -> Option<Duration> {
         let began = self.turn_began?;
         let clock = &self.clocks[self.game.to_move()];
         let whole = match clock.control() {
@@ -337,7 +337,7 @@ impl Table {
     /// Takes moves back until `to` moves are left, or without a number until the same person is to move again.
     pub(super) fn undo(&mut self, to: Option<usize>, now: Duration) -> bool {
         let count = self.game.records().len();
-        let person = |color: Color| self.seats[color] == Seat::Person;
+        let person = |color: Color| self.seats[color] == PlayerKind::Person;
         let back = || {
             let moves = self.game.records();
             (0..count).rev().find(|&left| person(moves[left].color)).unwrap_or(count.saturating_sub(1))
@@ -376,8 +376,8 @@ impl Table {
     /// Resigns for the person, with the other colour if an engine is to move. Refused between two engines.
     pub(super) fn resign_person(&mut self) -> Result<(), Refusal> {
         let turn = self.game.to_move();
-        if self.phase == Phase::Playing && self.seats[turn] != Seat::Person {
-            if self.seats[turn.opponent()] != Seat::Person {
+        if self.phase == Phase::Playing && self.seats[turn] != PlayerKind::Person {
+            if self.seats[turn.opponent()] != PlayerKind::Person {
                 return Err(Refusal::NotNow);
             }
             self.turn_began = None;
@@ -454,9 +454,9 @@ impl Table {
     /// Returns a player's name for records.
     fn name(&self, color: Color, engines: &[String]) -> Option<String> {
         let of_seat = match &self.seats[color] {
-            Seat::Person => None,
-            Seat::Kosumi { level } => Some(format!("Kosumi {} ({level})", env!("CARGO_PKG_VERSION"))),
-            Seat::Engine { number } => engines.get(*number).cloned(),
+            PlayerKind::Person => None,
+            PlayerKind::Kosumi { level } => Some(format!("Kosumi {} ({level})", env!("CARGO_PKG_VERSION"))),
+            PlayerKind::Engine { number } => engines.get(*number).cloned(),
         };
         of_seat.or_else(|| self.names[color].clone())
     }
@@ -607,7 +607,7 @@ pub(super) fn choices(engines: &[String]) -> Value {
     json!({
         "is": "choices",
         "levels": LEVELS.iter().map(|level| level.id).collect::<Vec<_>>(),
-        "usual": USUAL,
+        "usual": DEFAULT_LEVEL,
         "rules": rules.collect::<Vec<Value>>(),
         "engines": engines,
         "version": env!("CARGO_PKG_VERSION"),
@@ -617,12 +617,12 @@ pub(super) fn choices(engines: &[String]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::browser::message::{ClockChoice, parse_place};
+    use crate::browser::message::{ClockSettings, parse_place};
 
     const NOW: Duration = Duration::ZERO;
 
-    fn table(side: usize) -> Table {
-        Table::new(BoardSize::square(side).unwrap(), Rules::default(), 7.5, 0)
+    fn table(side: usize) -> GameTable {
+        GameTable::new(BoardSize::square(side).unwrap(), Rules::default(), 7.5, 0)
     }
 
     fn wanted(side: usize) -> NewGame {
@@ -632,13 +632,13 @@ mod tests {
             handicap: 0,
             komi: None,
             rules: "chinese-kgs".to_owned(),
-            black: Seat::Person,
-            white: Seat::Person,
-            clock: ClockChoice::None,
+            black: PlayerKind::Person,
+            white: PlayerKind::Person,
+            clock: ClockSettings::None,
         }
     }
 
-    fn play(table: &mut Table, places: &[&str], now: Duration) {
+    fn play(table: &mut GameTable, places: &[&str], now: Duration) {
         for place in places {
             let mv = parse_place(table.game.size(), place).unwrap();
             table.play(mv, now).unwrap();
@@ -658,7 +658,7 @@ mod tests {
         assert_eq!(table.phase, Phase::Over("B+24.5".to_owned()));
         let text = table.record(&[], None).to_string();
         assert!(text.contains("RE[B+24.5]"), "{text}");
-        let mut loaded = Table::new(BoardSize::square(19).unwrap(), Rules::default(), 7.5, 0);
+        let mut loaded = GameTable::new(BoardSize::square(19).unwrap(), Rules::default(), 7.5, 0);
         loaded.load(text.as_bytes(), false).unwrap();
         assert_eq!(loaded.game.records().len(), 5);
         assert_eq!(table.play(Move::Pass, NOW), Err(Refusal::NotNow));
@@ -679,9 +679,9 @@ mod tests {
             (NewGame { komi: Some(f32::NAN), ..wanted(9) }, "komi"),
             (NewGame { komi: Some(0.3), ..wanted(9) }, "komi in tenths"),
             (NewGame { rules: "mahjong".into(), ..wanted(9) }, "rules"),
-            (NewGame { white: Seat::Engine { number: 0 }, ..wanted(9) }, "engine"),
-            (NewGame { black: Seat::Kosumi { level: "god".into() }, ..wanted(9) }, "level"),
-            (NewGame { clock: ClockChoice::Absolute { main: -1.0 }, ..wanted(9) }, "clock"),
+            (NewGame { white: PlayerKind::Engine { number: 0 }, ..wanted(9) }, "engine"),
+            (NewGame { black: PlayerKind::Kosumi { level: "god".into() }, ..wanted(9) }, "level"),
+            (NewGame { clock: ClockSettings::Absolute { main: -1.0 }, ..wanted(9) }, "clock"),
         ] {
             assert_eq!(table.begin(&change), Err(Refusal::BadSettings), "{name}");
         }
@@ -703,7 +703,9 @@ mod tests {
     fn saved_records_have_a_date_and_names() {
         let mut table = table(9);
         let today = || Some("2026-01-31".to_owned());
-        table.begin(&NewGame { white: Seat::Kosumi { level: USUAL.to_owned() }, ..wanted(9) }).unwrap();
+        table
+            .begin(&NewGame { white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() }, ..wanted(9) })
+            .unwrap();
         let text = table.record(&[], today()).to_string();
         assert!(
             text.contains("DT[2026-01-31]") && text.contains("PW[Kosumi ") && !text.contains("PB["),
@@ -717,7 +719,7 @@ mod tests {
     #[test]
     fn undo_goes_back_to_the_person() {
         let mut table = table(9);
-        let kosumi = Seat::Kosumi { level: USUAL.to_owned() };
+        let kosumi = PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() };
         table.begin(&NewGame { white: kosumi, ..wanted(9) }).unwrap();
         play(&mut table, &["cc", "gg", "cg", "gc"], NOW);
         assert!(table.undo(None, NOW));
@@ -734,20 +736,20 @@ mod tests {
     #[test]
     fn time_runs_from_the_first_move_on_and_ends_the_game() {
         let mut table = table(9);
-        let clock = ClockChoice::ByoYomi { main: 10.0, period: 5.0, periods: 2 };
+        let clock = ClockSettings::ByoYomi { main: 10.0, period: 5.0, periods: 2 };
         table.begin(&NewGame { clock, ..wanted(9) }).unwrap();
         let second = Duration::from_secs;
-        assert_eq!(table.flag_falls(), None);
+        assert_eq!(table.flag_time(), None);
         play(&mut table, &["cc"], second(100));
-        assert_eq!(table.flag_falls(), Some(second(120)));
+        assert_eq!(table.flag_time(), Some(second(120)));
         play(&mut table, &["gg"], second(112));
         assert_eq!(table.clock_state(second(112))["W"]["periods"], 2);
         assert_eq!(table.clock_state(second(112))["W"]["overtime"], true);
-        assert!(!table.flag(second(131)));
-        assert!(table.flag(second(133)));
+        assert!(!table.check_flag(second(131)));
+        assert!(table.check_flag(second(133)));
         assert_eq!(table.phase, Phase::Over("W+T".to_owned()));
         table.undo(Some(1), second(200));
-        assert_eq!(table.flag_falls(), Some(second(220)), "what was left before the move is left again");
+        assert_eq!(table.flag_time(), Some(second(220)), "what was left before the move is left again");
     }
 
     #[test]

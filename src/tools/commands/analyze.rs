@@ -9,9 +9,9 @@
 //! would wait for ever otherwise.
 
 use super::text::{color, color_text, own_color, vertex_move};
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use crate::words::unsigned_zero;
-use kosumi_engine::{Decision, Observer, SearchRequest};
+use kosumi_engine::{Decision, SearchObserver, SearchRequest};
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_gtp::{Arguments, Failure, InputWatch, Response, Session, Vertex};
@@ -311,7 +311,7 @@ fn analyze(
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
     dialect: Dialect,
-) -> Answer {
+) -> CommandResult {
     let (request, color) = commands.analysis_request(arguments)?;
     session.begin_stream()?;
     let watch = session.watch();
@@ -322,7 +322,7 @@ fn analyze(
     let interrupted = || watch.input_pending();
     let search = SearchRequest {
         restriction: request.restriction.clone(),
-        observer: Some(Observer { every: request.every, on_report: &mut on_report }),
+        observer: Some(SearchObserver { every: request.every, on_report: &mut on_report }),
         ..SearchRequest::analysis(&interrupted, request.detail(dialect))
     };
     commands.engine.analyze(color, &Limits::default(), search);
@@ -377,7 +377,7 @@ fn genmove_analyze(
     session: &mut Session<'_>,
     dialect: Dialect,
     purpose: Purpose,
-) -> Answer {
+) -> CommandResult {
     let (request, color) = commands.analysis_request(arguments)?;
     session.begin_stream()?;
     let cancellation = Cancellation::new(session, purpose);
@@ -391,7 +391,7 @@ fn genmove_analyze(
     let search = SearchRequest {
         restriction: request.restriction.clone(),
         detail: request.detail(dialect),
-        observer: Some(Observer { every: request.every, on_report: &mut on_report }),
+        observer: Some(SearchObserver { every: request.every, on_report: &mut on_report }),
         ..SearchRequest::new(&interrupted)
     };
     if cancellation.stops() {
@@ -428,7 +428,7 @@ pub(super) fn lz_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     analyze(commands, arguments, session, Dialect::LeelaZero)
 }
 
@@ -436,7 +436,7 @@ pub(super) fn kata_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     analyze(commands, arguments, session, Dialect::KataGo)
 }
 
@@ -444,7 +444,7 @@ pub(super) fn lz_genmove_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     genmove_analyze(commands, arguments, session, Dialect::LeelaZero, Purpose::Play)
 }
 
@@ -452,7 +452,7 @@ pub(super) fn kata_genmove_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::Play)
 }
 
@@ -460,7 +460,7 @@ pub(super) fn kata_search_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::Tell)
 }
 
@@ -468,7 +468,7 @@ pub(super) fn kata_search_analyze_cancellable(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::TellUnlessCancelled)
 }
 
@@ -477,7 +477,7 @@ pub(super) fn cgos_genmove_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = super::text::color(arguments)?;
     let watch = session.watch();
     let searches = commands.engine.searches();
@@ -542,7 +542,7 @@ fn rounded(number: f32) -> f64 {
 }
 
 /// Does nothing: every command ends an analysis.
-pub(super) fn stop(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn stop(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::empty())
 }
 

@@ -10,6 +10,7 @@
 
 mod admin;
 mod analyze;
+mod chains;
 mod clock;
 mod gnugo;
 mod gogui;
@@ -28,7 +29,6 @@ mod setup;
 mod show;
 mod status;
 mod text;
-mod worms;
 
 pub use graphics::GraphicsKind;
 pub use parameters::Setting;
@@ -44,14 +44,14 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Result of a handler.
-type Answer = Result<Response, Failure>;
+type CommandResult = Result<Response, Failure>;
 
 /// Handler of a command.
-type Run = fn(&mut Commands, &mut Arguments<'_>, &mut Session<'_>) -> Answer;
+type Run = fn(&mut Commands, &mut Arguments<'_>, &mut Session<'_>) -> CommandResult;
 
 /// Row of the table: one command.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct CommandRow {
     /// Name of the command.
     pub name: &'static str,
     run: Run,
@@ -63,7 +63,7 @@ pub struct Row {
 
 /// All commands, by family.
 #[rustfmt::skip]
-pub const TABLE: &[Row] = &[
+pub const TABLE: &[CommandRow] = &[
     row("protocol_version", admin::protocol_version, "", "version of the protocol"),
     row("name", admin::name, "", "name of the engine"),
     row("version", admin::version, "", "version of the engine"),
@@ -197,20 +197,20 @@ pub const TABLE: &[Row] = &[
         "alive, dead, unknown, or critical with the moves that attack and defend"),
     row("same_dragon", reading::same_dragon, "vertex vertex",
         "1 if the two stones are joined whatever the opponent does, otherwise 0"),
-    row("countlib", worms::countlib, "vertex", "number of liberties of the chain"),
-    row("findlib", worms::findlib, "vertex", "liberties of the chain"),
-    row("worm_stones", worms::worm_stones, "[vertex|color]", "stones of a chain, of a player's chains or of all"),
-    row("worm_data", worms::worm_data, "[vertex|color]",
+    row("countlib", chains::countlib, "vertex", "number of liberties of the chain"),
+    row("findlib", chains::findlib, "vertex", "liberties of the chain"),
+    row("worm_stones", chains::worm_stones, "[vertex|color]", "stones of a chain, of a player's chains or of all"),
+    row("worm_data", chains::worm_data, "[vertex|color]",
         "a table for each chain: size, liberties, attack and defence as of attack and defend"),
-    row("dragon_stones", worms::dragon_stones, "[vertex|color]",
+    row("dragon_stones", chains::dragon_stones, "[vertex|color]",
         "stones of the group that owl_attack reads, of a player's groups or of all"),
-    row("dragon_data", worms::dragon_data, "vertex",
+    row("dragon_data", chains::dragon_data, "vertex",
         "a table about the group: status, attack and defence as of owl_attack and owl_defend, chains"),
-    row("eval_eye", worms::eval_eye, "vertex",
+    row("eval_eye", chains::eval_eye, "vertex",
         "least and largest number of eyes of an eye space, and where that is decided; -1 if it is none"),
-    row("attack_either", worms::attack_either, "vertex vertex", "can one of the two chains be captured? A code"),
-    row("defend_both", worms::defend_both, "vertex vertex", "can both chains be saved? 1 or 0"),
-    row("combination_attack", worms::combination_attack, "color",
+    row("attack_either", chains::attack_either, "vertex vertex", "can one of the two chains be captured? A code"),
+    row("defend_both", chains::defend_both, "vertex vertex", "can both chains be saved? 1 or 0"),
+    row("combination_attack", chains::combination_attack, "color",
         "a move that captures one of several chains, none of which can be captured by itself, or PASS"),
     row("estimate_score", show::estimate_score, "",
         "the expected score, with an upper and a lower bound from White's side"),
@@ -297,8 +297,8 @@ pub const TABLE: &[Row] = &[
     row("kata-set-params", parameters::set_all, "json", "changes several settings, or none"),
 ];
 
-const fn row(name: &'static str, run: Run, arguments: &'static str, about: &'static str) -> Row {
-    Row { name, run, arguments, about }
+const fn row(name: &'static str, run: Run, arguments: &'static str, about: &'static str) -> CommandRow {
+    CommandRow { name, run, arguments, about }
 }
 
 /// Handler of GTP commands for one engine.
@@ -349,7 +349,7 @@ impl Commands {
     /// Returns these commands with another name and version. Some programs show all of an engine's output only if they
     /// know its name.
     #[must_use]
-    pub fn called(self, name: &'static str, version: impl Into<Cow<'static, str>>) -> Commands {
+    pub fn with_identity(self, name: &'static str, version: impl Into<Cow<'static, str>>) -> Commands {
         Commands { identity: (name, version.into()), ..self }
     }
 
@@ -383,7 +383,7 @@ impl Commands {
 }
 
 impl Handler for Commands {
-    fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Answer {
+    fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> CommandResult {
         let row = find(&command.name).ok_or_else(Failure::unknown_command)?;
         (row.run)(self, &mut command.arguments(), session)
     }
@@ -393,7 +393,7 @@ impl Handler for Commands {
     }
 }
 
-fn find(name: &str) -> Option<&'static Row> {
+fn find(name: &str) -> Option<&'static CommandRow> {
     TABLE.iter().find(|row| row.name == name)
 }
 

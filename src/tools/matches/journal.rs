@@ -21,9 +21,9 @@ use std::path::Path;
 /// Line of the log.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Line {
+enum LogLine {
     /// First line.
-    Match(Header),
+    Match(LogHeader),
     Game(Box<GameRecord>),
     /// Game that could not start. It is played later.
     Annulled {
@@ -34,7 +34,7 @@ enum Line {
 
 /// Facts that the games of a log have in common.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Header {
+pub(super) struct LogHeader {
     /// Version of this format.
     version: u32,
     pub(super) engines: [Identity; 2],
@@ -48,8 +48,8 @@ const FIRST_BYTES: &[u8] = b"{\"match\":";
 
 /// Content of an existing log.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Past {
-    pub(super) header: Option<Header>,
+pub(super) struct LogContent {
+    pub(super) header: Option<LogHeader>,
     /// Games in the order in which they ended.
     pub(super) games: Vec<GameRecord>,
     pub(super) annulled: u32,
@@ -72,7 +72,7 @@ impl Journal {
         path: &Path,
         resume: bool,
         settings: &Map<String, Value>,
-    ) -> anyhow::Result<(Journal, Past)> {
+    ) -> anyhow::Result<(Journal, LogContent)> {
         let (log, mut bytes) = LineLog::open(path, "match")?;
         let (past, complete) = read(&bytes).with_context(|| format!("{} is damaged", path.display()))?;
         if past.header.is_some() && !resume {
@@ -104,7 +104,7 @@ impl Journal {
             self.log.resume_after(&complete).context("cannot write the log")?;
         }
         if !self.has_header {
-            self.log.write(&Line::Match(Header { version: VERSION, engines, settings }))?;
+            self.log.write(&LogLine::Match(LogHeader { version: VERSION, engines, settings }))?;
             self.has_header = true;
         }
         Ok(())
@@ -112,28 +112,28 @@ impl Journal {
 
     /// Adds a finished game. The game is on the disk when this function returns.
     pub(super) fn add(&mut self, record: &GameRecord) -> anyhow::Result<()> {
-        self.log.write(&Line::Game(Box::new(record.clone())))
+        self.log.write(&LogLine::Game(Box::new(record.clone())))
     }
 
     /// Adds a game that could not start.
     pub(super) fn add_annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()> {
-        self.log.write(&Line::Annulled { number, reason: reason.to_owned() })
+        self.log.write(&LogLine::Annulled { number, reason: reason.to_owned() })
     }
 }
 
 /// Reads a log, and returns the number of bytes in complete lines. A last line without a line break counts if it can be
 /// parsed: then only the line break is missing.
-fn read(bytes: &[u8]) -> anyhow::Result<(Past, usize)> {
-    let mut past = Past::default();
+fn read(bytes: &[u8]) -> anyhow::Result<(LogContent, usize)> {
+    let mut past = LogContent::default();
     let mut seen = BTreeSet::new();
-    let (lines, complete) = complete_lines::<Line>(bytes)?;
+    let (lines, complete) = complete_lines::<LogLine>(bytes)?;
     for (index, line) in lines.into_iter().enumerate() {
         let number = index + 1;
         match line {
-            Line::Match(header) if index == 0 && header.version == VERSION => past.header = Some(header),
-            Line::Match(_) => bail!("line {number}: another match begins, or one of another version"),
+            LogLine::Match(header) if index == 0 && header.version == VERSION => past.header = Some(header),
+            LogLine::Match(_) => bail!("line {number}: another match begins, or one of another version"),
             _ if index == 0 => bail!("line 1: the settings of the match are missing"),
-            Line::Game(record) => {
+            LogLine::Game(record) => {
                 if record.number == 0 {
                     bail!("line {number}: game 0, but the first game is game 1");
                 }
@@ -142,7 +142,7 @@ fn read(bytes: &[u8]) -> anyhow::Result<(Past, usize)> {
                 }
                 past.games.push(*record);
             }
-            Line::Annulled { .. } => past.annulled += 1,
+            LogLine::Annulled { .. } => past.annulled += 1,
         }
     }
     Ok((past, complete))

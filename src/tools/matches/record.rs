@@ -2,7 +2,7 @@
 
 use super::clock;
 use super::conditions::Conditions;
-use super::opinion::Opinion;
+use super::opinion::MoveEvaluation;
 use super::side::Side;
 use kosumi_go::game::Game;
 use kosumi_go::sgf::{Meta, Tree};
@@ -42,7 +42,7 @@ impl Ending {
     }
 
     /// Name of the ending.
-    pub fn about(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Ending::Score => "score",
             Ending::Resign => "resignation",
@@ -170,7 +170,7 @@ impl fmt::Display for GameRecord {
             self.opening,
         )?;
         if self.ending.is_forfeit() {
-            write!(f, "  forfeit, {}: {}", self.ending.about(), self.detail)?;
+            write!(f, "  forfeit, {}: {}", self.ending.name(), self.detail)?;
         } else if self.ending == Ending::MoveLimit {
             f.write_str("  move limit")?;
         }
@@ -194,7 +194,7 @@ pub(super) struct MoveNote {
     pub seconds: f64,
     /// Time left after the move, in seconds, with stones or periods in overtime.
     pub left: Option<(f64, Option<u32>)>,
-    pub opinion: Option<Opinion>,
+    pub opinion: Option<MoveEvaluation>,
 }
 
 impl GameRecord {
@@ -248,7 +248,7 @@ impl GameRecord {
     }
 
     fn root_comment(&self, conditions: &Conditions) -> String {
-        let mut lines = vec![format!("Game {}: {}", self.number, self.ending.about())];
+        let mut lines = vec![format!("Game {}: {}", self.number, self.ending.name())];
         if !self.detail.is_empty() {
             lines.push(self.detail.clone());
         }
@@ -304,7 +304,7 @@ mod tests {
             let mv = crate::commands::vertex_move(game.size(), vertex).unwrap_or(Move::Pass);
             game.play(game.to_move(), mv).unwrap();
         }
-        let opinion = Opinion {
+        let opinion = MoveEvaluation {
             winrate: 0.625,
             score: Some(1.5),
             visits: Some(99),

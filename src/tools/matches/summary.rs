@@ -76,30 +76,30 @@ impl Conduct {
 /// authors warn of this in their autotest.) For the same reason, games that are running when the match stops are played
 /// to their end and counted.
 #[derive(Clone, Debug)]
-pub struct Test {
+pub struct SequentialTest {
     /// Hypotheses and error rates.
     pub sprt: Sprt,
     /// Evaluated pairs: those up to the first incomplete one, or up to the verdict.
     pub pairs: PairTally,
     /// Number of evaluated pairs.
-    looked_at: u32,
+    evaluated: u32,
     /// Verdict, and the number of pairs after which it was reached.
     pub verdict: Option<(Verdict, u32)>,
 }
 
-impl Test {
-    fn new(sprt: Sprt) -> Test {
-        Test { sprt, pairs: PairTally::default(), looked_at: 0, verdict: None }
+impl SequentialTest {
+    fn new(sprt: Sprt) -> SequentialTest {
+        SequentialTest { sprt, pairs: PairTally::default(), evaluated: 0, verdict: None }
     }
 
-    fn look(&mut self, complete: &BTreeMap<u32, usize>) {
-        while let Some(&half_points) = complete.get(&self.looked_at)
+    fn update(&mut self, complete: &BTreeMap<u32, usize>) {
+        while let Some(&half_points) = complete.get(&self.evaluated)
             && self.verdict.is_none()
         {
             self.pairs.add(half_points);
-            self.looked_at += 1;
+            self.evaluated += 1;
             let verdict = self.sprt.verdict(&self.pairs.0);
-            self.verdict = verdict.map(|verdict| (verdict, self.looked_at));
+            self.verdict = verdict.map(|verdict| (verdict, self.evaluated));
         }
     }
 
@@ -109,7 +109,7 @@ impl Test {
     }
 }
 
-impl fmt::Display for Test {
+impl fmt::Display for SequentialTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sprt { elo0, elo1, .. } = self.sprt;
         let (low, high) = self.sprt.bounds();
@@ -120,7 +120,7 @@ impl fmt::Display for Test {
         )?;
         match self.verdict {
             Some((verdict, pairs)) => write!(f, ", {verdict} accepted after {pairs} pairs"),
-            None => write!(f, ", open after {} pairs", self.looked_at),
+            None => write!(f, ", open after {} pairs", self.evaluated),
         }
     }
 }
@@ -137,7 +137,7 @@ pub struct Summary {
     /// Conduct of the engines.
     pub conduct: [Conduct; 2],
     /// Sequential test, if there is one.
-    pub test: Option<Test>,
+    pub test: Option<SequentialTest>,
     /// Number of games that the move limit ended.
     pub cut_off: u32,
     /// Number of games with disputed dead stones.
@@ -148,9 +148,9 @@ pub struct Summary {
     pub games: BTreeMap<u32, GameRecord>,
     repeats: Repeats,
     /// A's half points in pairs with one finished game.
-    open: BTreeMap<u32, usize>,
+    half_complete_pairs: BTreeMap<u32, usize>,
     /// A's half points in pairs with both games finished.
-    complete: BTreeMap<u32, usize>,
+    complete_pairs: BTreeMap<u32, usize>,
 }
 
 impl Summary {
@@ -161,14 +161,14 @@ impl Summary {
             all: Sums::default(),
             boards: conditions.boards.iter().map(|board| (board.size_text(), Sums::default())).collect(),
             conduct: Default::default(),
-            test: conditions.sprt.map(Test::new),
+            test: conditions.sprt.map(SequentialTest::new),
             cut_off: 0,
             disputed: 0,
             annulled: 0,
             games: BTreeMap::new(),
             repeats: Repeats::new(&conditions.boards),
-            open: BTreeMap::new(),
-            complete: BTreeMap::new(),
+            half_complete_pairs: BTreeMap::new(),
+            complete_pairs: BTreeMap::new(),
         }
     }
 
@@ -180,10 +180,10 @@ impl Summary {
         self.repeats.add(record);
         let half_points = record.half_points();
         let pair = pair(record.number);
-        let complete = self.open.remove(&pair).map(|other| other + half_points);
+        let complete = self.half_complete_pairs.remove(&pair).map(|other| other + half_points);
         match complete {
-            Some(sum) => self.complete.insert(pair, sum),
-            None => self.open.insert(pair, half_points),
+            Some(sum) => self.complete_pairs.insert(pair, sum),
+            None => self.half_complete_pairs.insert(pair, half_points),
         };
         let board = self.boards.iter_mut().find(|(size, _)| *size == record.size).map(|(_, sums)| sums);
         for sums in [Some(&mut self.all), board].into_iter().flatten() {
@@ -219,7 +219,7 @@ impl Summary {
             conduct.games += 1;
         }
         if let Some(test) = &mut self.test {
-            test.look(&self.complete);
+            test.update(&self.complete_pairs);
         }
     }
 
@@ -252,7 +252,7 @@ impl Summary {
     }
 
     /// Returns one line about the current result.
-    pub fn standing(&self) -> String {
+    pub fn status_line(&self) -> String {
         let Some(rate) = best_rate(&self.all) else { return "no games yet".to_owned() };
         let mut text = format!("{} {}  {}", self.labels()[0], self.all.all, elo_text(rate));
         if let Some(test) = &self.test {
@@ -386,7 +386,7 @@ impl Summary {
     pub fn conduct_text(&self, side: Side) -> String {
         let conduct = &self.conduct[side as usize];
         let kinds = Ending::FORFEITS.iter().zip(conduct.forfeits).filter(|&(_, count)| count > 0);
-        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{} {count}", kind.about())).collect();
+        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{} {count}", kind.name())).collect();
         let mut parts = vec![
             format!("{:.3} s a move, slowest {:.2} s", conduct.seconds_a_move(), conduct.slowest),
             format!("lag {:.1} ms", 1000.0 * conduct.lag()),
@@ -471,7 +471,7 @@ mod tests {
         let mut summary = summary(None);
         summary.add(&won_by(1, Some(Side::A)));
         summary.add(&won_by(2, Some(Side::A)));
-        let standing = summary.standing();
+        let standing = summary.status_line();
         assert!(standing.starts_with("Able ") && standing.contains("Elo above -"), "{standing}");
         assert!(!summary.to_string().contains("inf"), "{summary}");
         summary.names = ["GNU Go 3.8 (gnugo --level 1)", "GNU Go 3.8 (gnugo --level 9)"].map(str::to_owned);

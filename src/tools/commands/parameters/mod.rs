@@ -5,7 +5,7 @@
 
 mod table;
 
-use super::{Answer, Commands, rules};
+use super::{CommandResult, Commands, rules};
 use kosumi_engine::EngineSettings;
 use kosumi_engine::parameters::{Accepted, Kind, Parameter, Section, Spec, WrongValue};
 use kosumi_go::rules::PRESETS;
@@ -96,7 +96,7 @@ fn show_or_change(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     shown: impl Iterator<Item = Known>,
-) -> Answer {
+) -> CommandResult {
     let mut all = commands.adjustable();
     let Some(name) = arguments.optional_word() else {
         return Ok(Response::lines(shown.map(|known| dialog_line(known.spec(), &known.text(&all)))));
@@ -107,7 +107,11 @@ fn show_or_change(
 }
 
 /// `kosumi-param [key value]`: all parameters.
-pub(super) fn gogui(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn gogui(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     show_or_change(commands, arguments, table::all())
 }
 
@@ -116,7 +120,7 @@ pub(super) fn dialog<const SECTION: usize>(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     show_or_change(commands, arguments, table::of_section(Section::ALL[SECTION]))
 }
 
@@ -126,13 +130,21 @@ pub(super) fn dialogs() -> impl Iterator<Item = String> {
 }
 
 /// `kata-get-param name`.
-pub(super) fn get(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn get(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let parameter = find(arguments.word()?).map_err(Failure::new)?;
     Ok(parameter.text(&commands.adjustable()).into())
 }
 
 /// `kata-set-param name value`.
-pub(super) fn set(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn set(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let name = arguments.word()?;
     let mut all = commands.adjustable();
     find(name).map_err(Failure::new)?;
@@ -142,12 +154,12 @@ pub(super) fn set(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mu
 }
 
 /// `kata-list-params`.
-pub(super) fn list(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn list(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::list(table::all().map(|parameter| parameter.spec().name)))
 }
 
 /// `kata-get-params`: all of them as JSON.
-pub(super) fn get_all(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn get_all(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let all = commands.adjustable();
     let fields =
         table::all().map(|parameter| (parameter.spec().name.to_owned(), parameter.text(&all).into()));
@@ -155,7 +167,11 @@ pub(super) fn get_all(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Se
 }
 
 /// `kata-set-params json`: several, or none if one of them cannot be set.
-pub(super) fn set_all(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn set_all(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let text = arguments.rest();
     let Ok(Value::Object(fields)) = serde_json::from_str(&text) else { return Err(Failure::syntax_error()) };
     let mut all = commands.adjustable();
@@ -190,7 +206,7 @@ pub(super) fn gogui_rules(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let rules = commands.engine.game().rules();
     let Some(key) = arguments.optional_word() else {
         let name = rules.as_preset().map_or("other", |preset| preset.names[0]);

@@ -8,7 +8,7 @@ use kosumi_search::worker::move_stats;
 use kosumi_search::{NodeTable, Restriction};
 
 /// A node of a descent, with everything on which a choice among its moves depends.
-pub(crate) struct Here<'s> {
+pub(crate) struct NodeChoice<'s> {
     pub(crate) table: &'s NodeTable,
     pub(crate) node: &'s Node,
     pub(crate) edges: &'s [Edge],
@@ -23,7 +23,7 @@ pub(crate) struct Here<'s> {
     pub(crate) virtual_losses: f32,
 }
 
-impl Here<'_> {
+impl NodeChoice<'_> {
     /// Writes the moves that may be searched and have statistics to `visited`. Returns the formula, and the index and
     /// the probability of the likeliest of the other moves that may be searched, which is the most urgent of them.
     #[inline]

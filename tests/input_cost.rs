@@ -209,7 +209,7 @@ fn within(kibibytes: u32, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn what_is_small_on_the_disk_is_not_large_in_memory() {
+fn small_files_take_bounded_memory() {
     let folder = tempfile::TempDir::new().unwrap();
     let mut bomb = GzEncoder::new(Vec::new(), Compression::best());
     for _ in 0..256 {

@@ -179,7 +179,7 @@ fn a_line_without_end_takes_no_memory() {
 }
 
 #[test]
-fn ten_thousand_commands_at_once_and_a_slow_reader() {
+fn many_commands_with_a_slow_reader() {
     const COMMANDS: usize = 10_000;
     let mut engine = Engine::start("", "");
     let mut input = engine.input.take().unwrap();
@@ -237,7 +237,7 @@ fn pipes_may_be_closed_from_the_beginning() {
 /// With decreasing memory, every response is correct, answered commands are saved, and an engine that cannot continue
 /// reports it.
 #[test]
-fn without_memory_it_says_so_and_nothing_is_lost() {
+fn out_of_memory_is_reported_and_nothing_is_lost() {
     let mut came_to_the_end = 0;
     // Limits of the address space, in KiB. The program alone, with its network and its threads, needs about 100 MiB.
     for limit in [40_000, 70_000, 90_000, 110_000, 140_000, 1_000_000] {
@@ -265,7 +265,7 @@ fn without_memory_it_says_so_and_nothing_is_lost() {
 /// Wall clocks are set back, and forward in summer, so durations must not depend on them. Only dates may, and the order
 /// of files where the code handles changes of the clock.
 #[test]
-fn the_clock_on_the_wall_says_nothing_but_dates() {
+fn wall_clocks_are_used_for_dates_only() {
     const SAVED: &str = "session/autosave.rs";
     const NETWORKS: &str = "cli/model.rs";
     // Uses: the log, the date of a game, a seed of the page, names of files, the time of a file in a test.

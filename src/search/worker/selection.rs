@@ -12,7 +12,7 @@ use kosumi_go::board::Move;
 
 /// Result of the selection formula.
 #[derive(Clone, Copy, Debug)]
-struct Choice {
+struct Selected {
     edge: EdgeId,
     /// Whether an unvisited move was among the candidates.
     has_fresh: bool,
@@ -44,7 +44,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 // In both cases, any of the moves may be chosen.
                 let is_restricted = self.restriction.applies_at(self.path.len()) || wanted.is_some();
                 if is_restricted {
-                    node.leave_order();
+                    node.allow_any_order();
                 }
                 let chosen = self.select_by_puct(&params, node, is_restricted);
                 let has_fresh = chosen.is_some_and(|it| it.has_fresh) && wanted.is_none();
@@ -54,14 +54,14 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                         true => self.select_by_puct(&params, node, is_restricted),
                         false => chosen,
                     };
-                let owed = wanted.and_then(|(mv, share)| self.owed(node, mv, share));
+                let owed = wanted.and_then(|(mv, share)| self.mirror_share_due(node, mv, share));
                 owed.or(chosen.map(|it| it.edge))
             }
         }
     }
 
     /// Returns the edge of a move if it may be searched and has less than this share of its node's visits.
-    fn owed(&self, node: &Node, mv: Move, share: f32) -> Option<EdgeId> {
+    fn mirror_share_due(&self, node: &Node, mv: Move, share: f32) -> Option<EdgeId> {
         let visits =
             |edge: &Edge| edge.visits() + edge.child().map_or(0, |child| self.table.node(child).in_flight());
         let total: u32 = self.table.edges(node).map(|edge| visits(&edge)).sum();
@@ -103,7 +103,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let (edge, counts) = chosen?;
         if self.table.edge(edge).child().is_none() {
             // Likelier moves may be unvisited.
-            self.table.node(id).leave_order();
+            self.table.node(id).allow_any_order();
         }
         if !counts {
             self.counts_from = self.path.len() + 1;
@@ -120,7 +120,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             return None;
         }
         let counts = shares.draw(self.rng.unit() as f32)?;
-        priors.ask(&mut **people, &self.line);
+        priors.load(&mut **people, &self.line);
         let (node, sign) = (self.table.node(id), color.sign() as f32);
         // Simulations that count are distributed over the visits of this node. Simulations that do not count explore
         // what is unknown, on whatever path.
@@ -154,7 +154,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         }
         // The most likely move of people may be one that the network finds too unlikely to be stored.
         if !self.table.is_complete(node)
-            && let Some((mv, prior)) = priors.likeliest_left(|mv| self.restriction.permits(color, mv, depth))
+            && let Some((mv, prior)) =
+                priors.likeliest_untaken(|mv| self.restriction.permits(color, mv, depth))
             && urgency(Candidate { prior, visits: 0, value: unknown })
                 > best.map_or(f32::NEG_INFINITY, |(_, most)| most)
             && self.extend(id, true)
@@ -170,7 +171,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let exploring = (node.visits() as f32).sqrt();
         self.most_urgent(self.table.edges(node), |edge| {
             let stats = self.stats(node, edge, sign);
-            let (visits, value) = self.table.rave(edge.id).map_or((0, 0.0), Rave::games_and_value);
+            let (visits, value) = self.table.rave(edge.id).map_or((0, 0.0), Rave::visits_and_value);
             let prior = edge.prior().games();
             let rave = RaveStats {
                 visits,
@@ -183,7 +184,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     }
 
     /// Returns the most urgent of the stored moves; `None` if none may be chosen.
-    fn select_by_puct(&mut self, params: &PuctParams, node: &Node, is_restricted: bool) -> Option<Choice> {
+    fn select_by_puct(&mut self, params: &PuctParams, node: &Node, is_restricted: bool) -> Option<Selected> {
         let (sign, depth, color) = (self.line.to_move().sign() as f32, self.path.len(), self.line.to_move());
         let is_in_order = node.is_in_order();
         let scale = if depth == 0 { self.root_scale } else { 1.0 };
@@ -242,7 +243,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 best = Some((urgency, fresh));
             }
         }
-        best.map(|(_, it)| Choice { edge: it.edge, has_fresh })
+        best.map(|(_, it)| Selected { edge: it.edge, has_fresh })
     }
 
     /// Returns the edge with the largest `urgency` among those that may be searched; the first one among equals.
