@@ -233,7 +233,7 @@ fn a_controller_that_starts_again_goes_on_in_one_file() {
     ["clear_board", "play b A1"].iter().for_each(|line| drop(player.ask(line)));
     assert_eq!(scratch.texts().len(), 2);
     player.ask("clear_board");
-    assert_eq!(scratch.texts().len(), 3, "a game that has not begun is there, too");
+    assert_eq!(scratch.texts().len(), 3, "a game without moves is saved, too");
     player.quit();
     assert_eq!(scratch.texts().len(), 2, "but not for ever");
 }

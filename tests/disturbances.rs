@@ -68,7 +68,7 @@ impl Engine {
         drop(self.input.take());
         let start = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
-            assert!(start.elapsed() < PATIENCE, "it does not end");
+            assert!(start.elapsed() < PATIENCE, "the engine does not end");
             thread::sleep(Duration::from_millis(5));
         }
         let mut text = String::new();
@@ -218,7 +218,7 @@ fn pipes_may_be_closed_from_the_beginning() {
         let _ = child.stdin.take().unwrap().write_all(b"genmove b\nquit\n");
         let start = Instant::now();
         while child.try_wait().unwrap().is_none() {
-            assert!(start.elapsed() < PATIENCE, "{closed}: it does not end");
+            assert!(start.elapsed() < PATIENCE, "{closed}: the engine does not end");
             thread::sleep(Duration::from_millis(5));
         }
         let output = child.wait_with_output().unwrap();
@@ -228,7 +228,7 @@ fn pipes_may_be_closed_from_the_beginning() {
         if closed == "2>&-" {
             assert!(
                 String::from_utf8_lossy(&output.stdout).contains("= "),
-                "the standard error is not needed"
+                "a closed standard error has no effect"
             );
         }
     }

@@ -60,7 +60,7 @@ fn errors(output: &Output) -> String {
 /// Returns the complete lines of a log. It must not end with a torn line.
 fn lines(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
-    assert!(text.is_empty() || text.ends_with('\n'), "a part of a line: {text}");
+    assert!(text.is_empty() || text.ends_with('\n'), "torn line: {text}");
     text.lines().map(|line| serde_json::from_str(line).expect("a whole line")).collect()
 }
 
@@ -217,7 +217,7 @@ impl Player {
 fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_there() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what} does not come");
+        assert!(start.elapsed() < Duration::from_secs(60), "{what} did not happen in time");
         thread::sleep(Duration::from_millis(2));
     }
 }

@@ -64,7 +64,7 @@ fn moves_follow_the_profile_and_are_legal() {
     let (own, human) = (moves(""), moves(like_people));
     assert_ne!(own, human);
     assert_eq!(human, moves(like_people), "one thread and one seed give the same game");
-    assert_eq!(own, moves("kata-set-param humanSLProfile rank_5k\n"), "a profile alone changes nothing");
+    assert_eq!(own, moves("kata-set-param humanSLProfile rank_5k\n"), "a profile alone has no effect");
 }
 
 /// Returns the result of a search of 120 playouts after this setup.

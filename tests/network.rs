@@ -330,7 +330,7 @@ fn what_is_not_supported_is_named() {
     let meta = changed(&new, "30.0\n0\n", "30.0\n2\n");
     assert_eq!(
         read_error(&meta).to_string(),
-        "random-v15-b2c6-s0, at byte 64 of the unpacked file: an encoder of facts about the players, of version 2 \
+        "random-v15-b2c6-s0, at byte 64 of the unpacked file: a metadata encoder of version 2 \
          is not supported"
     );
     let flag = changed(&new, "30.0\n0\n0\n", "30.0\n0\n2\n");

@@ -150,7 +150,7 @@ fn descendants(of: u32) -> Vec<(u32, String)> {
 fn kill_rank_1(child: &Child, is_time: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_time() {
-        assert!(start.elapsed() < Duration::from_secs(120), "it does not begin");
+        assert!(start.elapsed() < Duration::from_secs(120), "the run does not begin");
         thread::sleep(Duration::from_millis(5));
     }
     let ranks = descendants(child.id());

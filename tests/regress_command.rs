@@ -153,7 +153,7 @@ fn finished_runs_are_compared_and_shown_again() {
         (test.outcome, test.answer) = (Outcome::Fail, "Kosmui".into());
     }
     folder.write("old.json", &old.to_json().unwrap());
-    let verdict = "6 better, 0 worse: better by more than chance (p = 0.031";
+    let verdict = "6 better, 0 worse: significantly better (p = 0.031";
     for run in ["new.json", "s.tst"] {
         let (code, out, err) = folder.run(&[run, "--compare", "old.json"]);
         assert_eq!(code, 0, "{err}");
@@ -163,7 +163,7 @@ fn finished_runs_are_compared_and_shown_again() {
     let (code, out, _) =
         folder.run(&["old.json", "--compare", "new.json", "--html", "page.html", "--junit", "x.xml"]);
     assert_eq!(code, 1, "the code is that of the run, not of the comparison");
-    assert!(out.contains("0 better, 6 worse: worse by more than chance"), "{out}");
+    assert!(out.contains("0 better, 6 worse: significantly worse"), "{out}");
     let read = |name: &str| fs::read_to_string(folder.0.path().join(name)).unwrap();
     assert!(read("page.html").contains("6 worse") && read("x.xml").contains("failures=\"6\""));
     let (code, _, err) = folder.run(&["old.json", "s.tst"]);

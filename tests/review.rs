@@ -115,14 +115,14 @@ fn a_record_without_moves_is_said_to_have_none() {
         assert!(!said.contains('%') && said.contains("1 position,"), "{said}");
         let root = Tree::parse(written(&folder, "sgf").as_bytes()).unwrap();
         let comment = root.node(root.root()).text("C").unwrap();
-        assert!(comment.contains("Black: no move was judged."), "{comment}");
+        assert!(comment.contains("Black: no move was reviewed."), "{comment}");
         let (json, html) = (written(&folder, "json"), written(&folder, "html"));
         assert!(!json.contains("-0.0") && !html.contains(">-0"), "{json}");
     }
     // Moves of one side only.
     let said = review(&folder, "(;SZ[5];B[cc])", &["--sgf"]);
     let white = said.lines().find(|line| line.starts_with("White")).unwrap();
-    assert!(white.contains("no move was judged") && !white.contains('%'), "{said}");
+    assert!(white.contains("no move was reviewed") && !white.contains('%'), "{said}");
 }
 
 /// ^C ends a review, and the results of the first pass are kept.

@@ -146,7 +146,7 @@ fn character_sets_are_detected_and_errors_reported() {
     ] {
         assert!(log.contains(note), "{note} is missing:\n{log}");
     }
-    assert!(out.contains("the record is cut short: its closing parenthesis is missing"), "{out}");
+    assert!(out.contains("the record is truncated: its closing parenthesis is missing"), "{out}");
     let shown = text(&["replay", "--quiet", "--print", "1", name(&file)]);
     assert!(shown.contains("Event: \u{672c}\u{56e0}\u{574a}\u{6226}\u{30fb}\u{30bd}"), "{shown}");
     assert!(shown.contains("after move 3 of 3"), "{shown}");

@@ -85,7 +85,7 @@ fn piped(path: &Path) -> (Vec<Vec<u8>>, InputCounts) {
             Ok(ControlFlow::Continue(()))
         },
     );
-    result.expect("what cannot be read is a problem, no error");
+    result.expect("unreadable files are problems, not errors");
     (records, seen)
 }
 

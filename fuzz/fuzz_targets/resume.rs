@@ -141,7 +141,7 @@ fn check_match(folder: &Path, bytes: &[u8]) {
             let _ = kosumi_tools::matches::html(first.summary(), first.conditions(), None);
             let _ = first.summary().to_string();
             drop(first);
-            let again = open().expect("what was gone on with can be gone on with");
+            let again = open().expect("a resumed journal can be resumed again");
             assert_eq!(again.summary().games, games);
             // Every complete line in order is kept, except those after a truncated one.
             let lines = bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
@@ -174,7 +174,7 @@ fn selfplay(folder: &Path, bytes: &[u8]) {
         Ok(segment) => {
             let finished = segment.finished().clone();
             drop(segment);
-            assert_eq!(*open().expect("what was gone on with can be gone on with").finished(), finished);
+            assert_eq!(*open().expect("a resumed journal can be resumed again").finished(), finished);
         }
     }
 }

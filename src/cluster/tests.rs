@@ -212,7 +212,7 @@ fn settings_of_the_network_are_those_of_rank_0() {
     let noted = std::mem::take(&mut *noted.lock().expect("lock"));
     assert!(noted.len() > 20 && noted.iter().all(|&it| it == 2.0), "{noted:?}");
     all.first.ask_with(&NetworkSettings { policy_temperature: 2.0, ..NetworkSettings::default() });
-    assert_eq!(all.run(&game, 100, 1).visits, 200, "the same as before");
+    assert_eq!(all.run(&game, 100, 1).visits, 200, "the settings are unchanged");
     all.end();
 }
 
@@ -226,11 +226,14 @@ fn check_sums(kept: &[NodeRecords], game: &Game, report: &SearchReport, placemen
         for (key, node) in nodes {
             assert_eq!(node.in_flight, 0, "a descent is still in progress");
             if home(*key) == rank {
-                assert!(own.insert(*key, node).is_none(), "a node is kept twice");
+                assert!(own.insert(*key, node).is_none(), "a node is stored twice");
                 let through: u32 = node.edges.iter().map(|edge| edge.1).sum();
                 assert_eq!(node.visits, node.own_visits + through);
             } else {
-                assert!(node.edges.is_empty() && node.own_visits == 0, "a stand-in has nothing of its own");
+                assert!(
+                    node.edges.is_empty() && node.own_visits == 0,
+                    "a stand-in has no edges and no evaluations"
+                );
             }
             for &(_, visits, child) in &node.edges {
                 if let Some(child) = child {
@@ -291,7 +294,7 @@ fn descents_over_ranks_are_legal() {
                 let mut all = Ranks::start(&oracle, 4, 1, Placement::Hashed, 2);
                 let report = all.run(&game, 1000, 7);
                 assert_eq!(report.playouts, 1000);
-                assert!(leaves.load(Ordering::Relaxed) > 5, "leaves were looked at");
+                assert!(leaves.load(Ordering::Relaxed) > 5, "leaves were evaluated");
                 assert_eq!(game.check(to_move, report.best_move()), Ok(()));
                 all.end();
             }
@@ -384,8 +387,8 @@ fn a_lost_rank_ends_the_search_with_an_error() {
     let limits = Limits::playouts(100);
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
     let run = |first: &mut Cluster<_, _>| first.run(&SearchParams::for_network(), &empty(5), 1, &context);
-    assert_eq!(run(&mut first).expect_err("nobody is there"), ClusterError::Lost(1));
-    assert_eq!(run(&mut first).expect_err("nor later"), ClusterError::Silent);
+    assert_eq!(run(&mut first).expect_err("the rank is gone"), ClusterError::Lost(1));
+    assert_eq!(run(&mut first).expect_err("the cluster is lost"), ClusterError::Silent);
     // A rank that exists but never answers.
     let mut links = thread_links(2);
     let _silent = links.pop();
@@ -517,7 +520,7 @@ const CLUSTERS: &str = "\
 
 #[test]
 #[ignore = "the table of docs/cluster.md, many minutes: cargo test --profile checked -p kosumi-cluster --lib simulated_clusters -- --ignored --nocapture"]
-#[expect(clippy::print_stdout, reason = "the table is what is asked for")]
+#[expect(clippy::print_stdout, reason = "the test is run for its table")]
 fn simulated_clusters() {
     let game = Game::new(BoardSize::square(19).expect("size"), Rules::default(), 7.5);
     let wanted = std::env::var("KOSUMI_CLUSTERS").unwrap_or(CLUSTERS.to_owned());
@@ -577,7 +580,7 @@ fn vertex(word: &str) -> Move {
 
 #[test]
 #[ignore = "how well clusters choose, many minutes; KOSUMI_POSITIONS names a file with games, a line of moves each: cargo test --profile checked -p kosumi-cluster --lib what_clusters_choose -- --ignored --nocapture"]
-#[expect(clippy::print_stdout, reason = "the table is what is asked for")]
+#[expect(clippy::print_stdout, reason = "the test is run for its table")]
 fn move_quality_of_clusters() {
     let text = std::fs::read_to_string(std::env::var("KOSUMI_POSITIONS").expect("a file")).expect("games");
     let wanted = std::env::var("KOSUMI_CLUSTERS").unwrap_or(COMPARED_CLUSTERS.to_owned());

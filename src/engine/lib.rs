@@ -370,7 +370,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes back the latest move. Returns false if there is no move to take back.
+    /// Takes back the latest move. Returns false if no move can be undone.
     pub fn undo(&mut self) -> bool {
         self.status = None;
         let is_undone = self.game.undo().is_some();

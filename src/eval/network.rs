@@ -628,7 +628,7 @@ mod tests {
         let line = Line::new(&game);
         let mut moves = [Vec::new(), Vec::new()];
         let first = evaluator.evaluate(&line, &mut Rng::new(1), &mut moves[0]);
-        assert_eq!(evaluator.cache().hits_and_misses(), (0, 1), "value and moves with one question");
+        assert_eq!(evaluator.cache().hits_and_misses(), (0, 1), "value and moves need one evaluation");
         evaluator.expand(&line, &mut moves[1]);
         assert_eq!(moves[0], moves[1]);
         // Another worker has the same cache.
@@ -761,7 +761,7 @@ mod tests {
         }
         let mut first = Vec::new();
         evaluator.expand_root(&line, &mut first);
-        assert_eq!(seen[0], probabilities(&first), "the first view is that of the search");
+        assert_eq!(seen[0], probabilities(&first), "the first view is the one of the search");
         let mut wanted: Vec<Vec<f32>> = Vec::new();
         for symmetry in Symmetry::of(game.size()) {
             let prediction = evaluator.predict(&line, symmetry, 0.5).expect("finite");
@@ -855,6 +855,6 @@ mod tests {
         let game = game();
         let line = Line::new(&game);
         let [plain, told] = [&mut other, &mut told].map(|it| it.predict(&line, Symmetry::ALL[0], 0.0));
-        assert_eq!(plain, told, "other networks do not look at it");
+        assert_eq!(plain, told, "other networks ignore the profile");
     }
 }

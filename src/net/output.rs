@@ -35,7 +35,7 @@ pub struct Output {
 
 /// Error for a network whose outputs are infinite or NaN. Its weights are broken although each of them is finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the network's outputs are infinite or not numbers")]
+#[error("the network's outputs are infinite or NaN")]
 pub struct NotFinite;
 
 impl Output {

@@ -168,7 +168,7 @@ impl Policy {
     ///
     /// Panics if `context.legal` does not have one entry per point of `output`.
     pub fn new(output: &Output, context: Context<'_>) -> Policy {
-        assert_eq!(output.policy.len(), context.legal.len(), "a word about every point");
+        assert_eq!(output.policy.len(), context.legal.len(), "the context must cover every point");
         let mixed = |plain: f32, optimistic: Option<f32>| {
             let logit = match optimistic {
                 Some(optimistic) => plain + (optimistic - plain) * context.optimism_share,

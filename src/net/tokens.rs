@@ -151,7 +151,11 @@ impl<R: BufRead> TokenReader<R> {
         match word.parse::<f64>() {
             // The number must also be above zero as an `f32`.
             Ok(number) if number as f32 > 0.0 && number <= most => Ok(number),
-            _ => Err(self.error(ErrorKind::Number { what, word, wanted: "a reasonable number above zero" })),
+            _ => Err(self.error(ErrorKind::Number {
+                what,
+                word,
+                wanted: "a positive number within the limit",
+            })),
         }
     }
 

@@ -122,7 +122,7 @@ mod tests {
         let network = kosumi_net::random::network(&options).unwrap();
         network.write(kosumi_net::Encoding::Binary, std::fs::File::create(&path).unwrap()).unwrap();
         let contender = parse(&format!("builtin:no-model,human-model={},profile=rank_5k", path.display()));
-        assert!(contender.unwrap_err().contains("cannot be used with"), "people do not play by playouts");
+        assert!(contender.unwrap_err().contains("cannot be used with"), "human-like play needs a network");
         let contender = parse(&format!(
             "builtin:human-model={},profile=rank_5k,set=chosenMoveTemperature=0.5",
             path.display()

@@ -36,9 +36,9 @@ Examples:
   kosumi gtp --rules cgos           captures dead stones before it passes
   kosumi gtp --rank 8k              plays like a person of 8 kyu
   kosumi gtp --human-model human.bin.gz --profile rank_5k
-                                    plays what people of 5 kyu play
+                                    plays the moves of people of 5 kyu
   kosumi gtp --autosave games --resume
-                                    goes on with the game that a crash or a power cut interrupted
+                                    resumes the game that a crash or a power cut interrupted
 
 The command kosumi-help lists what the engine understands.")]
 pub(super) struct Arguments {
@@ -110,7 +110,7 @@ impl HumanPlayArguments {
     ) -> anyhow::Result<Option<Arc<Network>>> {
         let network = self.human_model.as_deref().map(|path| engine.model.load_human(path)).transpose()?;
         if self.profile.is_some() && network.is_none() && !first.is_some_and(Network::takes_metadata) {
-            bail!("a profile is for networks of human play: --human-model names one");
+            bail!("a profile needs a human-play network: give one with --human-model");
         }
         Ok(network)
     }
@@ -235,7 +235,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         };
         let on_loss = move |why: &ClusterError| {
             is_one_gone.store(true, Ordering::Relaxed);
-            warn(&format!("{why}: from here on this process searches alone"));
+            warn(&format!("{why}: this process searches alone from now on"));
         };
         match engine.spread_over(link, placement()?, Box::new(on_loss)) {
             true => warn(&format!("searches with {count} ranks")),
@@ -341,12 +341,12 @@ fn resume(arguments: &Arguments, engine: &mut Engine) -> anyhow::Result<Option<P
         (Some(None), None) => bail!("--resume needs a file, or the folder of --autosave"),
     };
     let Some((path, record)) = found else {
-        warn("no unfinished game to go on with");
+        warn("no unfinished game to resume");
         return Ok(None);
     };
     let name = path.display();
-    let warnings = engine.restore(&record).with_context(|| format!("cannot go on with {name}"))?;
+    let warnings = engine.restore(&record).with_context(|| format!("cannot resume {name}"))?;
     warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
-    warn(&format!("goes on with {name} after move {}", engine.game().records().len()));
+    warn(&format!("resumes {name} after move {}", engine.game().records().len()));
     Ok(Some(path))
 }

@@ -31,24 +31,24 @@ use std::time::Duration;
 #[command(after_long_help = "\
 Engines:
   builtin                        Kosumi in this process; one thread, 128 MiB
-  builtin:playouts=500,tree      the same with options of 'kosumi gtp', without dashes; human-model=FILE
-                                 and profile=rank_5k are such options, too
+  builtin:playouts=500,tree      with options of 'kosumi gtp', without dashes, also human-model=FILE
+                                 and profile=rank_5k
   \"gnugo --mode gtp --level 10\"  any GTP engine as a child process; no shell is involved
-Engines that know kata-set-rules are told the rules; others have to be started with them.
+Engines that support kata-set-rules get the rules by this command; others must be started with them.
 
-Forfeits: an illegal move, the refusal of a legal one, an answer that is no move, too much time, or the end of \
-the process loses the game. These losses are counted separately, and the engine is started anew. A game that cannot \
-even begin (an engine does not start, or refuses board, komi, clock or opening) is annulled and tried again; after \
-three attempts the match stops.
+Forfeits: an engine loses the game if it plays an illegal move, refuses a legal one, answers with \
+something else than a move, exceeds its time or exits. Forfeits are counted separately, and the \
+engine is restarted. A game that cannot begin (an engine does not start, or refuses board, komi, \
+clock or opening) is annulled and repeated; the match stops after three attempts.
 
 Dead stones: under rules without removal (cgos, tromp-taylor) all stones count. Otherwise those that both engines list \
 as dead are removed; where they differ, Kosumi judges by playouts, and the record says so.
 
-Stopping: ^C lets the games that are being played come to their end and counts them, as --sprt does: with several \
-games at a time, dropping them would favour the results of short games. A second ^C gives them up. With --log, even \
-'kill -9' loses nothing but the games being played: the same command line with --resume goes on.
+Stopping: after ^C, and after an --sprt verdict, games in progress are finished and counted, because \
+dropping them would favour the results of short games. A second ^C aborts them. With --log, even \
+'kill -9' loses only the games in progress: the same command line with --resume continues the match.
 
-Exit code: 0 the match is complete, or the SPRT has come to a verdict; 1 something failed; 2 the command line is \
+Exit code: 0 the match is complete, or the SPRT has reached a verdict; 1 something failed; 2 the command line is \
 wrong; 130 interrupted before the end.
 
 Examples:
@@ -226,7 +226,7 @@ fn play(arguments: &Arguments, others: Option<(RankLink, Arc<AtomicBool>)>) -> a
     let mut playing = Match::open(conditions, arguments.games, &storage, control)?;
     if let (missing @ 1.., Some(folder)) = (playing.records_missing(), &arguments.sgf) {
         let folder = folder.display();
-        writeln!(io::stderr(), "kosumi: {missing} games of the log have no record in {folder}")?;
+        writeln!(io::stderr(), "kosumi: {missing} games of the log have no game record in {folder}")?;
     }
     let over = playing.summary().games.len() as u64;
     let bar = progress::bar_from(over, arguments.games.into(), progress::WIDE);
@@ -303,7 +303,7 @@ fn catch_interrupts(control: &Arc<Control>) -> anyhow::Result<()> {
         } else {
             let _ = writeln!(
                 io::stderr(),
-                "\ninterrupted: the games being played are finished first; ^C again gives them up"
+                "\ninterrupted: games in progress are finished first; ^C again aborts them"
             );
         }
     };

@@ -106,7 +106,7 @@ impl ModelArguments {
         let network = load(path, options::arithmetic(self.kernel, self.precision)?)?;
         ensure!(
             network.takes_metadata(),
-            "{}: not a network of human play, which is told who plays",
+            "{}: not a human-play network (it has no metadata input)",
             path.display()
         );
         Ok(network)

@@ -71,7 +71,7 @@ pub(super) fn available_arithmetics(
         None => Arithmetic::available(),
     };
     all.retain(|it| precision.is_none_or(|precision| it.precision == precision));
-    anyhow::ensure!(!all.is_empty(), "no kernel computes so");
+    anyhow::ensure!(!all.is_empty(), "no available kernel matches");
     Ok(all)
 }
 

@@ -54,13 +54,13 @@ pub(super) struct PageEngineArguments {
 /// Play on a board in the browser
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Starts a server that only this machine can reach, and opens the browser. What is played there is saved when you say so,
-by the browser, as SGF. Ctrl-C ends it.
+Starts a server that only this machine can reach, and opens the browser. The browser saves a game as SGF when you ask for
+it. Ctrl-C stops the server.
 
 Examples:
   kosumi play                                   a board of 9x9
   kosumi play --boardsize 19                    a large one
-  kosumi play game.sgf                          goes on with a game
+  kosumi play game.sgf                          continues a game
   kosumi play --engine \"gnugo --mode gtp\"       another engine to choose as a player
   kosumi play --no-open --port 8123             prints the address alone")]
 pub(super) struct Arguments {

@@ -47,7 +47,7 @@ pub(super) fn check_processors(rank: usize, threads: usize) {
     let processors = thread::available_parallelism().map_or(threads, usize::from);
     if threads > processors {
         warn(&format!(
-            "rank {rank} has {threads} threads on {processors} processors; mpirun --bind-to none gives it all of its machine"
+            "rank {rank} has {threads} threads on {processors} processors; mpirun --bind-to none lets it use the whole machine"
         ));
     }
 }
@@ -92,7 +92,7 @@ pub(super) fn refuse_mpi() -> anyhow::Result<()> {
     if cfg!(feature = "mpi") && is_rank() {
         let (name, off) = DISABLE_RANKS;
         bail!(
-            "this command is not spread over ranks: start it once; with {name}={off} every process works by itself"
+            "this command does not support MPI: start it once, or set {name}={off} for independent processes"
         );
     }
     Ok(())
@@ -101,11 +101,11 @@ pub(super) fn refuse_mpi() -> anyhow::Result<()> {
 /// Warns that a rank is lost. `pieces` is the number of pieces of work that it had, and `piece` the name of one.
 pub(super) fn note_loss(rank: usize, pieces: usize, piece: &str) {
     let pieces = match pieces {
-        0 => "it had nothing to do".to_owned(),
-        1 => format!("its {piece} is given to another"),
-        _ => format!("its {pieces} {piece}s are given to others"),
+        0 => "it had no work".to_owned(),
+        1 => format!("its {piece} is reassigned"),
+        _ => format!("its {pieces} {piece}s are reassigned"),
     };
-    warn(&format!("rank {rank} is gone: {pieces}"));
+    warn(&format!("rank {rank} is lost: {pieces}"));
 }
 
 /// Writes a warning to the standard error.

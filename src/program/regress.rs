@@ -28,12 +28,12 @@ use std::time::{Duration, Instant};
 /// gogui-regress.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without --engine the tests are taken by Kosumi itself, with one thread and 1000 playouts a move (100 with a network)
+Without --engine Kosumi itself runs the tests, with one thread and 1000 playouts a move (100 with a network)
 unless the options say otherwise: with one thread and a fixed number of playouts or visits, results repeat exactly.
 
 Each suite gets a fresh engine, which runs in the suite's folder. To use all processors, suites are split where a new
-position begins (loadsgf, boardsize, clear_board); what outlives positions, such as komi, is replayed. --whole
-switches that off, for engines whose answers depend on what they were asked before.
+position begins (loadsgf, boardsize, clear_board); settings that outlive a position, such as komi, are replayed. --whole
+disables this, for engines whose answers depend on earlier commands.
 
 Outcomes: pass and fail are as expected, FAIL and PASS are not. A command that the engine does not know is
 'unsupported', not a wrong answer.

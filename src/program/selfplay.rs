@@ -31,7 +31,7 @@ use std::time::Duration;
 Examples:
   kosumi selfplay --out games --games 2000
   kosumi selfplay --out games --games 500 --sizes 9:3,13:2,19 --visits 100 --sgf
-  kosumi selfplay --out tree --visits 60 --training-share 100 --tree 6      what searches ask about, for label.py
+  kosumi selfplay --out tree --visits 60 --training-share 100 --tree 6      positions of search trees, for label.py
   kosumi selfplay --out teacher --model big.bin.gz --visits 0 --training-share 1000    no search: fast, for labels of label.py")]
 pub(super) struct Arguments {
     /// Folder for logs and shards; created if missing
@@ -109,7 +109,7 @@ pub(super) struct Arguments {
 fn weighted_size(text: &str) -> Result<(BoardSize, u32), String> {
     let (size, share) = text.split_once(':').unwrap_or((text, "1"));
     let share = share.parse().ok().filter(|share| (1..=1_000_000).contains(share));
-    Ok((options::board_size(size)?, share.ok_or("the share is no number from 1 to 1,000,000")?))
+    Ok((options::board_size(size)?, share.ok_or("the share is not a number from 1 to 1,000,000")?))
 }
 
 /// Accepts only rules with a name: logs cannot store other ones.

@@ -22,8 +22,8 @@ use std::sync::atomic::Ordering;
 /// playouts. A judge, which searches much longer, determines the loss of each of these moves in win rate, in percent.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The differences are small, and moves are many: a player has some 28 of them in a game on 9x9 and 76 on 19x19. What looks
-good here should be tried in games:
+The losses are per move; a player makes about 28 moves in a game on 9x9 and 76 on 19x19. Verify an improvement in
+games:
 
   kosumi match builtin:playouts=100,set=cpuctExploration=1.3 builtin:playouts=100 --size 9 --games 1000 --jobs 2
 

@@ -199,7 +199,7 @@ mod tests {
         table.record(&b, -1.5, 3.0);
         assert!((table.bias(&a) + 0.25).abs() < 1e-6 && table.bias(&a) == table.bias(&b));
         table.record(&b, 0.25, 0.5);
-        assert!((table.bias(&b) - 0.5).abs() < 1e-6, "in the place of what was noted before");
+        assert!((table.bias(&b) - 0.5).abs() < 1e-6, "the new values replace the old ones");
         table.fade(&b, 0.2);
         table.record(&a, 0.0, 0.0);
         assert!((table.bias(&a) - 0.5).abs() < 1e-6);

@@ -159,7 +159,7 @@ fn a_leaf_is_evaluated_once() {
             assert_eq!(report.waits, 0);
         }
         // Workers that arrive during the evaluation at the end of the only line wait for it.
-        assert!(!is_narrow || report.waits > 0, "the test must meet leaves that are being evaluated");
+        assert!(!is_narrow || report.waits > 0, "the test must reach leaves under evaluation");
     }
 }
 
@@ -255,7 +255,7 @@ fn panic_releases_waiting_workers() {
             let limits = Limits::playouts(40);
             search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false)).playouts
         });
-        assert!(result.is_err(), "the failure is passed on");
+        assert!(result.is_err(), "the panic is propagated");
     }
 }
 
@@ -263,7 +263,7 @@ fn panic_releases_waiting_workers() {
 /// busy. Prints a table.
 #[test]
 #[ignore = "a measurement of some minutes; cargo test --release -p kosumi-search --lib -- --ignored --nocapture many_workers_simulated"]
-#[expect(clippy::print_stdout, reason = "it is run by hand, for what it prints")]
+#[expect(clippy::print_stdout, reason = "the test is run by hand for its output")]
 fn many_workers_simulated() {
     const POSITIONS: u64 = 40;
     let time = Duration::from_millis(20);

@@ -146,7 +146,7 @@ mod tests {
         let wanted = 10.0 - 6.0 * (1.0 - (-0.2f64 / 0.15).exp());
         assert_eq!(children[0].weight, 10.0);
         assert!((children[1].weight - wanted).abs() < 1e-9);
-        assert_eq!(children[2].weight, 30.0, "what is better has earned its visits");
+        assert_eq!(children[2].weight, 30.0, "a better move keeps its weight");
     }
 
     #[test]

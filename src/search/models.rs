@@ -111,7 +111,7 @@ fn last_node_is_allocated_once() {
         };
         run_concurrently(turn, [insert(1), insert(2)]);
         let found = [1, 2].map(|number| table.find(key(number)).is_some());
-        assert!(found[0] != found[1], "one of the two has found room");
+        assert!(found[0] != found[1], "exactly one insertion succeeds");
         assert_eq!(table.node_count(), 1);
     });
 }
@@ -248,7 +248,7 @@ fn leaf_is_evaluated_once_without_deadlock() {
                         table.expand(id, true, || &all);
                     }
                 }
-                assert_eq!(node.sums(), (1, 1), "what was found is seen");
+                assert_eq!(node.sums(), (1, 1), "the result is visible");
             }) as Work
         };
         run_concurrently(turn, [work(), work()]);
@@ -361,7 +361,7 @@ fn one_stop_ends_all_workers() {
                     hears
                 };
                 progress.simulate(pace(2), &mut own, |_| false, |own| *own += 1, is_over, |_| {});
-                assert!(own >= 1, "the first simulation is always played");
+                assert!(own >= 1, "the first simulation is always run");
                 begun.fetch_add(own, Ordering::Relaxed);
             }) as Work
         };

@@ -183,7 +183,7 @@ mod tests {
         assert!(
             pruned(&game, &RootParams { root_prune_useless_moves: false, ..off }, &legal(&game)).is_empty()
         );
-        assert!(pruned(&game, &off, &[play(2, 3)]).is_empty(), "something is left");
+        assert!(pruned(&game, &off, &[play(2, 3)]).is_empty(), "at least one move is left");
     }
 
     #[test]

@@ -275,7 +275,7 @@ mod tests {
             let node = NodeStats { edge_weight, weight, utility_square, ..NodeStats::default() };
             Puct::new(&params, &node).exploring / (edge_weight + 0.01).sqrt()
         };
-        assert!((exploring(0.0, 0.16) - 1.0).abs() < 1e-6, "the prior deviation leaves it as it is");
+        assert!((exploring(0.0, 0.16) - 1.0).abs() < 1e-6, "the prior deviation changes nothing");
         assert!(exploring(10_000.0, 0.16) > exploring(100.0, 0.16));
         assert!(exploring(100.0, 0.5) > exploring(100.0, 0.16));
         assert!(exploring(100.0, 0.16) > exploring(100.0, 0.01));

@@ -76,7 +76,7 @@ impl<T> std::fmt::Debug for ZeroedSlice<T> {
 }
 
 #[cfg(not(loom))]
-#[expect(unsafe_code, reason = "bytes become values at a place that the allocator does not choose")]
+#[expect(unsafe_code, reason = "the values are placed at an aligned offset inside a byte buffer")]
 impl<T: ZeroInit> std::ops::Deref for ZeroedSlice<T> {
     type Target = [T];
 

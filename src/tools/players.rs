@@ -28,7 +28,7 @@ pub enum GtpResponse {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlayerError {
     /// No response in time.
-    #[error("no answer in time")]
+    #[error("no response in time")]
     TimedOut,
     /// The engine has ended, or does not speak GTP.
     #[error("{0}")]

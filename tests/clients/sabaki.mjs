@@ -110,7 +110,7 @@ async function synchronisation(controller) {
   const triple = "B B1, W C1, B A2, W D2, B B3, W C3, B C2, W B2, B pass, W pass, B C2";
   await sync({ komi: 0.5, boardsize: [9, 9], history: history(triple) });
 
-  // What cannot be played is refused, and the state is the same as before.
+  // What cannot be played is refused, and the state is the settings are unchanged.
   const before = await ask(tracker, "move_history");
   const refused = await tracker.queueCommand({ name: "play", args: ["B", "B1"] });
   assert.ok(refused.error);

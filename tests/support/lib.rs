@@ -108,7 +108,7 @@ pub fn require<T>(need: Requirement, found: Result<T, String>) -> Option<T> {
 
 fn skip(need: Requirement, missing: &str) {
     let must_run = env::var(MUST_RUN).unwrap_or_default();
-    assert!(!need.is_named_in(&must_run), "{missing} ({MUST_RUN}={must_run} forbids to skip this test)");
+    assert!(!need.is_named_in(&must_run), "{missing} ({MUST_RUN}={must_run} forbids skipping this test)");
     // The test harness names a thread after its test.
     let thread = thread::current();
     let line = format!("{}: {missing} ({})\n", thread.name().unwrap_or("a test"), need.name());
@@ -151,10 +151,7 @@ pub fn gnugo() -> Option<PathBuf> {
         Some(named) => Some(named),
         None => usual.into_iter().find(|file| file.is_file()),
     };
-    require(
-        Requirement::GnuGo,
-        found.ok_or_else(|| "there is no gnugo in GNUGO, PATH or /usr/games".to_owned()),
-    )
+    require(Requirement::GnuGo, found.ok_or_else(|| "no gnugo in GNUGO, PATH or /usr/games".to_owned()))
 }
 
 /// Returns the path of the small built-in network, for the variable `KOSUMI_MODEL`. With the large network, pages and

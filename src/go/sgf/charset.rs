@@ -80,7 +80,7 @@ impl Charset {
         let why = match named {
             None => "the record names no character set".to_owned(),
             Some(label) if encoding_of(label.as_bytes()).is_none() => {
-                format!("the record names a character set that is not known, “{label}”")
+                format!("the record names an unknown character set, “{label}”")
             }
             Some(label) => format!("the text is not in the character set that the record names, “{label}”"),
         };
@@ -90,9 +90,9 @@ impl Charset {
             Source::Utf8 if named.is_none_or(|label| encoding_of(label.as_bytes()) == Some(UTF_8)) => None,
             Source::Utf8 | Source::Guessed => Some(format!("{why}: read as {name}")),
             Source::Utf16 => Some(format!("read as {name}")),
-            Source::DamagedUtf8(1) => Some("read as UTF-8; one place is no text and was replaced".to_owned()),
+            Source::DamagedUtf8(1) => Some("read as UTF-8; one invalid sequence was replaced".to_owned()),
             Source::DamagedUtf8(count) => {
-                Some(format!("read as UTF-8; {count} places are no text and were replaced"))
+                Some(format!("read as UTF-8; {count} invalid sequences were replaced"))
             }
         }
     }

@@ -53,8 +53,8 @@ impl Product<'_> {
     pub(super) fn check(&self) {
         let last =
             self.offsets.iter().max().map_or(0, |offset| offset + (BLOCK - 1) * self.channels + CHANNELS);
-        assert!(self.grid.len() >= last, "the grid holds all points of the block for each step");
-        assert!(self.weights.len() >= self.offsets.len() * 2 * TILE, "two tiles of weights for each step");
+        assert!(self.grid.len() >= last, "the grid is too short for the block");
+        assert!(self.weights.len() >= self.offsets.len() * 2 * TILE, "the weights need two tiles per step");
         assert!(!self.offsets.is_empty());
     }
 }
@@ -73,7 +73,7 @@ pub(super) struct TileUnit {
     pub(super) to_grid: fn(&Grid, &[f32], &mut [u16]),
 }
 
-/// Layout of boards of one size with margins for windows of one size.
+/// Layout of the boards have different sizes with margins for windows of one size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     batch: Batch,

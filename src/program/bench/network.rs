@@ -141,7 +141,10 @@ fn measure<F: FnMut(&[&Input]) -> anyhow::Result<()>>(
     };
     let speeds: Vec<anyhow::Result<f64>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a thread that evaluates")).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("an evaluating thread does not panic"))
+            .collect()
     });
     speeds.into_iter().sum()
 }

@@ -19,7 +19,7 @@ const MAX_MOVES: usize = 400;
 pub(super) fn run(out: &mut impl Write) -> anyhow::Result<()> {
     let network = Arc::new(Network::built_in(BuiltIn::Small).context("the built-in network")?);
     let heading =
-        "size   moves   regions asked about   known   nodes read   nodes saved   status, ms a position";
+        "size   moves          regions read   cached   nodes read   nodes saved   status, ms a position";
     writeln!(out, "\n{heading}")?;
     for (side, visits) in GAMES {
         let settings = EngineSettings {

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 /// List the KataGo networks of other programs on this machine
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Looks where KaTrain, KataGo, Lizzie, LizzieYzy, LizGoban, Sabaki, Ogatak and others keep networks or
-say where one is, and in the folders into which people download. Nothing is changed, and nothing is
-used without being named: kosumi gtp --model FILE plays with a network.
+Searches the folders and settings of KataGo, KaTrain, Lizzie, LizzieYzy, LizGoban, Sabaki, Ogatak and
+others, and the usual download folders. Nothing is changed, and no network is used automatically:
+kosumi gtp --model FILE plays with one.
 
 Evaluations a second are those of an empty 19x19 board on one thread.")]
 pub(super) struct Arguments {
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let found = networks::find(&SearchRoots { platform: Platform::here(), home, root: root.into(), folders });
     let mut out = io::stdout().lock();
     if found.is_empty() {
-        writeln!(out, "No networks were found. Folders can be named: kosumi net find FOLDER")?;
+        writeln!(out, "No networks were found. Search further folders with: kosumi net find FOLDER")?;
         return Ok(());
     }
     let rows: Vec<[String; 5]> = found.iter().map(|it| row(it, !arguments.no_speed)).collect();

@@ -38,18 +38,17 @@ Every position is searched, and every move compared with the search's first choi
   blunder ??      from 20 % on
   better !        if it is better than the first choice by 5 % or more
 
-but only if the loss is at least 2.5 times its standard error: with few simulations little can be
-said. That error is measured: some positions are searched twice. It is the error of chance alone;
-the evaluator can be wrong about a position and sure of it.
+but only if the loss is at least 2.5 times its standard error. The standard error is measured by
+searching some positions twice. It covers only random errors of the search, not systematic errors
+of the evaluator.
 
-GAME.review.sgf is written, with comments, better variations and marks, for Sabaki and other
-programs, and GAME.review.html, a page that needs nothing else and works without a network, into
-the current directory or where -o says. Several records are reviewed one after the other, or under mpirun each by one
-of its processes.
+Writes GAME.review.sgf, with comments, better variations and marks, for Sabaki and other programs,
+and GAME.review.html, a self-contained page that works offline, into the current directory or to the
+path of -o. Several records are reviewed one after the other, or in parallel by the ranks of mpirun.
 
 Unless --playouts, --time or --no-model is given, there are three passes. The first takes half a minute at most for a
 game, with the small built-in network. The second and the third search with 25 and 200 simulations. Each replaces the
-files of the one before. ^C ends the review with what is known.
+files of the previous pass. ^C ends the review and keeps the results so far.
 
 Examples:
   kosumi review game.sgf                           three passes, the last with 200 simulations a position
@@ -153,7 +152,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let _ = (0..games.len()).all(send);
         };
         let work = |&index: &usize| -> Result<ReviewResult, String> {
-            let outputs = games.get(index).ok_or("the ranks are not of one version")?;
+            let outputs = games.get(index).ok_or("the ranks run different versions")?;
             let study = ReviewJob { arguments, threads: Some(threads), network: network.as_ref(), is_alone };
             let found = study.game(outputs, &is_stopped, &mut |news| match news {
                 ReviewEvent::Progress { pass, done, total } => {
@@ -247,13 +246,13 @@ impl ReviewJob<'_> {
             if interrupted() {
                 ensure!(
                     reviewed.review.analyses.iter().any(Option::is_some),
-                    "stopped before anything was known; nothing is written"
+                    "stopped before the first result; nothing is written"
                 );
                 return build_result(
                     outputs,
                     &reviewed,
                     start.elapsed(),
-                    "stopped; these are what is known".to_owned(),
+                    "stopped; the results are incomplete".to_owned(),
                 );
             }
             if number + 1 == passes.len() {
@@ -261,14 +260,14 @@ impl ReviewJob<'_> {
             }
             let network = if number == 0 { " by the small network" } else { "" };
             let behind = format!(
-                "pass {} of {}{network}; longer searches follow and replace it, ^C ends them",
+                "pass {} of {}{network}; longer passes follow and replace it, ^C stops them",
                 number + 1,
                 passes.len(),
             );
             tell(ReviewEvent::Found(build_result(outputs, &reviewed, start.elapsed(), behind)?))?;
             known = Some(reviewed);
         }
-        bail!("there is nothing to do")
+        bail!("the review has no passes")
     }
 
     /// Returns the passes of a review, the shortest first.
@@ -342,7 +341,7 @@ fn build_result(
 
 /// Serves the page with a running engine.
 fn live(arguments: &Arguments) -> anyhow::Result<()> {
-    let [file] = &arguments.files[..] else { bail!("--live shows one game") };
+    let [file] = &arguments.files[..] else { bail!("--live accepts a single file") };
     let bytes = nth_game(file, arguments.game)?;
     let network = arguments.model.load()?;
     let threads = arguments.threads.map(usize::from);
@@ -358,7 +357,7 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
             let game = ParsedGame { scope: Scope { from: usize::MAX, to: 0, ..game.scope }, ..game };
             let study = ReviewJob { arguments: &bare, threads: Some(1), network: None, is_alone: true };
             let passes = study.passes(&game).map_err(|error| format!("{error:#}"))?;
-            let pass = passes.last().ok_or("there is nothing to do")?;
+            let pass = passes.last().ok_or("the review has no passes")?;
             Ok(study.pass(&game, pass, &|| false, &mut |_, _| {}))
         }),
         whole: Box::new(move |bytes, progress, show| {
@@ -434,10 +433,7 @@ impl ParsedGame {
 /// Writes a table with the results of both players and the worst moves.
 fn write_summary(out: &mut impl Write, reviewed: &Reviewed) -> io::Result<()> {
     if reviewed.line.move_count() == 0 {
-        return writeln!(
-            out,
-            "the record has no moves: there is nothing to judge, and only its position was searched"
-        );
+        return writeln!(out, "the record has no moves: only its position was searched");
     }
     writeln!(
         out,
@@ -448,7 +444,7 @@ fn write_summary(out: &mut impl Write, reviewed: &Reviewed) -> io::Result<()> {
         let [_, inaccuracies, mistakes, blunders] = player.classes;
         if player.moves == 0 {
             let name = reviewed.facts.players[color].as_deref().unwrap_or_default();
-            writeln!(out, "{:<8} {:>5}  {:<70}  {name}", color.to_string(), 0, "no move was judged")?;
+            writeln!(out, "{:<8} {:>5}  {:<70}  {name}", color.to_string(), 0, "no move was reviewed")?;
             continue;
         }
         writeln!(

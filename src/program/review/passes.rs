@@ -45,8 +45,8 @@ pub(super) fn completed_by_earlier(earlier: Option<Reviewed>, mut later: Reviewe
     let first = later.review.first_judged(&later.line);
     let Some(earlier) = earlier else {
         later.facts.warnings.push(match first {
-            Some(first) => format!("the review was stopped: no move before move {first} was judged"),
-            None => "the review was stopped before any move was judged".to_owned(),
+            Some(first) => format!("the review was stopped: no move before move {first} was reviewed"),
+            None => "the review was stopped before any move was reviewed".to_owned(),
         });
         return later;
     };
@@ -56,7 +56,7 @@ pub(super) fn completed_by_earlier(earlier: Option<Reviewed>, mut later: Reviewe
         return reviewed;
     };
     later.facts.warnings.push(format!(
-        "the review was stopped: moves before move {first} were judged by shorter searches, {}",
+        "the review was stopped: moves before move {first} were reviewed by shorter searches, {}",
         earlier.facts.effort
     ));
     later.review = later.review.completed_by(&earlier.review, &later.line);

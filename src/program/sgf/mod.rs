@@ -13,8 +13,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Files may hold one game or millions, plain or compressed (.gz, .zst) or in .zip archives; folders are read with all
-folders below them, and \"-\" is the standard input. Memory stays the same whatever the size. What cannot be read is
-reported with file and byte, and skipped.
+subfolders, and \"-\" is the standard input. Memory does not depend on the size. Unreadable records are reported with
+file and byte, and skipped.
 
 Examples:
   kosumi sgf stats games/

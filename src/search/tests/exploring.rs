@@ -195,7 +195,7 @@ fn unstored_moves_of_people_are_explored() {
     theirs.sort_by(|a, b| b.1.probability().total_cmp(&a.1.probability()));
     let node = search.table.node(search.table.find(line.graph_key()).expect("a node"));
     let most = search.table.edges(node).max_by_key(|edge| edge.visits()).expect("moves");
-    assert_eq!(most.mv(), theirs[0].0, "weighed so much, the prior decides");
+    assert_eq!(most.mv(), theirs[0].0, "with this weight, the prior decides");
     assert!(search.table.edges(node).count() > 8, "moves behind the first run");
     // Without the priors of people, the move is not even stored.
     let mut plain = puct_search(HashPolicy, 1);

@@ -132,7 +132,7 @@ fn check_sums<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current: 
             visits += edge_visits;
             if is_current && edge_visits > 0 {
                 let child = table.node(edge.child().expect("a visited edge has a child"));
-                assert_eq!(child.value_fixed(), seen, "the edge knows what its child is worth");
+                assert_eq!(child.value_fixed(), seen, "the edge has its child's value");
             }
         }
         assert_eq!(node.sums(), (sum, visits));
@@ -370,7 +370,7 @@ fn probabilities_guide_the_search() {
     let likeliest = report.moves.iter().map(probability).fold(0.0, f32::max);
     let unvisited = report.moves.iter().filter(|entry| entry.visits == 0).map(probability);
     assert!(unvisited.fold(0.0, f32::max) < likeliest, "the likeliest move was visited");
-    assert!(report.moves.iter().any(|entry| entry.visits == 0), "what is unlikely waits");
+    assert!(report.moves.iter().any(|entry| entry.visits == 0), "unlikely moves are unvisited");
     let more = run(&mut puct_search(HashPolicy, 1), &game, 5000, 1);
     let best_value = |report: &SearchReport| report.moves[0].value;
     assert!(best_value(&more) > more.value, "visits go where values are high: {}", more.value);
@@ -415,11 +415,11 @@ fn root_symmetries_grow_with_visits() {
         edges[..5].iter().map(|&(_, prior)| prior).collect::<Vec<_>>()
     };
     assert_eq!(priors(15), [1.0, 0.0, 0.0, 0.0, 0.0]);
-    assert_eq!(priors(1), [0.5, 0.5, 0.0, 0.0, 0.0], "the second view at 16 visits");
+    assert_eq!(priors(1), [0.5, 0.5, 0.0, 0.0, 0.0], "the second symmetry at 16 visits");
     let all = priors(500);
     assert!(all[..4].iter().all(|prior| (prior - 0.25).abs() < 0.003) && all[4] == 0.0, "{all:?}");
     priors(100);
-    assert_eq!(farthest.load(Ordering::Relaxed), 3, "there is no fifth side");
+    assert_eq!(farthest.load(Ordering::Relaxed), 3, "there is no fifth symmetry");
 }
 
 #[test]
@@ -684,7 +684,7 @@ fn the_roots_probabilities_have_a_temperature() {
     let plain = priors(1.0);
     let (hot, cold) = (priors(4.0), priors(0.25));
     assert!(hot < 0.8 * plain && cold > 1.5 * plain, "{hot} {plain} {cold}");
-    assert_eq!(priors(1.0), plain, "the temperature can be taken back");
+    assert_eq!(priors(1.0), plain, "the temperature can be reset");
 }
 
 #[test]
@@ -875,7 +875,7 @@ fn path_samples_are_uniform() {
         let most = 5.0 * (wanted * (1.0 - wanted) / f64::from(draws)).sqrt();
         assert!((share - wanted).abs() <= most, "{mv:?}: {share} instead of {wanted}");
     }
-    assert!(search.sample_path(&empty(6), &mut rng).is_empty(), "nothing is known there");
+    assert!(search.sample_path(&empty(6), &mut rng).is_empty(), "the position is unknown");
 }
 
 #[test]
@@ -896,7 +896,7 @@ fn noise_visits_do_not_count_as_merit() {
     let noisy = [0.01, 0.02, 0.03, 0.04].map(|weight| {
         let report = searched(Some(&RootNoise::new(weight, &[(least, 1.0)], 0.0)));
         let after = report.find(least).expect("a move");
-        assert_eq!(after.prior, before.prior, "what the evaluator says stays");
+        assert_eq!(after.prior, before.prior, "the prior stays");
         (after.visits, after.merit)
     });
     assert!(noisy.is_sorted() && noisy[3].0 > before.visits + 5, "{} {noisy:?}", before.visits);
@@ -912,5 +912,5 @@ fn noise_visits_do_not_count_as_merit() {
         assert!(entry.merit <= entry.visits as f32);
     }
     let visits = |report: &SearchReport| report.moves.iter().map(|entry| entry.visits.min(5)).sum::<u32>();
-    assert!(visits(&forced) > visits(&plain), "more moves are looked at a few times");
+    assert!(visits(&forced) > visits(&plain), "more moves get a few visits");
 }

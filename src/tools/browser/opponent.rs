@@ -101,7 +101,7 @@ impl EngineSession {
             Move::Pass
         } else {
             let point = size.points().find(|point| point.to_string().eq_ignore_ascii_case(&answer));
-            Move::Play(point.ok_or_else(|| format!("no move: {answer}"))?)
+            Move::Play(point.ok_or_else(|| format!("invalid move: {answer}"))?)
         };
         let mut after = game.clone();
         after.play(color, mv).map_err(|reason| format!("{mv}: {reason}"))?;

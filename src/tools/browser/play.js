@@ -1,24 +1,24 @@
 "use strict";
 
-// The page of a game: what is shown, and what clicks, fingers and keys say to the program. It knows no rules of Go.
+// Page of a game: draws the state, and sends the user's actions to the program. It knows no rules of Go.
 (() => {
   const get = id => document.getElementById(id);
   const COLORS = { B: 1, W: 2 }, OTHER = { B: "W", W: "B" }, NAMES = { B: "black", W: "white" };
   const LOSSES = [50, 100];
   let choices = null, state = null, board = null, cursor = null, packed = null, positions = [], chart = null;
-  // The number of moves after which the game is looked at; null follows the game.
+  // Number of moves after which the position is shown; null follows the game.
   let view = null;
-  // What the engine says of the position, what for, and the line that is shown.
+  // Latest report of the engine with its purpose, and the variation that is shown.
   let thought = null, line = null, isPinned = false, pending = -1;
   const rates = [];
 
-  // ---- Words ----
+  // ---- Texts ----
 
   const colorName = color => text(NAMES[color]);
 
   const say = words => { get("say").textContent = words; };
 
-  // ---- The connection ----
+  // ---- Connection ----
 
   let session = null;
   const link = new Link(message => {
@@ -49,16 +49,16 @@
     say(words);
   }
   let notice = "";
-  // The file that was opened last.
+  // Latest opened file.
   let opened = null;
 
-  // A state of the table: everything there is to draw.
+  // Handles a state of the table, which contains everything to draw.
   function take(next) {
     const before = state;
     const isNewRun = session !== null && session !== next.session;
     session = next.session;
     if (isNewRun && before && before.moves.length && !next.moves.length) {
-      // The program was started anew: it is told where the game was.
+      // The server was restarted. Send it the record of the game.
       ask("restore", { text: before.record, black: before.seats.B, white: before.seats.W });
     }
     const isLonger = !before || next.moves.length !== before.moves.length || next.phase !== before.phase;
@@ -102,7 +102,7 @@
     return lifted ? `${words}, ${text("takes", { count: lifted.length / 2 })}` : words;
   }
 
-  // ---- The board ----
+  // ---- Board ----
 
   function makeBoard() {
     const stars = new Packed(state.columns).points(state.stars);
@@ -147,7 +147,7 @@
     get("board-title").textContent = `${text("board")} ${state.columns}×${state.rows}, ${last}`;
   }
 
-  // A click, a tap, or Enter.
+  // Handles a click, a tap, or Enter.
   function choose(point) {
     if (point < 0) return;
     if (state.phase === "marking") {
@@ -176,7 +176,7 @@
     if (cursor.point >= 0) cursor.place(-1);
     const isNarrow = root.clientWidth / state.columns < 30;
     if (event.pointerType === "touch" && isNarrow && isPersonsTurn() && !here().stones[point] && pending !== point) {
-      // A finger is wider than a point: the second tap plays.
+      // A finger is wider than a point, so only the second tap plays.
       pending = point;
       show();
       return;
@@ -203,7 +203,7 @@
     showBoard();
   }
 
-  // ---- Everything beside the board ----
+  // ---- Side panels ----
 
   function seatName(color) {
     const seat = state.seats[color];
@@ -315,12 +315,12 @@
     showCurve();
   }
 
-  // The curve of what is known; while two play in earnest, it is not shown.
+  // Draws the curve of known win rates. It is hidden while a person plays, unless analysis is on.
   function showCurve() {
     const isWanted = state.analysed || state.phase === "over" || !["B", "W"].some(color => state.seats[color].kind === "person");
     const values = Array.from({ length: moveCount() + 1 }, (_, index) => rates[index] ?? null);
     for (let index = 1; index + 1 < values.length; index++) {
-      // Where only one player's moves are known, the curve goes on between them.
+      // If only one player's moves have values, the curve interpolates between them.
       if (values[index] === null && values[index - 1] !== null && values[index + 1] !== null) {
         values[index] = (values[index - 1] + values[index + 1]) / 2;
       }
@@ -444,7 +444,7 @@
     event.preventDefault();
   });
 
-  // All stones, for whoever does not see them.
+  // Lists all stones, for screen readers.
   function positionWords() {
     const of = color => Array.from(here().stones, (stone, point) => stone === color ? board.name(point) : "").filter(Boolean).join(" ");
     return `${statusWords()}. ${colorName("B")}: ${of(1) || "–"}. ${colorName("W")}: ${of(2) || "–"}.`;

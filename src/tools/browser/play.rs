@@ -138,8 +138,8 @@ pub fn play(
     let mut notes = Vec::new();
     if let Some(bytes) = &first.record {
         notes = table.load(bytes, first.is_partial).map_err(|bad| {
-            let why = if bad.text.is_empty() { "it is too long".to_owned() } else { bad.text };
-            io::Error::other(format!("the record cannot be gone on with: {why}"))
+            let why = if bad.text.is_empty() { "it has too many moves".to_owned() } else { bad.text };
+            io::Error::other(format!("the record cannot be loaded: {why}"))
         })?;
     }
     let tell = events.clone();

@@ -66,12 +66,12 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> io::Error {
     let port = address.port();
     let text = match error.kind() {
         io::ErrorKind::AddrInUse => format!(
-            "port {port} is used by another program, perhaps by another Kosumi: end it, or choose another port with --port, 0 for \
-             any that is free"
+            "port {port} is used by another program, perhaps by another Kosumi: end that program, or choose \
+             another port with --port (0 for a free one)"
         ),
         io::ErrorKind::PermissionDenied => {
             format!(
-                "port {port} is not for ordinary users: choose another one with --port, from 1024 on or 0 for any that is free"
+                "port {port} requires special privileges: choose another port with --port (1024 or higher, or 0 for a free one)"
             )
         }
         _ => format!("cannot listen on {address}: {error}"),

@@ -269,7 +269,7 @@ impl<'a, F: FnMut(Batch) -> bool> BatchReader<'a, F> {
             self.batch.unpacked += length as u64;
             if self.limits.is_exceeded(packed(), *total) {
                 let times = *total / packed().max(1);
-                return Err(io::Error::other(format!("it unpacks to more than {times} times its size")));
+                return Err(io::Error::other(format!("it decompresses to more than {times} times its size")));
             }
             records.split(&mut |piece| self.add_piece(source, &mut game, piece));
             if length == 0 {

@@ -316,7 +316,7 @@ fn analyze(
     session.begin_stream()?;
     let watch = session.watch();
     let mut on_report = |_: &Game, report: &SearchReport| {
-        // An error means that the controller is gone, which the watch reports too.
+        // An error means that the controller has closed the connection, which the watch reports too.
         let _ = session.stream(&info_line(dialect, &request, report));
     };
     let interrupted = || watch.input_pending();

@@ -17,9 +17,9 @@ const ANALYZE_COMMANDS: &[&str] = &[
     "sboard/Root Win Rates/kosumi-root_winrates",
     "pspairs/Best Moves/kosumi-best_moves",
     "var/Principal Variation/kosumi-variation",
-    "var/Variation Behind Move/kosumi-variation %p",
+    "var/Variation After Move/kosumi-variation %p",
     "hstring/Search Statistics/kosumi-statistics",
-    "none/Forget Search/clear_cache",
+    "none/Clear Search/clear_cache",
     "pspairs/Priors/kosumi-priors",
     "dboard/Ownership/kosumi-ownership",
     "dboard/Ownership By Network/kosumi-network_ownership",
@@ -125,7 +125,7 @@ pub(super) fn setup_player(
 ) -> CommandResult {
     let color = super::text::color(arguments)?;
     if !commands.engine.game().records().is_empty() {
-        return Err(Failure::new("there are moves on the board"));
+        return Err(Failure::new("moves have been played"));
     }
     commands.engine.set_to_move(color);
     Ok(Response::empty())
@@ -140,7 +140,7 @@ fn stones(commands: &Commands, arguments: &mut Arguments<'_>) -> Result<Vec<(Poi
         let point = vertex_move(commands.size(), vertex).and_then(Move::point);
         let point = point.ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))?;
         if stones.iter().any(|&(other, _)| other == point) {
-            return Err(Failure::new(format!("{point} is named twice")));
+            return Err(Failure::new(format!("{point} occurs twice")));
         }
         stones.push((point, color));
     }

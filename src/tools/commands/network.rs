@@ -72,8 +72,8 @@ pub(super) fn raw_human(
     let mut text = String::new();
     for (number, view) in views(arguments)? {
         let prediction = commands.engine.predict_human(color, view);
-        let prediction =
-            prediction.ok_or_else(|| Failure::new("no network of human play: --human-model names one"))?;
+        let prediction = prediction
+            .ok_or_else(|| Failure::new("no network of human play; load one with --human-model"))?;
         let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
         write_raw(commands, color, number, &prediction, &mut text);
     }

@@ -88,7 +88,7 @@ fn quoted(line: &str) -> Result<Option<(String, &str)>, Failure> {
             _ => name.push(character),
         }
     }
-    Err(Failure::new("a quotation mark is missing"))
+    Err(Failure::new("the closing quotation mark is missing"))
 }
 
 fn words(text: &str) -> Vec<String> {

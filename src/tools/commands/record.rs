@@ -61,7 +61,7 @@ fn contents(path: &Path) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err("it is too large for a record".to_owned());
+        return Err("the file is too large for a game record".to_owned());
     }
     Ok(bytes)
 }

@@ -69,8 +69,8 @@ pub(super) fn final_score(
     let status = commands.engine.final_status();
     if status.open_points > 0 {
         (commands.note)(&format!(
-            "final_score: the game is not finished; {} points that are nobody's yet went to whom they are likely \
-             to belong to",
+            "final_score: the game is not finished; {} points of unfinished regions are counted for their likely \
+             owners",
             status.open_points
         ));
     }

@@ -76,7 +76,7 @@ impl Journal {
         let (log, mut bytes) = LineLog::open(path, "match")?;
         let (past, complete) = read(&bytes).with_context(|| format!("{} is damaged", path.display()))?;
         if past.header.is_some() && !resume {
-            bail!("{} exists; --resume goes on with it", path.display());
+            bail!("{} exists; use --resume to continue it", path.display());
         }
         // The first line may be torn as well.
         let common = bytes.len().min(FIRST_BYTES.len());
@@ -131,14 +131,14 @@ fn read(bytes: &[u8]) -> anyhow::Result<(LogContent, usize)> {
         let number = index + 1;
         match line {
             LogLine::Match(header) if index == 0 && header.version == VERSION => past.header = Some(header),
-            LogLine::Match(_) => bail!("line {number}: another match begins, or one of another version"),
+            LogLine::Match(_) => bail!("line {number}: start of another match, or of one of another version"),
             _ if index == 0 => bail!("line 1: the settings of the match are missing"),
             LogLine::Game(record) => {
                 if record.number == 0 {
                     bail!("line {number}: game 0, but the first game is game 1");
                 }
                 if !seen.insert(record.number) {
-                    bail!("line {number}: game {} is there twice", record.number);
+                    bail!("line {number}: game {} occurs twice", record.number);
                 }
                 past.games.push(*record);
             }

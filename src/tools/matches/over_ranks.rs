@@ -76,7 +76,7 @@ fn rank_message(event: WorkerEvent) -> WorkerMessage {
             serde_json::to_vec(&Annulled { number, reason }).map(WorkerMessage::Note)
         }
         WorkerEvent::Failed(error) => Ok(WorkerMessage::Failed(format!("{error:#}"))),
-        WorkerEvent::Lost { rank, .. } => Ok(WorkerMessage::Failed(format!("rank {rank} is gone"))),
+        WorkerEvent::Lost { rank, .. } => Ok(WorkerMessage::Failed(format!("rank {rank} is lost"))),
     };
     told.unwrap_or_else(|error| WorkerMessage::Failed(error.to_string()))
 }

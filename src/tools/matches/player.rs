@@ -44,9 +44,9 @@ impl std::fmt::Display for PlayerFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             PlayerFault::Refused(message) => write!(f, "refused: {message}"),
-            PlayerFault::TimedOut => f.write_str("no answer in time"),
+            PlayerFault::TimedOut => f.write_str("no response in time"),
             PlayerFault::Ended(message) | PlayerFault::Nonsense(message) => f.write_str(message),
-            PlayerFault::Aborted => f.write_str("given up"),
+            PlayerFault::Aborted => f.write_str("aborted"),
         }
     }
 }
@@ -209,7 +209,7 @@ impl MatchPlayer {
             }
             if left <= SLICE || stray.len() >= MOST_STRAY_LINES {
                 let Some(last) = stray.last() else { return Err(PlayerFault::TimedOut) };
-                return Err(PlayerFault::Nonsense(format!("wrote no answer but {last:?}")));
+                return Err(PlayerFault::Nonsense(format!("no response, but output {last:?}")));
             }
         }
     }
@@ -314,8 +314,9 @@ impl MatchPlayer {
             return Ok((PlayerDecision::Resign, opinion));
         }
         let shown = || text.chars().take(60).collect::<String>();
-        let vertex =
-            text.parse::<Vertex>().map_err(|_| PlayerFault::Nonsense(format!("answered {:?}", shown())))?;
+        let vertex = text
+            .parse::<Vertex>()
+            .map_err(|_| PlayerFault::Nonsense(format!("invalid response {:?}", shown())))?;
         // A pass may be decided without a search. The report is then not about the pass.
         let is_about = |opinion: &MoveEvaluation| {
             opinion.variation.first().is_none_or(|first| first.parse::<Vertex>() == Ok(vertex))

@@ -51,7 +51,7 @@ impl Ending {
             Ending::Refused => "refusal",
             Ending::Crash => "crash",
             Ending::Time => "time",
-            Ending::Nonsense => "nonsense",
+            Ending::Nonsense => "invalid response",
         }
     }
 }
@@ -180,7 +180,7 @@ impl fmt::Display for GameRecord {
         for side in Side::BOTH {
             if let Some(score) = self.final_scores[side as usize].as_ref().filter(|_| self.disputed_by(side))
             {
-                write!(f, "  {side} says {score}")?;
+                write!(f, "  {side} reports {score}")?;
             }
         }
         Ok(())
@@ -264,7 +264,7 @@ impl GameRecord {
         for side in Side::BOTH {
             if let Some(score) = self.final_scores[side as usize].as_ref().filter(|_| self.disputed_by(side))
             {
-                lines.push(format!("{side} says {score}"));
+                lines.push(format!("{side} reports {score}"));
             }
         }
         lines.join("\n")

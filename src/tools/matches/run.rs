@@ -242,7 +242,7 @@ fn engines(players: Option<&[MatchPlayer; 2]>, past: &LogContent) -> anyhow::Res
         (Some(before), Some(now)) => {
             for (name, before, now) in [("A", &before[0], &now[0]), ("B", &before[1], &now[1])] {
                 if before != now {
-                    bail!("the log is of another match: {name} was {before}, is {now}");
+                    bail!("the log belongs to another match: {name} was {before}, is {now}");
                 }
             }
             Ok(now)

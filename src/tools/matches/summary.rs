@@ -374,8 +374,8 @@ impl fmt::Display for Summary {
             0 => Ok(()),
             repeats => writeln!(
                 f,
-                "{repeats} of the games repeat an earlier one move for move and say nothing new, so the intervals are too narrow; \
-                 --openings 4 gives more openings"
+                "{repeats} of the games repeat an earlier one move for move and add no information, so the intervals \
+                 are too narrow; --openings 4 gives more openings"
             ),
         }
     }
@@ -398,7 +398,7 @@ impl Summary {
             },
         ];
         if conduct.overstep > 0.0 {
-            parts.insert(1, format!("clock overstepped by up to {:.2} s", conduct.overstep));
+            parts.insert(1, format!("time exceeded by up to {:.2} s", conduct.overstep));
         }
         for (count, what) in [
             (conduct.other_scores as usize, "other scores than the referee"),

@@ -283,7 +283,7 @@ fn faults_of_processes() {
     for (genmove, ending, detail) in [
         ("exit 3", Ending::Crash, "exit status: 3"),
         ("kill -9 $$", Ending::Crash, "signal: 9"),
-        ("sleep 5", Ending::Time, "no answer in time"),
+        ("sleep 5", Ending::Time, "no response in time"),
         ("echo thinking; sleep 5", Ending::Nonsense, "thinking"),
         ("printf '= what?\\n\\n'", Ending::Nonsense, "what?"),
         ("printf '? cannot\\n\\n'", Ending::Refused, "cannot"),

@@ -291,7 +291,7 @@ fn collect_in_order<P, R>(
             }
         }
         while let Some(result) = early.remove(&next) {
-            let piece = shelf.remove(next).context("a piece that nobody has made")?;
+            let piece = shelf.remove(next).context("a result of an unknown piece")?;
             if collect(&piece, result)?.is_break() {
                 return Ok(());
             }
@@ -330,11 +330,11 @@ where
     let (sender, told) = mpsc::channel();
     let do_piece = |number: u32| -> anyhow::Result<Vec<u8>> {
         let piece = serde_json::from_slice(&pieces.take_contents(number))
-            .context("the ranks are not of one version")?;
+            .context("the ranks run different versions")?;
         match catch_unwind(AssertUnwindSafe(|| work(&piece))) {
             Ok(result) => Ok(serde_json::to_vec(&result)?),
             // The panic hook has already printed the panic.
-            Err(_) => bail!("piece {number}: a fault of the program"),
+            Err(_) => bail!("piece {number}: the worker panicked"),
         }
     };
     let (pieces, do_piece) = (&pieces, &do_piece);

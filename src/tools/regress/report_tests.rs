@@ -118,10 +118,10 @@ fn comparisons_end_in_a_verdict() {
     assert!(verdict(&of(0, 0)).contains("No answer"));
     assert_eq!(
         verdict(&of(5, 15)),
-        "15 better, 5 worse: better by more than chance (p = 0.041, exact McNemar test, two-sided, against 5 %)."
+        "15 better, 5 worse: significantly better (p = 0.041, exact McNemar test, two-sided, against 5 %)."
     );
-    assert!(verdict(&of(6, 0)).contains("worse by more than chance (p = 0.031"));
-    assert!(verdict(&of(5, 0)).contains("not more than chance (p = 0.06"));
+    assert!(verdict(&of(6, 0)).contains("significantly worse (p = 0.031"));
+    assert!(verdict(&of(5, 0)).contains("not significant (p = 0.06"));
     assert!(verdict(&of(0, 40)).contains("p < 0.001"));
     let text = summary(&report(Some(("old.json".into(), of(1, 0)))), false);
     assert!(text.contains("newly failing: ko 0 reg_genmove b: A1 (pass) -> crashed"), "{text}");

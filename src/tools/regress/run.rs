@@ -79,7 +79,7 @@ pub fn play(
     let mut done = BTreeMap::new();
     let collect = |&number: &usize, (is_others, played): (bool, Option<SuiteResult>)| {
         let (index, range) = &parts[number];
-        let played = played.context("a rank has read other suites")?;
+        let played = played.context("another rank has read different suites")?;
         if is_others {
             played.tests.iter().for_each(|test| on_test(&suites[*index], test));
         }
@@ -123,7 +123,7 @@ pub fn query_identity(
     let mut ask = |question: &str| match player.send(question, timeout) {
         Ok(GtpResponse::Success(body)) => Ok(body),
         Ok(GtpResponse::Failure(_)) => Ok(String::new()),
-        Err(trouble) => Err(trouble).with_context(|| format!("the engine does not answer '{question}'")),
+        Err(trouble) => Err(trouble).with_context(|| format!("the engine does not respond to '{question}'")),
     };
     let info = EngineInfo { name: ask("name")?, version: ask("version")?, command };
     player.quit();
@@ -271,7 +271,7 @@ impl<'a> PartRunner<'a> {
         let start = Instant::now();
         let answer = match &mut self.player {
             Some(player) => player.send(&step.command, self.timeout),
-            None => Err(PlayerError::Crashed(format!("given up: {}", self.start_error))),
+            None => Err(PlayerError::Crashed(format!("abandoned: {}", self.start_error))),
         };
         let seconds = start.elapsed().as_secs_f64();
         match answer {

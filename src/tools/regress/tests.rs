@@ -36,7 +36,7 @@ impl StateEchoEngine {
     fn crash(&self) -> ! {
         self.crashes.fetch_add(1, Ordering::Relaxed);
         // Unlike a panic, this prints no message on the standard error.
-        std::panic::resume_unwind(Box::new("as told"))
+        std::panic::resume_unwind(Box::new("requested crash"))
     }
 }
 
@@ -153,7 +153,7 @@ fn a_crash_costs_one_test() {
     let result = play_one(&suite(text, Matching::Full), &engines, OPTIONS);
     assert_eq!(outcomes(&result), "1 pass, 2 crashed, 3 pass, 4 crashed, 5 pass, 6 pass");
     assert_eq!(crashes.load(Ordering::Relaxed), 2);
-    assert!(result.tests[1].answer.contains("as told"), "{}", result.tests[1].answer);
+    assert!(result.tests[1].answer.contains("requested crash"), "{}", result.tests[1].answer);
     let state = &result.tests[0].answer;
     assert!(state.contains("record 4") && state.contains("b A1") && state.contains("komi: 4.5"), "{state}");
     assert_eq!((state, state), (&result.tests[2].answer, &result.tests[4].answer), "the state is as before");

@@ -216,7 +216,7 @@ fn summary(reviewed: &Reviewed) -> String {
         let player = &reviewed.review.players[color];
         let [_, inaccuracies, mistakes, blunders] = player.classes;
         if player.moves == 0 {
-            lines.push(format!("{color}: no move was judged."));
+            lines.push(format!("{color}: no move was reviewed."));
             continue;
         }
         lines.push(format!(
