@@ -21,6 +21,10 @@ mod reading;
 mod record;
 mod request;
 mod settings;
+#[cfg(feature = "cluster")]
+mod spread;
+#[cfg(not(feature = "cluster"))]
+#[path = "alone.rs"]
 mod spread;
 mod status;
 mod survival;
@@ -34,6 +38,7 @@ pub use evaluator::EngineEvaluator;
 pub use record::{CommentDetail, Revision};
 pub use request::{Decision, SearchObserver, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings, processors};
+#[cfg(feature = "cluster")]
 pub use spread::{OnLoss, RankLink};
 pub use status::FinalStatus;
 pub use survival::{SurvivalEstimate, SurvivalQuestion};
