@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! One search over many ranks: processes on one machine or many, each with memory and evaluators of its own.
 //!
 //! ```text

@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! The engine: a game, a search and two clocks. The protocols and the command line call it.
 //!
 //! This is the only module of this crate that reads a clock. It makes the decisions that the search knows

@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! Evaluators, which compute the value of a position and priors of its moves.
 //!
 //! The search is independent of the kind of evaluation and uses it through the trait [`Evaluator`]. Each worker owns an

@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! Neural networks in KataGo's format: input features, file formats, inference and interpretation of the outputs.
 //!
 //! Values in this module are from the perspective of the side to move, which is the perspective of the networks. A

@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! Exact reading: scores of whole boards, and life and death, captures and connections in a part of a board.
 //!
 //! An answer is either proven or not given. The search is a depth-first proof-number search with a transposition table

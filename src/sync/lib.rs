@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! Atomics, locks and zeroed memory for state that workers share.
 //!
 //! The types come from the standard library, or, with `RUSTFLAGS="--cfg loom"`, from the model checker loom. loom runs
