@@ -14,7 +14,7 @@ use kosumi_search::{
 };
 use std::time::Duration;
 
-/// See [`TreeExploration::kind`].
+/// See [`TreeExploration::parameters`].
 pub(super) type Explored = (ByColor<ExplorationShares>, [f32; 2]);
 
 /// Settings of one search besides its limits.

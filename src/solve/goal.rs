@@ -54,7 +54,7 @@ const HELPER_LIBERTIES: u32 = 4;
 /// for every `DOUBLES`. The values between are interpolated linearly in integers, so they are the same on every
 /// machine.
 ///
-/// The constants, and the weights of [`Ground::shape`], were tuned for the number of nodes on 2×5, 3×4, 4×4 and 3×5. A
+/// The constants, and the weights of [`Window::shape`], were tuned for the number of nodes on 2×5, 3×4, 4×4 and 3×5. A
 /// value of one for an open move, where other moves have hundreds, saves a third of the nodes.
 fn effort(behind: i32) -> u32 {
     const DOUBLES: i64 = 14;

@@ -305,7 +305,7 @@ pub fn set_advantage(doublings: f32, input: &mut Input) {
     input.global[global::ADVANTAGE] = 0.5 * doublings;
 }
 
-/// Returns whether the network was trained with [advantages](tell_advantage). Otherwise regularisation has reduced the
+/// Returns whether the network was trained with [advantages](set_advantage). Otherwise regularisation has reduced the
 /// weights of that input to a hundredth of those of other inputs.
 pub fn supports_advantage(network: &Network) -> bool {
     let weights = network.trunk.global_matmul.weights.chunks_exact(network.trunk.global_matmul.outputs);

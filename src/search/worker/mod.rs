@@ -1,4 +1,4 @@
-//! A worker: it runs simulations one after another on the shared table. `choice.rs` selects the moves of a descent.
+//! A worker: it runs simulations one after another on the shared table. `selection.rs` selects the moves of a descent.
 
 mod selection;
 

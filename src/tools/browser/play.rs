@@ -471,7 +471,7 @@ impl PlayServer {
                 self.question = None;
                 self.table.set_dead(*dead);
                 if self.table.is_without_people() {
-                    // No person is there to object.
+                    // In a game between two engines, no person can object.
                     let settled = self.table.settle();
                     debug_assert_eq!(settled, Ok(()));
                 }

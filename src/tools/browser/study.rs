@@ -188,7 +188,7 @@ struct ReviewServer {
     selected: BTreeMap<usize, ReviewPosition>,
     /// Number of the engine's current task, and the window that it is for.
     current_task: Option<(u64, usize)>,
-    /// What was found in positions that are not those of the game.
+    /// Reviews of positions outside the game.
     analysed: BTreeMap<ReviewPosition, PositionReview>,
 }
 

@@ -8,7 +8,7 @@ use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::Game;
 use serde::Serialize;
 
-/// Number of moves of a variation that are shown.
+/// Maximum number of moves of a variation that are shown.
 const VARIATION_MOVES: usize = 12;
 
 /// Numbers of a position.

@@ -1,4 +1,4 @@
-//! The review of a game, position by position.
+//! Review of a game, position by position.
 
 use super::analysis::PositionReview;
 use super::analyst::Analyst;
@@ -72,7 +72,7 @@ impl Review {
         Review { is_complete: shorter.is_complete, ..Review::new(line, analyses, judgements, scatter) }
     }
 
-    /// A complete review.
+    /// Creates a complete review.
     fn new(
         line: &MainLine,
         analyses: Vec<Option<PositionReview>>,
@@ -88,8 +88,8 @@ impl Review {
     }
 }
 
-/// Reviews a game. After each position `progress` gets the number of positions that are done and the number of all. If the
-/// analyst is interrupted, the review contains what is known by then.
+/// Reviews a game. After each position, `progress` gets the number of finished positions and the total. If the analyst
+/// is interrupted, the review contains the results so far.
 pub fn review(
     line: &MainLine,
     scope: &Scope,

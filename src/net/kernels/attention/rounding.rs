@@ -95,7 +95,7 @@ impl<S: Simd> IntegerFormat<S> for Bytes {
     }
 }
 
-/// 128 products of queries and keys fit into 32 bits. So do [`CHUNK`](Rounding::CHUNK) products of a value with the
+/// 128 products of queries and keys fit into 32 bits. So do [`CHUNK`](IntegerFormat::CHUNK) products of a value with the
 /// largest weight, which rounding increases by one at most.
 impl<S: Simd> IntegerFormat<S> for Halves {
     const EACH: usize = 2;
