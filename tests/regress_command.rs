@@ -147,7 +147,7 @@ fn finished_runs_are_compared_and_shown_again() {
     folder.write("s.tst", &suite("Kosumi"));
     let (code, _, _) = folder.run(&["s.tst", "--json", "new.json", "--match", "awk"]);
     assert_eq!(code, 0);
-    // The same run with an engine that had six wrong answers.
+    // The results of the same run, but with six wrong answers.
     let mut old = folder.results("new.json");
     for test in &mut old.suites[0].tests[2..] {
         (test.outcome, test.answer) = (Outcome::Fail, "Kosmui".into());

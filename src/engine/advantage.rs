@@ -1,8 +1,8 @@
 //! Uneven games: the doubling advantage passed to the network when one player has a head start.
 //!
-//! The player who gives a handicap is the stronger one and has to play accordingly, because safe play loses. The
-//! network is told that this player has more simulations than the opponent. Their ratio depends on the head start and
-//! on the course of the game.
+//! The player who gives a handicap is the stronger one and has to play accordingly, because safe play loses. The input
+//! of the network states that this player has more simulations than the opponent. Their ratio depends on the head start
+//! and on the course of the game.
 //!
 //! CITE: KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`, as in its configuration and its GTP program: the
 //! points for a handicap stone, the steps, and the bounds.

@@ -272,7 +272,7 @@ mod tests {
             assert_eq!(engine.last_report().map(|report| report.playouts), Some(60));
             assert_eq!(lost.lock().expect("a lock").len(), 1);
             drop(engine);
-            // Some ranks were told to end before they failed.
+            // Some ranks received the message to end before they failed.
             others.into_iter().for_each(|other| drop(other.join().expect("no panic")));
         }
     }

@@ -153,7 +153,7 @@ impl Engine {
     }
 
     /// Searches the position after the engine's own move until `interrupted`: the opponent's replies and what follows.
-    /// What it learns is kept for the next search.
+    /// The statistics are kept for the next search.
     ///
     /// Returns at once unless the settings enable pondering, the engine's own move was the last change of the game, and
     /// the game continues. Returns before `interrupted` when the time or the memory for pondering is used up.

@@ -58,7 +58,7 @@ impl GameState<'_> {
         let zobrist = self.board.zobrist();
         let mut key = self.board.key() ^ self.salt ^ zobrist.side(self.to_move) ^ zobrist.passes(self.passes);
         if self.rules.scoring == Scoring::Territory {
-            // The same stones are worth more to the side that has taken more prisoners.
+            // A position is worth more to the side that has taken more prisoners.
             let lost = |color| i64::from(self.board.prisoners(color));
             let lead = lost(Color::White) - lost(Color::Black);
             if lead != 0 {

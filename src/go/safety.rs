@@ -112,8 +112,8 @@ fn can_make_two_eyes(board: &Board, part: &PointSet, chains: &PointSet) -> bool 
 struct Region {
     /// Range of its points in [`LifeReader::points`].
     points: Range<usize>,
-    /// Range of the anchors of the owner's chains around it in [`LifeReader::anchors`]. The region is vital for the first
-    /// `vital` of these chains: it contains a liberty that the opponent cannot remove before all others are gone.
+    /// Range of the anchors of the owner's chains around it in [`LifeReader::anchors`]. The region is vital for the
+    /// first `vital` of these chains: it contains a liberty that the opponent cannot remove before all others are gone.
     around: Range<usize>,
     vital: usize,
     /// Whether all chains around it are still assumed to be alive.

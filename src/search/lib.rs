@@ -7,9 +7,9 @@
 //!                select.rs   table.rs   eval/         node.rs
 //! ```
 //!
-//! Nodes are positions, keyed by the history-aware key of [`graph_key`](kosumi_go::graph_key): a position that is reached
-//! by different orders of moves is one node, and all paths share its statistics. [`node`] describes how statistics stay
-//! sound on a graph.
+//! Nodes are positions, keyed by the history-aware key of [`graph_key`](kosumi_go::graph_key): a position that is
+//! reached by different orders of moves is one node, and all paths share its statistics. [`node`] describes how
+//! statistics stay sound on a graph.
 //!
 //! The search prints nothing and reads no clock: the caller supplies the elapsed time, and the search returns a
 //! [`SearchReport`].

@@ -326,7 +326,7 @@ impl Node {
         if is_by_network { unpair(self.value_sum.load(Ordering::Relaxed) as u64) } else { (0.0, 0.0) }
     }
 
-    /// What the network's evaluations of this very position say.
+    /// Returns the mean of the network's evaluations of the node's own position.
     #[inline]
     pub fn own(&self) -> OwnEvaluation {
         let (lead, no_result) = self.own_lead_and_no_result();

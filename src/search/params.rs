@@ -13,8 +13,8 @@ pub struct SearchParams {
     pub expand_after: u32,
     /// Virtual losses of a descent in progress at the nodes of its path, from 0, so that threads spread.
     pub virtual_losses: f32,
-    /// Number of descents that may be in progress at once, from 1, as long as the root has fewer than twenty visits for each;
-    /// `None`: one for every thread.
+    /// Maximum number of descents in progress, from 1, as long as the root has fewer than twenty visits for each of
+    /// them. `None` means one per thread.
     pub descents_at_once: Option<u32>,
     /// Selection of the next move of a descent.
     pub formula: Formula,
@@ -152,10 +152,11 @@ constants! {
         expand_after: u32 = 1, Kind::Count(1, 1000), "expandAfter", Exploration, ByGtpAlone;
     }
 
-    /// What is different at the root. Names are KataGo's.
+    /// Parameters that apply to the root only. Names are KataGo's.
     ///
-    /// Pruning is for moves that are to be played alone ([`SearchContext::for_play`](super::SearchContext::for_play)), and
-    /// of symmetric moves only where the past does not matter.
+    /// Pruning applies only to searches for a move to play
+    /// ([`SearchContext::for_play`](super::SearchContext::for_play)). Symmetric moves are pruned only if the history
+    /// does not matter.
     constants RootParams (root, root_mut) {
         /// Of moves that are mirror images of each other, searches only one.
         root_symmetry_pruning: bool = true, Kind::Flag, "rootSymmetryPruning", Root, Everywhere;
@@ -178,8 +179,9 @@ constants! {
         min_visit_prop_for_lcb: f32 = 0.15, Kind::Real(0.0, 1.0), "minVisitPropForLCB", Root, Everywhere;
     }
 
-    /// Constants of [`select::Puct`](super::select::Puct). Names and values are KataGo's (its documentation of methods and
-    /// its parameter file), but for `fpu_reduction_per_halving`. Values of positions are in `[-1, 1]`, as there.
+    /// Constants of [`select::Puct`](super::select::Puct). Names and values are KataGo's (its documentation of methods
+    /// and its parameter file), except for `fpu_reduction_per_halving`. Values of positions are in `[-1, 1]`, as in
+    /// KataGo.
     constants PuctParams (puct, puct_mut) {
         /// Weight of the network's probabilities while there are few visits.
         cpuct_exploration: f32 = 1.0, Kind::Real(0.0, 10.0), "cpuctExploration", Exploration, Everywhere;
@@ -237,9 +239,9 @@ constants! {
 
     /// Constants of [`select::rave_urgency`](super::select::rave_urgency).
     ///
-    /// CITE: Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go" (2011), for the
-    /// equivalence, in Pachi's form; Pachi's and Fuego's logs: without exploration it is best. A playout has about 1.3 moves
-    /// per point of the board.
+    /// CITE: Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go" (2011), for
+    /// the equivalence, in Pachi's form. Pachi's and Fuego's logs: without exploration it is best. A playout has about
+    /// 1.3 moves per point of the board.
     constants RaveParams (rave, rave_mut) {
         /// Games at which RAVE and the plain mean weigh about the same; 0 switches RAVE off.
         rave_equivalence: f32 = 3000.0 or "4000 on boards of more than 200 points", Kind::Real(0.0, 1e6), "raveEquivalence", Exploration, ByGtpAlone;

@@ -389,7 +389,6 @@ fn move_reports(table: &NodeTable, root: &Node, judge: &Judge) -> Vec<MoveReport
 /// Visits that a move received while it looked better than it is, or while its rival looked worse, do not count: the
 /// merit is the number of visits that makes the move as urgent as the most visited one. CITE: KataGo does so by
 /// default.
-/// the merit of as many as make it as urgent as the most visited one. CITE: KataGo does so by default.
 fn set_merits(
     moves: &mut [MoveReport],
     (table, root, game): (&NodeTable, &Node, &Game),

@@ -207,7 +207,7 @@ impl NodeTable {
         set(&mut self.edges_used, 0);
     }
 
-    /// Forgets everything, and inserts a node with this key. Every table has room for one node.
+    /// Discards all nodes, and inserts a node with this key. Every table has space for one node.
     pub fn begin_with(&mut self, key: Key) -> NodeId {
         self.clear();
         self.nodes[0].set_key(key);

@@ -33,8 +33,8 @@ pub(super) enum Kind<B> {
     /// The two points, stones of the prover, are in one chain.
     Join(u32, u32),
     /// The two points, stones of the prover, are in one chain, under the rule of tactical reading: the chains are apart
-    /// if joining them takes [`MOVES_APART`] moves in a row, a chain that is captured at once is not joined, and only moves
-    /// on the shortest paths and near them are tried.
+    /// if joining them takes [`MOVES_APART`] moves in a row, a chain that is captured at once is not joined, and only
+    /// moves on the shortest paths and near them are tried.
     Link(u32, u32),
 }
 

@@ -385,7 +385,7 @@ struct Enclosure<B> {
     around: B,
 }
 
-/// What a side holds whatever the opponent does.
+/// Stones and area that a side keeps whatever the opponent does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SafeArea<B> {
     /// Stones that are never captured even if the side always passes.

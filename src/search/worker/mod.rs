@@ -261,8 +261,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     }
 
     /// Averages the root's priors with those under further board symmetries, `seen` of at most `most` so far. A
-    /// symmetry is added for every [`VISITS_PER_ROOT_SYMMETRY`] visits, so this is a small part of the work even in a short
-    /// search.
+    /// symmetry is added for every [`VISITS_PER_ROOT_SYMMETRY`] visits, so this is a small part of the work even in a
+    /// short search.
     pub(crate) fn see_root_again(&mut self, seen: &AtomicU32, most: u32) {
         if !is_root_symmetry_due(self.table.node(self.root), seen, most) {
             return;
@@ -327,8 +327,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                         if self.counts_from > self.path.len() {
                             return DescentEnd::Nowhere;
                         }
-                        // The table is full. The evaluation of the position after this move counts for the node before it,
-                        // as an estimate of the value of a choice among such moves.
+                        // The table is full. The evaluation of the position after this move counts for the node before
+                        // it, as an estimate of the value of a choice among such moves.
                         return DescentEnd::BelowLeaf(id);
                     };
                     BiasTable::assign_kind(self.table.node(child), kind);

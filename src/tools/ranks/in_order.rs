@@ -5,8 +5,9 @@
 //!                           └─▶ give ── other ranks ────────┘
 //! ```
 //!
-//! The output does not depend on the rank or thread that does a piece: rank 0 makes the pieces in order and collects the results in the
-//! same order. With [`PieceLength::Short`] the reader waits while it is far ahead, so memory does not grow with the input.
+//! The output does not depend on the rank or thread that does a piece: rank 0 makes the pieces in order and collects
+//! the results in the same order. With [`PieceLength::Short`] the reader waits while it is far ahead, so memory does
+//! not grow with the input.
 
 use super::lending::{RankEvent, lend_pieces_with_contents};
 use super::pieces::PieceQueue;

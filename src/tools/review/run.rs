@@ -56,8 +56,8 @@ impl Review {
         Some(line.steps()[index].moves)
     }
 
-    /// Returns this review, completed by a review with shorter searches where this one was stopped. A move is judged by two
-    /// positions of the same review, because values of different searches cannot be compared.
+    /// Returns this review, completed by a review with shorter searches where this one was stopped. A move is judged by
+    /// two positions of the same review, because values of different searches cannot be compared.
     #[must_use]
     pub fn completed_by(self, shorter: &Review, line: &MainLine) -> Review {
         if self.is_complete {

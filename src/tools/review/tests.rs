@@ -221,7 +221,8 @@ fn a_review_that_is_stopped_is_completed_by_a_shorter_one() {
     let known = |review: &Review| {
         [review.analyses.iter().flatten().count(), review.judgements.iter().flatten().count()]
     };
-    // The last position; then the one before it, and the move between them; then the first one, but not the first choice there.
+    // In order: the last position; the one before it, and the move between them; the first one, without the first
+    // choice.
     let expected = [(1, [0, 0], None), (2, [1, 0], None), (3, [2, 1], Some(2)), (4, [3, 1], Some(2))];
     for (in_search, found, first) in expected {
         let review = stopped(in_search);
