@@ -33,7 +33,7 @@ impl Audit {
     /// Counts a table. `is_home` returns whether a node belongs to this rank.
     pub(crate) fn of(table: &NodeTable, is_home: impl Fn(Key) -> bool) -> Audit {
         let mut audit = Audit::default();
-        for id in 0..table.node_count() as u32 {
+        for id in table.ids() {
             let node = table.node(id);
             let edges = table.all_edges(node);
             audit.in_flight += u64::from(node.in_flight());

@@ -14,7 +14,6 @@ use kosumi_go::game::{Game, Line};
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::Rng;
 use kosumi_search::bias::BiasTable;
-use kosumi_search::node::NodeId;
 use kosumi_search::table::StoredMoves;
 use kosumi_search::utility::UtilityScale;
 use kosumi_search::valuation::Valuation;
@@ -124,8 +123,8 @@ impl<E: Evaluator + Sync> RankState<E> {
 /// Converts all utilities to another scale: exactly for the nodes' own evaluations, and for means by the difference of
 /// the scales at the mean score. The next visits update the means.
 fn rescale_utilities(table: &NodeTable, old: &UtilityScale, new: &UtilityScale) {
-    for id in 0..table.node_count() {
-        let node = table.node(id as NodeId);
+    for id in table.ids() {
+        let node = table.node(id);
         let own = node.own();
         if own.weight > 0.0 {
             let utility = new.utility(own.result.into(), own.score.into(), own.deviation.into());

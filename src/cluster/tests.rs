@@ -88,7 +88,7 @@ fn keep(table: &NodeTable) -> NodeRecords {
             .map(|edge| (edge.mv(), edge.visits(), edge.child().map(|child| table.node(child).key())))
             .collect(),
     };
-    (0..table.node_count() as u32).map(|id| (table.node(id).key(), of(table.node(id)))).collect()
+    table.ids().map(|id| (table.node(id).key(), of(table.node(id)))).collect()
 }
 
 fn context_free(report: &SearchReport) -> String {

@@ -139,8 +139,8 @@ fn a_leaf_is_evaluated_once() {
         };
         let (search, report) = search(&terrain, &game, threads, playouts);
         let (mut own, mut through_root) = (0, 0);
-        for id in 0..search.table().node_count() {
-            let node = search.table().node(id as NodeId);
+        for id in search.table().ids() {
+            let node = search.table().node(id);
             own += node.own_visits();
             assert_eq!(node.in_flight(), 0);
             assert!(node.own_visits() <= 1, "{threads} threads: counted {} times", node.own_visits());

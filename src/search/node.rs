@@ -57,7 +57,16 @@ pub fn from_fixed(value: i32) -> f32 {
 }
 
 /// Number of a node in its table.
-pub type NodeId = u32;
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub(super) u32);
+
+impl NodeId {
+    /// Index of the node in its table.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// State in [`Node::expansion`]: the node has no moves yet.
 pub(crate) const FRESH: u32 = 0;
@@ -524,7 +533,19 @@ fn contribution((visits, seen): (u32, i32)) -> i64 {
 }
 
 /// Number of an edge in its table.
-pub type EdgeId = u32;
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct EdgeId(pub(super) u32);
+
+impl EdgeId {
+    /// Index of the edge in its table.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Takes the place of a move in a slot that is the header of a run. No point has this index.
+const HEADER: u16 = u16::MAX;
 
 /// A move from a node. The move, and except at the root the prior, are constant once published. All other fields are
 /// statistics that any worker writes.
@@ -537,7 +558,7 @@ pub struct Edge {
     visits_and_seen: AtomicU64,
     /// The child's number plus one; 0 before the first visit.
     child: AtomicU32,
-    /// The point's index; 0 for a pass.
+    /// The point's index, 0 for a pass; [`HEADER`] in the header of a run.
     mv: AtomicU16,
     /// A packed [`Prior`].
     prior: AtomicU16,
@@ -586,16 +607,67 @@ impl Rave {
     }
 }
 
-/// Contents of the slot before a run of edges.
+/// Contents of a [`HeaderSlot`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
-    /// Node to which the edges belong.
+    /// Node of the edges.
     pub(crate) owner: NodeId,
+    /// Number of edges of the run.
     pub(crate) len: u32,
-    /// Number of the first edge of the node's next run; 0 if this is the last run.
-    pub(crate) next: EdgeId,
-    /// Number of the node's moves that are in neither this run nor an earlier one.
+    /// First edge of the node's next run.
+    pub(crate) next: Option<EdgeId>,
+    /// Number of moves of the node besides those of this run and of the runs before it.
     pub(crate) left: u16,
+}
+
+/// The slot before a run of edges, which describes the run. It has the layout of an [`Edge`], because both are in one
+/// array: `child` holds the owner, `prior` the number of moves left, and `visits_and_seen` the next run and the length. Builds
+/// with assertions check that a slot is a header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeaderSlot<'t>(&'t Edge);
+
+impl<'t> HeaderSlot<'t> {
+    /// Makes a slot a header.
+    pub(crate) fn write(slot: &'t Edge, header: Header) -> HeaderSlot<'t> {
+        let Header { owner, len, next, left } = header;
+        slot.mv.store(HEADER, Ordering::Relaxed);
+        slot.child.store(owner.0, Ordering::Relaxed);
+        slot.prior.store(left, Ordering::Relaxed);
+        let next = next.map_or(0, |next| next.0);
+        slot.visits_and_seen.store(u64::from(next) << 32 | u64::from(len), Ordering::Relaxed);
+        HeaderSlot(slot)
+    }
+
+    /// A slot that is a header.
+    #[inline]
+    pub(crate) fn of(slot: &'t Edge) -> HeaderSlot<'t> {
+        debug_assert_eq!(slot.mv.load(Ordering::Relaxed), HEADER, "an edge is no header");
+        HeaderSlot(slot)
+    }
+
+    /// Reads the header. Acquire: a thread that reads the place of the next run sees its edges.
+    #[inline]
+    pub(crate) fn read(self) -> Header {
+        let packed = self.0.visits_and_seen.load(Ordering::Acquire);
+        let next = (packed >> 32) as u32;
+        Header {
+            owner: NodeId(self.0.child.load(Ordering::Relaxed)),
+            len: packed as u32,
+            // The first slot is always a header, so no run begins there.
+            next: (next != 0).then_some(EdgeId(next)),
+            left: self.0.prior.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Appends a run to the run of this header, which is the last one of its node.
+    pub(crate) fn append_run(self, next: EdgeId) {
+        self.0.visits_and_seen.fetch_or(u64::from(next.0) << 32, Ordering::Release);
+    }
+
+    /// Notes in the header of a node's last run that no more moves are left.
+    pub(crate) fn set_complete(self) {
+        self.0.prior.store(0, Ordering::Relaxed);
+    }
 }
 
 impl Edge {
@@ -604,36 +676,6 @@ impl Edge {
         self.child.store(0, Ordering::Relaxed);
         self.mv.store(mv.point().map_or(0, |point| point.index() as u16), Ordering::Relaxed);
         self.prior.store(prior.pack(), Ordering::Relaxed);
-    }
-
-    /// Turns this slot into the header of the edges after it.
-    pub(crate) fn set_header(&self, header: Header) {
-        let Header { owner, len, next, left } = header;
-        self.child.store(owner, Ordering::Relaxed);
-        self.prior.store(left, Ordering::Relaxed);
-        self.visits_and_seen.store(u64::from(next) << 32 | u64::from(len), Ordering::Relaxed);
-    }
-
-    /// Returns the header. Acquire: a worker that reads the start of the next run sees its edges.
-    #[inline]
-    pub(crate) fn header(&self) -> Header {
-        let packed = self.visits_and_seen.load(Ordering::Acquire);
-        Header {
-            owner: self.child.load(Ordering::Relaxed),
-            len: packed as u32,
-            next: (packed >> 32) as u32,
-            left: self.prior.load(Ordering::Relaxed),
-        }
-    }
-
-    /// Links a new run to this header, which must be that of the node's last run.
-    pub(crate) fn append_run(&self, next: EdgeId) {
-        self.visits_and_seen.fetch_or(u64::from(next) << 32, Ordering::Release);
-    }
-
-    /// Records in the header of a node's last run that no more moves are left.
-    pub(crate) fn set_complete(&self) {
-        self.prior.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn copy_from(&self, other: &Edge) {
@@ -646,7 +688,9 @@ impl Edge {
     /// Returns the move.
     #[inline]
     pub fn mv(&self) -> Move {
-        match self.mv.load(Ordering::Relaxed) {
+        let index = self.mv.load(Ordering::Relaxed);
+        debug_assert_ne!(index, HEADER, "a header is no edge");
+        match index {
             0 => Move::Pass,
             index => Move::Play(Point::from_index(index)),
         }
@@ -674,13 +718,13 @@ impl Edge {
     /// the node.
     #[inline]
     pub fn child(&self) -> Option<NodeId> {
-        self.child.load(Ordering::Acquire).checked_sub(1)
+        self.child.load(Ordering::Acquire).checked_sub(1).map(NodeId)
     }
 
     /// Stores the node to which this edge leads.
     #[inline]
     pub fn set_child(&self, child: Option<NodeId>) {
-        self.child.store(child.map_or(0, |id| id + 1), Ordering::Release);
+        self.child.store(child.map_or(0, |id| id.0 + 1), Ordering::Release);
     }
 
     /// Returns the visits, and the child's value (Black's, fixed point) at the latest update of the edge.

@@ -18,7 +18,7 @@
 //!
 //! The memory is reserved once. The operating system zeroes it page by page on first use.
 
-use super::node::{EXPANDING, Edge, EdgeId, FRESH, Header, Node, NodeId, Rave};
+use super::node::{EXPANDING, Edge, EdgeId, FRESH, Header, HeaderSlot, Node, NodeId, Rave};
 use hashbrown::HashMap;
 use kosumi_eval::Prior;
 use kosumi_go::board::{Key, Move, Point};
@@ -214,13 +214,18 @@ impl NodeTable {
         let slot = self.slot_of(key);
         set(&mut self.index[slot], 1);
         set(&mut self.nodes_used, 1);
-        0
+        NodeId(0)
+    }
+
+    /// Numbers of all nodes.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.node_count() as u32).map(NodeId)
     }
 
     /// Returns a node by its number.
     #[inline]
     pub fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id as usize]
+        &self.nodes[id.index()]
     }
 
     /// Iterates over the stored edges of a node; none before it is expanded. They are in the order of their priors,
@@ -228,10 +233,10 @@ impl NodeTable {
     #[inline]
     pub fn edges(&self, node: &Node) -> Edges<'_> {
         match node.expansion.load(Ordering::Acquire) {
-            FRESH | EXPANDING => Edges { all: &self.edges, at: 0, end: 0, header: 0 },
+            FRESH | EXPANDING => Edges { all: &self.edges, at: 0, end: 0, first: EdgeId(0) },
             len => {
                 let first = node.first_edge.load(Ordering::Relaxed);
-                Edges { all: &self.edges, at: first, end: first + len, header: first - 1 }
+                Edges { all: &self.edges, at: first, end: first + len, first: EdgeId(first) }
             }
         }
     }
@@ -239,7 +244,9 @@ impl NodeTable {
     /// Returns the edges of a node as a slice. All of them must have been stored at once.
     #[inline]
     pub fn all_edges(&self, node: &Node) -> &[Edge] {
-        debug_assert!(self.last_run(node).1.is_none_or(|header| header.next == 0 && header.left == 0));
+        debug_assert!(
+            self.last_run(node).is_none_or(|(_, header)| header.next.is_none() && header.left == 0)
+        );
         match node.expansion.load(Ordering::Acquire) {
             FRESH | EXPANDING => &[],
             len => {
@@ -252,34 +259,33 @@ impl NodeTable {
     /// Returns an edge by its number.
     #[inline]
     pub fn edge(&self, id: EdgeId) -> &Edge {
-        &self.edges[id as usize]
+        &self.edges[id.index()]
     }
 
     /// Returns the all-moves-as-first statistics of an edge; `None` if the table has none.
     #[inline]
     pub fn rave(&self, id: EdgeId) -> Option<&Rave> {
-        self.raves.get(id as usize)
+        self.raves.get(id.index())
     }
 
     /// Returns whether all moves of an expanded node are stored.
     pub fn is_complete(&self, node: &Node) -> bool {
-        let (_, header) = self.last_run(node);
-        header.is_some_and(|header| header.left == 0)
+        self.last_run(node).is_some_and(|(_, header)| header.left == 0)
     }
 
-    /// Returns the number of the slot with the header of a node's last run, and the header; `None` if the node has no
-    /// moves.
-    fn last_run(&self, node: &Node) -> (EdgeId, Option<Header>) {
+    /// The header of a node's last run, as a slot and as it was read; `None` if the node has no moves.
+    fn last_run(&self, node: &Node) -> Option<(HeaderSlot<'_>, Header)> {
         if let FRESH | EXPANDING = node.expansion.load(Ordering::Acquire) {
-            return (0, None);
+            return None;
         }
-        let mut at = node.first_edge.load(Ordering::Relaxed) - 1;
+        let mut first = EdgeId(node.first_edge.load(Ordering::Relaxed));
         loop {
-            let header = self.edge(at).header();
-            if header.next == 0 {
-                return (at, Some(header));
+            let slot = header_of(&self.edges, first);
+            let header = slot.read();
+            match header.next {
+                None => return Some((slot, header)),
+                Some(next) => first = next,
             }
-            at = header.next - 1;
         }
     }
 
@@ -291,7 +297,7 @@ impl NodeTable {
     pub fn find(&self, key: Key) -> Option<NodeId> {
         let mut slot = self.slot_of(key);
         for _ in 0..self.index.len() {
-            let id = self.index[slot].load(Ordering::Acquire).checked_sub(1)?;
+            let id = self.index[slot].load(Ordering::Acquire).checked_sub(1).map(NodeId)?;
             if self.node(id).has_key(key) {
                 return Some(id);
             }
@@ -311,8 +317,8 @@ impl NodeTable {
                     Some(new) => new,
                     None => self.take_node(key)?,
                 };
-                // Release: a worker that finds the slot sees the key.
-                match self.index[slot].compare_exchange(0, new + 1, Ordering::AcqRel, Ordering::Acquire) {
+                // Release: whoever finds the slot sees the key.
+                match self.index[slot].compare_exchange(0, new.0 + 1, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => return Some(new),
                     Err(now) => {
                         // Another worker was faster. If it inserted the same key, this node is lost until the next
@@ -322,8 +328,9 @@ impl NodeTable {
                     }
                 }
             }
-            if self.node(id - 1).has_key(key) {
-                return Some(id - 1);
+            let known = NodeId(id - 1);
+            if self.node(known).has_key(key) {
+                return Some(known);
             }
             slot = (slot + 1) & (self.index.len() - 1);
         }
@@ -331,7 +338,7 @@ impl NodeTable {
     }
 
     fn take_node(&self, key: Key) -> Option<NodeId> {
-        let id = take(&self.nodes_used, 1, self.nodes.len())?;
+        let id = NodeId(take(&self.nodes_used, 1, self.nodes.len())?);
         self.node(id).set_key(key);
         Some(id)
     }
@@ -353,7 +360,7 @@ impl NodeTable {
     }
 
     fn waiting(&self, id: NodeId) -> &(Mutex<()>, Condvar) {
-        &self.waiting[id as usize % self.waiting.len()]
+        &self.waiting[id.index() % self.waiting.len()]
     }
 
     /// Gives a node its moves: all of them if `wants_all` or if this table stores all, otherwise the likeliest. Only
@@ -375,7 +382,7 @@ impl NodeTable {
             }
         };
         let state = run.map_or(FRESH, |(first, len)| {
-            node.first_edge.store(first, Ordering::Relaxed);
+            node.first_edge.store(first.0, Ordering::Relaxed);
             len
         });
         node.expansion.store(state, Ordering::Release);
@@ -406,8 +413,9 @@ impl NodeTable {
         moves: impl FnOnce() -> &'m [(Move, Prior)],
     ) -> bool {
         let node = self.node(id);
-        let (last, header) = self.last_run(node);
-        let Some(header) = header.filter(|header| header.left > 0) else { return false };
+        let Some((last, header)) = self.last_run(node).filter(|(_, header)| header.left > 0) else {
+            return false;
+        };
         let most = if wants_all { usize::MAX } else { 2 * header.len as usize };
         let needed = most.min(header.left.into()) + 1;
         if self.edges_used.load(Ordering::Relaxed) as usize + needed > self.edges.len() {
@@ -417,9 +425,9 @@ impl NodeTable {
         let others = moves().iter().filter(|(mv, _)| !known.contains(mv));
         let run = self.store_likeliest(id, others.map(sort_key).collect(), most);
         match run {
-            Some((first, _)) => self.edge(last).append_run(first),
-            // The cached output is gone, and a new one has fewer moves.
-            None => self.edge(last).set_complete(),
+            Some((first, _)) => last.append_run(first),
+            // The answer has been forgotten, and a new one has fewer moves.
+            None => last.set_complete(),
         }
         run.is_some()
     }
@@ -449,14 +457,14 @@ impl NodeTable {
         // The slot before the edges holds their owner and number: garbage collection walks the store by these headers.
         let at = take(&self.edges_used, len + 1, self.edges.len())?;
         let (first, len) = (at + 1, len as u32);
-        self.edge(at).set_header(Header { owner, len, next: 0, left: left as u16 });
-        for (edge, (mv, prior)) in (first..first + len).zip(moves) {
+        HeaderSlot::write(&self.edges[at as usize], Header { owner, len, next: None, left: left as u16 });
+        for (edge, (mv, prior)) in (first..first + len).map(EdgeId).zip(moves) {
             self.edge(edge).set(mv, prior);
             if let Some(rave) = self.rave(edge) {
                 rave.clear();
             }
         }
-        Some((first, len))
+        Some((EdgeId(first), len))
     }
 
     /// Keeps the nodes that are reachable from `root`, compacts them and discards all others. Returns the root's new
@@ -476,7 +484,7 @@ impl NodeTable {
             }
         }
         self.compact_edges(used.edges);
-        let new_root = self.nodes[root as usize].mark.load(Ordering::Relaxed) - 1;
+        let new_root = NodeId(self.nodes[root.index()].mark.load(Ordering::Relaxed) - 1);
         self.slide_nodes(used.nodes);
         self.rebuild_index();
         new_root
@@ -484,7 +492,7 @@ impl NodeTable {
 
     fn mark_reachable(&mut self, root: NodeId) {
         let mut frontier = vec![root];
-        self.nodes[root as usize].mark.store(1, Ordering::Relaxed);
+        self.nodes[root.index()].mark.store(1, Ordering::Relaxed);
         while let Some(id) = frontier.pop() {
             for edge in self.edges(self.node(id)) {
                 if let Some(child) = edge.child()
@@ -498,31 +506,31 @@ impl NodeTable {
 
     /// Moves the edges of marked nodes to the front of their store and renumbers their children.
     fn compact_edges(&mut self, used: usize) {
-        // New slot of the header before each run, by the run's old first edge. A later run of a node always lies behind
-        // its earlier runs.
-        let mut before: HashMap<EdgeId, EdgeId> = HashMap::new();
+        // New indices of headers by the beginnings of the runs that follow them. A later run of a node lies behind the
+        // earlier ones.
+        let mut before: HashMap<EdgeId, usize> = HashMap::new();
         let (mut from, mut to) = (0, 0);
         while from < used {
-            let header = self.edges[from].header();
+            let header = HeaderSlot::of(&self.edges[from]).read();
             let len = header.len as usize;
-            let mark = self.nodes[header.owner as usize].mark.load(Ordering::Relaxed);
+            let mark = self.nodes[header.owner.index()].mark.load(Ordering::Relaxed);
             if mark != 0 {
-                let first = to as EdgeId + 1;
-                match before.remove(&(from as EdgeId + 1)) {
-                    Some(earlier) => self.edges[earlier as usize].append_run(first),
-                    None => self.nodes[header.owner as usize].first_edge.store(first, Ordering::Relaxed),
+                let first = EdgeId(to as u32 + 1);
+                match before.remove(&EdgeId(from as u32 + 1)) {
+                    Some(earlier) => HeaderSlot::of(&self.edges[earlier]).append_run(first),
+                    None => self.nodes[header.owner.index()].first_edge.store(first.0, Ordering::Relaxed),
                 }
-                if header.next != 0 {
-                    before.insert(header.next, to as EdgeId);
+                if let Some(next) = header.next {
+                    before.insert(next, to);
                 }
-                self.edges[to].set_header(Header { owner: mark - 1, next: 0, ..header });
+                let moved = Header { owner: NodeId(mark - 1), next: None, ..header };
+                HeaderSlot::write(&self.edges[to], moved);
                 for offset in 1..=len {
                     let edge = &self.edges[to + offset];
                     edge.copy_from(&self.edges[from + offset]);
                     if let Some(child) = edge.child() {
-                        edge.set_child(
-                            self.nodes[child as usize].mark.load(Ordering::Relaxed).checked_sub(1),
-                        );
+                        let mark = self.nodes[child.index()].mark.load(Ordering::Relaxed);
+                        edge.set_child(mark.checked_sub(1).map(NodeId));
                     }
                     if !self.raves.is_empty() {
                         self.raves[to + offset].copy_from(&self.raves[from + offset]);
@@ -601,9 +609,12 @@ impl Deref for EdgeRef<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Edges<'t> {
     all: &'t [Edge],
-    at: EdgeId,
-    end: EdgeId,
-    header: EdgeId,
+    /// Index of the next edge.
+    at: u32,
+    /// Index behind the last edge of the run, 0 if there are no edges.
+    end: u32,
+    /// First edge of the run.
+    first: EdgeId,
 }
 
 impl Edges<'_> {
@@ -623,17 +634,19 @@ impl<'t> Iterator for Edges<'t> {
             if self.is_empty() {
                 return None;
             }
-            let next = self.all[self.header as usize].header().next;
-            if next == 0 {
-                return None;
-            }
-            self.header = next - 1;
-            (self.at, self.end) = (next, next + self.all[self.header as usize].header().len);
+            self.first = header_of(self.all, self.first).read().next?;
+            (self.at, self.end) = (self.first.0, self.first.0 + header_of(self.all, self.first).read().len);
         }
-        let id = self.at;
+        let id = EdgeId(self.at);
         self.at += 1;
-        Some(EdgeRef { id, edge: &self.all[id as usize] })
+        Some(EdgeRef { id, edge: &self.all[id.index()] })
     }
+}
+
+/// The header of the run that begins with this edge.
+#[inline]
+fn header_of(edges: &[Edge], first: EdgeId) -> HeaderSlot<'_> {
+    HeaderSlot::of(&edges[first.index() - 1])
 }
 
 /// Takes `count` entries from a store of `capacity`. Returns the number of the first, or `None` if they do not fit.

@@ -138,8 +138,8 @@ impl Valuation<'_> {
             }
         }
         let kept = 1.0 - self.params.subtree_value_bias_free_prop;
-        for id in 0..self.table.node_count() {
-            let node = self.table.node(id as NodeId);
+        for id in self.table.ids() {
+            let node = self.table.node(id);
             if node.mark.swap(0, Ordering::Relaxed) == 0 {
                 self.bias.fade(node, kept);
             }

@@ -22,7 +22,7 @@ impl<E: Evaluator> Rank<'_, E> {
             self.request(Job { purpose, moves: path.moves });
             return;
         };
-        if is_new && (node as usize) < before && caller.rank as usize != self.rank {
+        if is_new && node.index() < before && caller.rank as usize != self.rank {
             self.counters.transpositions += 1;
         }
         BiasTable::assign_kind(self.table.node(node), kind.map(Kind::of_number));
@@ -113,7 +113,7 @@ impl<E: Evaluator> Rank<'_, E> {
                     return self.request(Job { purpose, moves: path.moves });
                 };
                 edge.set_child(Some(child));
-                if (child as usize) < before && self.rank_of(self.line.graph_key()) == self.rank {
+                if child.index() < before && self.rank_of(self.line.graph_key()) == self.rank {
                     self.counters.transpositions += 1;
                 }
                 (child, kind, true)

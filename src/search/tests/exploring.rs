@@ -125,7 +125,7 @@ fn weightless_simulations_leave_ancestors_unchanged() {
         for seed in 0..60 {
             let root = search.table.find(game.graph_key()).expect("a root");
             let evaluations = |search: &Search<HashPolicy>| -> u32 {
-                let nodes = 0..search.table.node_count() as NodeId;
+                let nodes = search.table.ids();
                 nodes.map(|id| search.table.node(id).own_visits()).sum()
             };
             let (visits, before) = (search.table.node(root).visits(), near_root(&search, root));

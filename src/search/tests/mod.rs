@@ -245,8 +245,8 @@ fn bias_sums_are_exact() {
         for _ in 0..3 {
             let report = run(&mut search, &game, 1500, 3);
             let mut wanted = std::collections::BTreeMap::new();
-            for id in 0..search.table().node_count() {
-                let noted = BiasTable::contribution(search.table().node(id as NodeId));
+            for id in search.table().ids() {
+                let noted = BiasTable::contribution(search.table().node(id));
                 if let Some((entry, difference, weight)) = noted {
                     let sums = wanted.entry(entry).or_insert((0, 0));
                     *sums = (sums.0 + difference, sums.1 + weight);

@@ -333,7 +333,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                     };
                     BiasTable::assign_kind(self.table.node(child), kind);
                     edge.set_child(Some(child));
-                    if (child as usize) < before {
+                    if child.index() < before {
                         self.counters.transpositions += 1;
                     }
                     child
