@@ -4,7 +4,7 @@ use super::evaluator::EngineEvaluator;
 use kosumi_go::game::Game;
 use kosumi_search::{Search, SearchContext, SearchReport};
 
-/// Cluster of ranks that searches are spread over: there is none.
+/// Cluster of ranks, which has no values without the feature.
 #[derive(Debug)]
 pub(super) enum RankCluster {}
 
