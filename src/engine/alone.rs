@@ -9,7 +9,7 @@ use kosumi_search::{Search, SearchContext, SearchReport};
 pub(super) enum RankCluster {}
 
 impl RankCluster {
-    /// Discards what searches have learned, on all ranks.
+    /// Discards the statistics of searches, on all ranks.
     pub(super) fn clear(&mut self) {}
 }
 

@@ -25,7 +25,7 @@ impl fmt::Debug for RankCluster {
 }
 
 impl RankCluster {
-    /// Discards what searches have learned, on all ranks.
+    /// Discards the statistics of searches, on all ranks.
     pub(super) fn clear(&mut self) {
         self.cluster.clear();
     }

@@ -38,7 +38,7 @@ pub fn rules_salt(rules: Rules, komi: f32) -> Key {
 /// State that the next moves and the result directly depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct GameState<'b> {
-    /// Salt of what is constant in the game, see [`rules_salt`].
+    /// Salt for the properties that are constant in a game, see [`rules_salt`].
     pub salt: Key,
     /// Rules of the game.
     pub rules: Rules,

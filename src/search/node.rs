@@ -660,12 +660,12 @@ impl<'t> HeaderSlot<'t> {
         }
     }
 
-    /// Appends a run after this header's run, which must be the last one of its node.
+    /// Appends a run to the run of this header, which is the last one of its node.
     pub(crate) fn append_run(self, next: EdgeId) {
         self.0.visits_and_seen.fetch_or(u64::from(next.0) << 32, Ordering::Release);
     }
 
-    /// Records in the header of a node's last run that no moves are left.
+    /// Notes in the header of a node's last run that no more moves are left.
     pub(crate) fn set_complete(self) {
         self.0.prior.store(0, Ordering::Relaxed);
     }

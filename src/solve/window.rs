@@ -391,6 +391,6 @@ pub(super) struct SafeArea<B> {
     /// Stones that are never captured even if the side always passes.
     pub(super) stones: B,
     /// These stones, and the points between them where the opponent cannot live. The points are the side's at the end
-    /// if it captures what is played there.
+    /// if it captures the stones that are played there.
     pub(super) area: B,
 }

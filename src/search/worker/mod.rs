@@ -395,7 +395,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     /// and square of the value count for every node but the leaf, which already has them.
     ///
     /// If a choice below the root does not count, the nodes before it stay unchanged to the last bit. They take over
-    /// what is known of their children with the next simulation that counts.
+    /// their children's new values with the next simulation that counts.
     fn back_up(&mut self, score: f32, square: f32) {
         for (depth, step) in self.path.iter().enumerate().rev() {
             let child = self.table.node(step.child);

@@ -123,7 +123,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         priors.load(&mut **people, &self.line);
         let (node, sign) = (self.table.node(id), color.sign() as f32);
         // Simulations that count are distributed over the visits of this node. Simulations that do not count explore
-        // what is unknown, on whatever path.
+        // positions with few visits by any path.
         let visits = |edge: &Edge, child: Option<&Node>| match counts {
             true => edge.visits(),
             false => child.map_or(0, Node::visits),

@@ -1,7 +1,7 @@
 //! Reviews of recorded games: the loss of every move.
 //!
-//! *Record → [`MainLine`] → [`review`] { [`Analyst`] for each position } → [`Review`] → [`Reviewed`] → [`annotated`] record,
-//! [`page`], [`json`].* No file is written and no clock is read here. The analyst is the engine, or a table in
+//! *Record → [`MainLine`] → [`review`] { [`Analyst`] for each position } → [`Review`] → [`Reviewed`] → [`annotated`]
+//! record, [`page`], [`json`].* No file is written and no clock is read here. The analyst is the engine, or a table in
 //! tests. Its numbers come from [`search::Analysis`](kosumi_search::Analysis), as in all protocols.
 //!
 //! **Judgement of a move.** The position after the move is searched like every other position of the game. The move is
