@@ -23,7 +23,7 @@ impl<T: bytemuck::Zeroable> ZeroInit for T {}
 
 /// A type whose initial value is all zeros. loom's atomics hold more state than their value, so it is the default here.
 #[cfg(loom)]
-pub trait Blank: Default {}
+pub trait ZeroInit: Default {}
 #[cfg(loom)]
 impl<T: Default> ZeroInit for T {}
 
@@ -35,11 +35,11 @@ pub fn zeroed<T: ZeroInit>() -> T {
     return T::default();
 }
 
-/// A slice of values that begin blank.
+/// A slice of values that begin as zeros.
 #[cfg(loom)]
 pub type ZeroedSlice<T> = Box<[T]>;
 
-/// A slice of values that begin blank, in memory that the operating system zeroes page by page when it is first used.
+/// A slice of values that begin as zeros, in memory that the operating system zeroes page by page when it is first used.
 ///
 /// A boxed slice does not guarantee this for all types. Unix has no function for zeroed memory with an alignment of
 /// more than 16 bytes, so the standard library writes zeros into the whole allocation. For a large table this takes a
@@ -54,13 +54,13 @@ pub struct ZeroedSlice<T> {
     values: PhantomData<T>,
 }
 
-/// Allocates `count` blank values. Returns `None` if the system does not have enough memory.
+/// Allocates `count` zero values. Returns `None` if the system does not have enough memory.
 #[cfg(loom)]
 pub fn zeroed_slice<T: ZeroInit>(count: usize) -> Option<ZeroedSlice<T>> {
     Some((0..count).map(|_| T::default()).collect())
 }
 
-/// Allocates `count` blank values. Returns `None` if the system does not have enough memory.
+/// Allocates `count` zero values. Returns `None` if the system does not have enough memory.
 #[cfg(not(loom))]
 pub fn zeroed_slice<T: ZeroInit>(count: usize) -> Option<ZeroedSlice<T>> {
     const { assert!(!std::mem::needs_drop::<T>(), "nothing drops the values") };
