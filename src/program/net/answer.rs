@@ -13,11 +13,13 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 For training programs that need evaluations at the speed of this program's
-kernels, such as scripts/train/train label --kosumi. All numbers are little-endian. A request:
-columns, rows, and the number n of positions as 32-bit integers; then for each
-position 22 features of the points, a bit each (row by row from the top, the
-first point in the highest bit, each feature padded to whole bytes) and 19
-32-bit floats, the features of the position.
+kernels, such as scripts/train/train label --kosumi. All numbers are
+little-endian.
+
+A request: columns, rows, and the number n of positions as 32-bit integers;
+then for each position 22 features of the points, a bit each (row by row from
+the top, the first point in the highest bit, each feature padded to whole
+bytes) and 19 32-bit floats, the features of the position.
 
 The response, raw 32-bit floats of the network, for each position: a logit for
 each of the points and for a pass; the logits of the optimistic policy; three

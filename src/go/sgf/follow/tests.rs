@@ -79,7 +79,7 @@ fn harmless_faults_are_warnings() {
         ("(;SZ[5]HA[4];W[ee])", "no fixed points for a handicap of 4 (at byte 1)"),
         ("(;SZ[9]RU[mahjong];B[ee])", "unknown rules “mahjong”: chinese-kgs rules are assumed"),
         ("(;SZ[9]KM[much];B[ee])", "the komi “much” cannot be read: 7.5 is assumed"),
-        ("(;GM[1];SZ[9];B[ee])", "the size of the board stands behind the first node: 9×9"),
+        ("(;GM[1];SZ[9];B[ee])", "the board size is given after the first node: 9×9"),
         (
             "(;SZ[9]PB[Jos\u{e9}]CA[GBK];B[ee])",
             "the text is not in the character set that the record names, “GBK”: read as UTF-8",
