@@ -277,12 +277,12 @@ impl Node {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Begins several descents at once, like [`begin_visit`](Node::begin_visit).
+    /// Begins several descents at once, like `begin_visit`.
     pub fn begin_visits(&self, count: u32) {
         self.in_flight.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Ends several descents at once, like [`finish_visit`](Node::finish_visit).
+    /// Ends several descents at once, like `finish_visit`.
     pub fn finish_visits(&self, count: u32) {
         self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }
@@ -374,7 +374,7 @@ impl Node {
         self.count_visits(edge, 1);
     }
 
-    /// Counts several simulations at once, like [`count_visit`](Node::count_visit).
+    /// Counts several simulations at once, like `count_visit`.
     #[inline]
     pub fn count_visits(&self, edge: &Edge, count: u32) {
         edge.visits_and_seen.fetch_add(u64::from(count) << 32, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Registry of parameters: name, accepted values, documentation, and the protocols that accept each parameter.
 //!
 //! Constants of the search are registered in [`params`](super::params), all other parameters in
-//! [`engine::parameters`](kosumi_engine::parameters). Protocols have no lists and no bounds of their own.
+//! `kosumi_engine::parameters`. Protocols have no lists and no bounds of their own.
 
 use kosumi_eval::NetworkView;
 use kosumi_go::board::Color;

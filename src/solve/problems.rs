@@ -489,7 +489,7 @@ impl<B: Bits> BoardQuestion<B> {
         (corner, sides): ((usize, usize), (usize, usize)),
     ) -> Option<BoardQuestion<B>> {
         let board = question.board;
-        let mut ground = Window::<B>::window(board.size(), corner, sides, question.suicide)?;
+        let mut ground = Window::<B>::covering(board.size(), corner, sides, question.suicide)?;
         ground.playable = match question.aim.is_tactical() {
             // A stone at an open edge would have liberties that are not part of the window.
             true => ground.points & !ground.open,

@@ -74,12 +74,12 @@ pub(super) struct Placement<B> {
 impl<B: Bits> Window<B> {
     /// Creates the ground of a whole board; `None` if the board has too many points for this kind of set.
     pub(super) fn whole(size: BoardSize, suicide: bool) -> Option<Window<B>> {
-        Window::window(size, (0, 0), (size.columns(), size.rows()), suicide)
+        Window::covering(size, (0, 0), (size.columns(), size.rows()), suicide)
     }
 
     /// Creates a window of a board with this lower left corner and this number of columns and rows. Returns `None` if
     /// the window has too many points for this kind of set or does not lie on the board. All its points are playable.
-    pub(super) fn window(
+    pub(super) fn covering(
         size: BoardSize,
         (left, bottom): (usize, usize),
         (columns, rows): (usize, usize),

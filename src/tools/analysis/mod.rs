@@ -10,7 +10,7 @@
 //! `docs/analysis-engine.md` lists the differences. Lines are read and checked while searches run.
 //!
 //! - No input can end the process or make its memory grow without bound: lines have a maximum length, and reading
-//! pauses while too many queries wait (`tests/analysis_engine.rs`).
+//!   pauses while too many queries wait (`tests/analysis_engine.rs`).
 //! - Every request, which is one position of a query, gets exactly one final answer.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

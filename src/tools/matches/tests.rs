@@ -217,7 +217,11 @@ fn dead_stones_and_other_scores() {
     assert_eq!(disputed.record.judgement, Some(Judgement::Disputed));
     assert_eq!(disputed.record.result, "W+12.5", "judged");
     assert!(disputed.record.disputed_by(Side::B) && !disputed.record.disputed_by(Side::A));
-    assert!(disputed.sgf.contains("B reports W+17.5") && disputed.sgf.contains("disputed"), "{}", disputed.sgf);
+    assert!(
+        disputed.sgf.contains("B reports W+17.5") && disputed.sgf.contains("disputed"),
+        "{}",
+        disputed.sgf
+    );
 }
 
 #[test]
