@@ -369,7 +369,8 @@
       if (clock.kind === "byo-yomi") {
         if (!overtime && passed > left) { passed -= left; left = clock.period; overtime = true; }
         if (overtime) {
-          const used = Math.min(periods - 1, Math.floor(passed / left));
+          // After a pause, less than a whole period may be left of the current one.
+          const used = passed < left ? 0 : Math.min(periods - 1, 1 + Math.floor((passed - left) / clock.period));
           passed -= used > 0 ? left + (used - 1) * clock.period : 0;
           if (used > 0) left = clock.period;
           periods -= used;

@@ -318,16 +318,12 @@ impl GameTable {
         if self.is_paused == is_paused {
             return;
         }
+        // A side whose time has already run out is not saved by a pause.
+        self.check_flag(now);
         self.is_paused = is_paused;
         if is_paused {
-            // In main time, the elapsed time of the turn is deducted, but at least a second is left. No increment is added.
             if let Some(began) = self.turn_began.take() {
-                let color = self.game.to_move();
-                let clock = &mut self.clocks[color];
-                let passed = now.saturating_sub(began);
-                if !clock.is_overtime() {
-                    clock.set_time_left(clock.left().saturating_sub(passed).max(Duration::from_secs(1)), 0);
-                }
+                self.clocks[self.game.to_move()].deduct(now.saturating_sub(began));
             }
         } else {
             self.start_clock(now);
@@ -443,10 +439,11 @@ impl GameTable {
             return None;
         }
         let left = |color: Color| {
-            let clock = &self.clocks[color];
-            let began = self.turn_began.filter(|_| color == self.game.to_move());
-            let passed = began.map_or(Duration::ZERO, |began| now.saturating_sub(began));
-            (clock.left().saturating_sub(passed), clock.stones_or_periods())
+            let mut clock = self.clocks[color];
+            if let Some(began) = self.turn_began.filter(|_| color == self.game.to_move()) {
+                clock.deduct(now.saturating_sub(began));
+            }
+            (clock.left(), clock.stones_or_periods())
         };
         Some((control, ByColor::new(left(Color::Black), left(Color::White))))
     }
@@ -750,6 +747,52 @@ mod tests {
         assert_eq!(table.phase, Phase::Over("W+T".to_owned()));
         table.undo(Some(1), second(200));
         assert_eq!(table.flag_time(), Some(second(220)), "what was left before the move is left again");
+    }
+
+    #[test]
+    fn pausing_deducts_the_time_of_the_turn_and_gives_none_back() {
+        let second = Duration::from_secs;
+        let started = |clock: ClockSettings| {
+            let mut table = table(9);
+            table.begin(&NewGame { clock, ..wanted(9) }).unwrap();
+            play(&mut table, &["cc"], second(100));
+            table
+        };
+        // Pauses from the given time for 1000 s.
+        let pause = |table: &mut GameTable, at: u64| {
+            table.pause(true, second(at));
+            assert_eq!((table.flag_time(), table.check_flag(second(at + 900))), (None, false), "at {at}");
+            table.pause(false, second(at + 1000));
+        };
+        let byo_yomi = ClockSettings::ByoYomi { main: 10.0, period: 5.0, periods: 3 };
+        for times in [vec![4], vec![3, 1007], vec![12], vec![18], vec![12, 1016, 2018]] {
+            let mut table = started(byo_yomi);
+            let mut paused = 0;
+            for at in times {
+                pause(&mut table, 100 + at);
+                paused += 1000;
+                assert_eq!(table.flag_time(), Some(second(125 + paused)), "at {at}");
+            }
+        }
+        // White is at 12 s: in the first period, with 3 s of it left.
+        let mut table = started(byo_yomi);
+        pause(&mut table, 112);
+        let left = table.time_left(second(1112)).unwrap().1[Color::White];
+        assert_eq!(left, (second(3), 3));
+        let left = table.time_left(second(1119)).unwrap().1[Color::White];
+        assert_eq!(left, (second(1), 2), "a period was used up");
+        play(&mut table, &["gg"], second(1113));
+        assert_eq!(table.clocks[Color::White].left(), second(5), "the end of the move renews the period");
+        // Less than a second is left, and it is no more after the pause.
+        let mut table = started(ClockSettings::Fischer { main: 10.0, increment: 5.0 });
+        let at = second(110) - Duration::from_millis(20);
+        table.pause(true, at);
+        table.pause(false, second(500));
+        assert_eq!(table.flag_time(), Some(second(500) + Duration::from_millis(20)));
+        // The time is over before the pause.
+        let mut table = started(byo_yomi);
+        table.pause(true, second(126));
+        assert_eq!(table.phase, Phase::Over("B+T".to_owned()));
     }
 
     #[test]
