@@ -169,6 +169,7 @@ pub fn play(
         opponent_number: 0,
         is_analysed: false,
         notes,
+        game: 0,
         today: setup.today,
         session,
         begin: Instant::now(),
@@ -197,6 +198,8 @@ struct PlayServer {
     is_analysed: bool,
     /// Messages about the record that the game comes from.
     notes: Vec<String>,
+    /// Number of the game, by which pages know when to request its record.
+    game: u64,
     today: fn() -> String,
     session: String,
     begin: Instant,
@@ -264,13 +267,14 @@ impl PlayServer {
     }
 
     fn state(&self) -> Value {
-        let mut state = self.table.state(&self.engines, self.now(), Some((self.today)()));
+        let mut state = self.table.state(self.now());
         if let Value::Object(state) = &mut state {
             let is_thinking = self.engine_on_turn() && !self.table.is_paused();
             state.insert("thinking".to_owned(), is_thinking.into());
             state.insert("analysed".to_owned(), self.is_analysed.into());
             state.insert("notes".to_owned(), self.notes.clone().into());
             state.insert("session".to_owned(), self.session.clone().into());
+            state.insert("game".to_owned(), self.game.into());
         }
         state
     }
@@ -341,6 +345,7 @@ impl PlayServer {
             PageRequest::New { game } => {
                 self.table.begin(&game)?;
                 self.notes.clear();
+                self.game += 1;
             }
             PageRequest::Play { at, place } => {
                 if is_late(at) || self.engine_on_turn() {
@@ -383,7 +388,10 @@ impl PlayServer {
             PageRequest::Load { text, bytes, partial } => {
                 let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
                 match self.table.load(&bytes, partial) {
-                    Ok(notes) => self.notes = notes,
+                    Ok(notes) => {
+                        self.notes = notes;
+                        self.game += 1;
+                    }
                     Err(bad) => {
                         self.windows.tell(
                             window,
@@ -398,19 +406,21 @@ impl PlayServer {
                     }
                 }
             }
-            PageRequest::Restore { text, black, white } => {
+            PageRequest::Restore { game } => {
                 if !self.table.is_fresh() {
                     let state = self.state();
                     self.windows.tell(window, &state);
                     return Ok(());
                 }
-                // This server sent the record to the page, so faults in it were there before.
-                self.table.load(text.as_bytes(), true)?;
-                self.table.seat(black, white)?;
+                self.table.restore(&game)?;
+                self.game += 1;
             }
-            PageRequest::Look { .. } | PageRequest::Rest {} | PageRequest::Save {} => {
-                return Err(Refusal::BadMessage);
+            PageRequest::Save {} => {
+                let text = self.table.record(&self.engines, Some((self.today)())).to_string();
+                self.windows.tell(window, &json!({ "is": "record", "game": self.game, "text": text }));
+                return Ok(());
             }
+            PageRequest::Look { .. } | PageRequest::Rest {} => return Err(Refusal::BadMessage),
         }
         self.changed();
         Ok(())

@@ -1,6 +1,6 @@
 //! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
-use super::message::{NewGame, PlayerKind};
+use super::message::{NewGame, PlayerKind, RestoredGame, parse_place};
 use super::strength::{DEFAULT_LEVEL, LEVELS};
 use super::thinker::MoveEvaluation;
 use crate::review::{owners, place};
@@ -229,6 +229,31 @@ impl GameTable {
         };
         self.game = game;
         Ok(said)
+    }
+
+    /// Loads a game that a page remembers. Its clocks are lost.
+    pub(super) fn restore(&mut self, remembered: &RestoredGame) -> Result<(), Refusal> {
+        let mut table = self.clone();
+        // This program wrote the record, so faults in it were there before.
+        table.load(remembered.text.as_bytes(), true)?;
+        let count = table.game.records().len();
+        if remembered.kept > count {
+            return Err(Refusal::BadMessage);
+        }
+        let result = remembered.result.as_ref();
+        if remembered.kept < count || !remembered.moves.is_empty() || result.is_none() {
+            table.undo(Some(remembered.kept), Duration::ZERO);
+        }
+        for place in &remembered.moves {
+            let mv = parse_place(table.game.size(), place).ok_or(Refusal::OffBoard)?;
+            table.play(mv, Duration::ZERO)?;
+        }
+        if let Some(result) = result.filter(|_| table.phase == Phase::Playing) {
+            table.phase = Phase::Over(result.clone());
+        }
+        table.seat(remembered.black.clone(), remembered.white.clone())?;
+        *self = table;
+        Ok(())
     }
 
     /// Sets the players.
@@ -486,8 +511,8 @@ impl GameTable {
         tree
     }
 
-    /// Returns the state that pages draw. `date` goes into the record.
-    pub(super) fn state(&self, engines: &[String], now: Duration, date: Option<String>) -> Value {
+    /// Returns the state that pages draw.
+    pub(super) fn state(&self, now: Duration) -> Value {
         let (game, size) = (&self.game, self.game.size());
         let at = |point| place(size, Move::Play(point));
         let stones = |color: Color| -> String {
@@ -541,7 +566,6 @@ impl GameTable {
             "outlooks": self.outlooks.iter().map(|(number, outlook)| {
                 json!([number, (outlook.win_rate * 1000.0).round(), (outlook.score * 10.0).round(), outlook.visits])
             }).collect::<Vec<Value>>(),
-            "record": self.record(engines, date).to_string(),
         })
     }
 
@@ -614,7 +638,7 @@ pub(super) fn choices(engines: &[String]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::browser::message::{ClockSettings, parse_place};
+    use crate::browser::message::ClockSettings;
 
     const NOW: Duration = Duration::ZERO;
 
@@ -649,8 +673,8 @@ mod tests {
         play(&mut table, &["cc", "aa", "bb", "--", "--"], NOW);
         assert!(matches!(table.phase, Phase::Marking(_)));
         table.mark(parse_place(table.game.size(), "aa").unwrap()).unwrap();
-        assert_eq!(table.state(&[], NOW, None)["count"]["score"], "B+24.5");
-        assert_eq!(table.state(&[], NOW, None)["dead"], "aa");
+        assert_eq!(table.state(NOW)["count"]["score"], "B+24.5");
+        assert_eq!(table.state(NOW)["dead"], "aa");
         table.settle().unwrap();
         assert_eq!(table.phase, Phase::Over("B+24.5".to_owned()));
         let text = table.record(&[], None).to_string();
@@ -711,6 +735,51 @@ mod tests {
         table.load(b"(;SZ[9]PB[Ann]PW[Bob]DT[1999];B[ee])", false).unwrap();
         let text = table.record(&[], today()).to_string();
         assert!(text.contains("DT[1999]") && text.contains("PB[Ann]PW[Bob]"), "{text}");
+    }
+
+    #[test]
+    fn a_remembered_game_is_restored_from_its_record_and_later_moves() {
+        let remembered = |text: &str, kept: usize, moves: &[&str], result: Option<&str>| RestoredGame {
+            text: text.to_owned(),
+            kept,
+            moves: moves.iter().map(|&place| place.to_owned()).collect(),
+            result: result.map(str::to_owned),
+            black: PlayerKind::Person,
+            white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() },
+        };
+        let mut first = table(9);
+        first.begin(&NewGame { handicap: 2, ..wanted(9) }).unwrap();
+        play(&mut first, &["cc", "gg"], NOW);
+        let text = first.record(&[], Some("2026-01-31".to_owned())).to_string();
+        assert!(first.undo(Some(1), NOW));
+        play(&mut first, &["eg", "--", "--"], NOW);
+        let mut restored = table(19);
+        restored.restore(&remembered(&text, 1, &["eg", "--", "--"], None)).unwrap();
+        assert_eq!(restored.game.graph_key(), first.game.graph_key());
+        assert_eq!(restored.state(NOW)["moves"], first.state(NOW)["moves"]);
+        assert_eq!((&restored.phase, restored.date.as_deref()), (&first.phase, Some("2026-01-31")));
+        assert_eq!(restored.seats[Color::Black], PlayerKind::Person);
+        restored.restore(&remembered(&text, 2, &[], Some("W+R"))).unwrap();
+        assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Over("W+R".to_owned())));
+        // The record was sent when the game was over, and the game was continued.
+        let over = restored.record(&[], None).to_string();
+        restored.restore(&remembered(&over, 2, &[], None)).unwrap();
+        assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Playing));
+        restored.restore(&remembered(&over, 2, &["dd"], None)).unwrap();
+        assert_eq!((restored.game.records().len(), &restored.phase), (3, &Phase::Playing));
+        for (bad, why) in [
+            (remembered("no record", 0, &[], None), Refusal::BadRecord),
+            (remembered(&text, 3, &[], None), Refusal::BadMessage),
+            (remembered(&text, 2, &["zz"], None), Refusal::OffBoard),
+            (remembered(&text, 2, &["cc"], None), Refusal::Occupied),
+            (
+                RestoredGame { black: PlayerKind::Engine { number: 0 }, ..remembered(&text, 2, &[], None) },
+                Refusal::BadSettings,
+            ),
+        ] {
+            assert_eq!(restored.restore(&bad), Err(why), "{bad:?}");
+            assert_eq!((restored.game.records().len(), &restored.phase), (3, &Phase::Playing), "{bad:?}");
+        }
     }
 
     #[test]
@@ -799,7 +868,7 @@ mod tests {
     fn names_of_a_record_are_text() {
         let mut table = table(9);
         table.load(b"(;SZ[9]PB[<script>alert(1)</script>]PW[\"]RE[<b>];B[cc])", false).unwrap();
-        let state = table.state(&[], NOW, None);
+        let state = table.state(NOW);
         assert_eq!(state["names"]["B"], "<script>alert(1)</script>");
         assert_eq!(state["phase"], "over");
     }
