@@ -1,14 +1,13 @@
 //! `kosumi play`: one table, its windows, and the engines that play or analyse.
 
-use super::http::Resource;
 use super::message::{PageRequest, PlayerKind, file_bytes, parse_place};
 use super::opponent::ExternalEngine;
 use super::page;
-use super::server::{Server, Site};
+use super::server::{Server, Site, WindowEvent};
 use super::strength::Level;
 use super::table::{GameTable, Phase, Refusal, choices};
 use super::thinker::{EngineThread, MakeEngine, Task, TaskResult};
-use super::windows::{self, Windows};
+use super::windows::Windows;
 use crate::review::Numbers;
 use kosumi_engine::Decision;
 use kosumi_go::board::{BoardSize, Move};
@@ -18,9 +17,7 @@ use kosumi_search::Limits;
 use serde_json::{Value, json};
 use std::io;
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,41 +68,14 @@ pub struct InitialTable {
 
 /// Event for the thread that owns the table.
 enum Event {
-    Joined(usize, SyncSender<Arc<str>>),
-    Said(usize, String),
-    Left(usize),
+    Window(WindowEvent),
     Found(u64, TaskResult),
     Moved(u64, Result<Decision, String>),
 }
 
-/// Sender of the windows' events, shared by the connection threads.
-struct PlaySite {
-    events: Mutex<Sender<Event>>,
-}
-
-impl PlaySite {
-    fn send(&self, event: Event) -> ControlFlow<()> {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.send(event).map_or(ControlFlow::Break(()), ControlFlow::Continue)
-    }
-}
-
-impl Site for PlaySite {
-    fn resource(&self, place: &str) -> Option<Resource> {
-        page::resource(place)
-    }
-
-    fn open(&self, window: usize) -> Option<Receiver<Arc<str>>> {
-        let (sender, receiver) = windows::channel();
-        self.send(Event::Joined(window, sender)).is_continue().then_some(receiver)
-    }
-
-    fn receive(&self, window: usize, text: &str) -> ControlFlow<()> {
-        self.send(Event::Said(window, text.to_owned()))
-    }
-
-    fn close(&self, window: usize) {
-        let _ = self.send(Event::Left(window));
+impl From<WindowEvent> for Event {
+    fn from(event: WindowEvent) -> Event {
+        Event::Window(event)
     }
 }
 
@@ -156,8 +126,8 @@ pub fn play(
         opponents.push(opponent.map_err(io::Error::other)?);
     }
     let (url, once) = (server.url(), server.url_once());
-    let hall = Arc::new(PlaySite { events: Mutex::new(events) });
-    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(&hall))?;
+    let site = Site::new(events, page::resource);
+    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
     let session = run_id(&url, std::process::id());
     let mut room = PlayServer {
         table,
@@ -226,7 +196,7 @@ impl PlayServer {
 
     fn handle_event(&mut self, event: Event) {
         match event {
-            Event::Joined(window, sender) => {
+            Event::Window(WindowEvent::Joined(window, sender)) => {
                 self.windows.add(window, sender);
                 self.windows.tell(window, &choices(&self.engines));
                 if self.question.is_none() && !self.engine_on_turn() {
@@ -236,7 +206,7 @@ impl PlayServer {
                 let state = self.state();
                 self.windows.tell(window, &state);
             }
-            Event::Left(window) => {
+            Event::Window(WindowEvent::Left(window)) => {
                 self.windows.remove(window);
                 // Analysis and hints are useless without a window.
                 let is_for_looks =
@@ -246,14 +216,16 @@ impl PlayServer {
                     self.thinker.stop();
                 }
             }
-            Event::Said(window, text) => match serde_json::from_str::<PageRequest>(&text) {
-                Ok(ask) => {
-                    if let Err(refusal) = self.answer(window, ask) {
-                        self.refuse(window, refusal);
+            Event::Window(WindowEvent::Said(window, text)) => {
+                match serde_json::from_str::<PageRequest>(&text) {
+                    Ok(ask) => {
+                        if let Err(refusal) = self.answer(window, ask) {
+                            self.refuse(window, refusal);
+                        }
                     }
+                    Err(_) => self.refuse(window, Refusal::BadMessage),
                 }
-                Err(_) => self.refuse(window, Refusal::BadMessage),
-            },
+            }
             Event::Found(number, finding) => self.handle_result(number, finding),
             Event::Moved(number, moved) => self.handle_engine_move(number, moved),
         }
