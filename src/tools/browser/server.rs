@@ -28,10 +28,13 @@ pub(super) enum WindowEvent {
     Left(usize),
 }
 
+/// Function that returns a page or a part of one, by the path after the token.
+type FindResource = dyn Fn(&str) -> Option<Resource> + Send + Sync;
+
 /// Pages that the server sends, and the receiver of the windows' events.
 pub(super) struct Site<E> {
     events: Sender<E>,
-    resource: Box<dyn Fn(&str) -> Option<Resource> + Send + Sync>,
+    resource: Box<FindResource>,
 }
 
 impl<E: From<WindowEvent>> Site<E> {

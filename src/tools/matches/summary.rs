@@ -119,7 +119,9 @@ impl fmt::Display for SequentialTest {
             unsigned_zero(self.llr(), 2)
         )?;
         match self.verdict {
-            Some((verdict, pairs)) => write!(f, ", {verdict} accepted after {}", counted(pairs.into(), "pair")),
+            Some((verdict, pairs)) => {
+                write!(f, ", {verdict} accepted after {}", counted(pairs.into(), "pair"))
+            }
             None => write!(f, ", open after {}", counted(self.evaluated.into(), "pair")),
         }
     }
