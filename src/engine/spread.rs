@@ -131,7 +131,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
     use std::sync::{Arc, Mutex};
     use std::thread::{self, JoinHandle};
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     /// Link that fails after a number of received packets. From then on it silently drops sent packets, unless `speaks`
     /// is set.
@@ -234,7 +234,7 @@ mod tests {
             engine.change_settings(EngineSettings { network, ..*engine.settings() });
         }
         // Reports come with the owners that were asked for, and an input ends the search at once.
-        let (seen, start) = (AtomicU32::new(0), Instant::now());
+        let seen = AtomicU32::new(0);
         let stop = AtomicBool::new(false);
         let interrupted = || stop.load(Ordering::Relaxed);
         let mut on_report = |_: &Game, report: &SearchReport| {
@@ -250,7 +250,9 @@ mod tests {
         let detail = Detail { ownership: true, ..Detail::default() };
         let request = SearchRequest { observer, detail, ..SearchRequest::new(&interrupted) };
         engine.analyze(Color::Black, &Limits::time(Duration::from_secs(60)), request);
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        // Without the input, the search would report for a minute, 50 times a second at most.
+        let seen = seen.into_inner();
+        assert!((3..300).contains(&seen), "{seen} reports");
         assert!(engine.is_spread() && lost.lock().expect("a lock").is_empty());
         drop(engine);
         for other in others {

@@ -1,6 +1,9 @@
 //! A worker: it runs simulations one after another on the shared table. `selection.rs` selects the moves of a descent.
 
+mod candidates;
 mod selection;
+
+pub use candidates::{Candidate, CandidateSettings, CandidateSums, collect_candidates};
 
 use super::bias::{BiasTable, Kind};
 use super::counters::Counters;
@@ -28,16 +31,6 @@ struct DescentEdge {
     mv: Move,
     color: Color,
     child: NodeId,
-}
-
-/// A visited move, during selection.
-#[derive(Clone, Copy)]
-struct Visited {
-    edge: EdgeId,
-    /// Tie-break: of equally urgent moves, the one with the smallest order is chosen.
-    order: u16,
-    probability: f32,
-    stats: MoveStats,
 }
 
 /// End of a descent.
@@ -99,7 +92,7 @@ pub(crate) struct Worker<'s, E> {
     valuation: Option<Valuation<'s>>,
     /// Buffers for the computation of means and for selection.
     children: Vec<Child>,
-    visited: Vec<Visited>,
+    visited: Vec<Candidate<EdgeId>>,
     pub(crate) counters: Counters,
 }
 

@@ -1,14 +1,13 @@
 //! `kosumi play`: one table, its windows, and the engines that play or analyse.
 
-use super::http::Resource;
 use super::message::{PageRequest, PlayerKind, file_bytes, parse_place};
 use super::opponent::ExternalEngine;
 use super::page;
-use super::server::{Server, Site};
+use super::server::{Server, Site, WindowEvent};
 use super::strength::Level;
 use super::table::{GameTable, Phase, Refusal, choices};
 use super::thinker::{EngineThread, MakeEngine, Task, TaskResult};
-use super::windows::{self, Windows};
+use super::windows::Windows;
 use crate::review::Numbers;
 use kosumi_engine::Decision;
 use kosumi_go::board::{BoardSize, Move};
@@ -18,9 +17,7 @@ use kosumi_search::Limits;
 use serde_json::{Value, json};
 use std::io;
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,41 +68,14 @@ pub struct InitialTable {
 
 /// Event for the thread that owns the table.
 enum Event {
-    Joined(usize, SyncSender<Arc<str>>),
-    Said(usize, String),
-    Left(usize),
+    Window(WindowEvent),
     Found(u64, TaskResult),
     Moved(u64, Result<Decision, String>),
 }
 
-/// Sender of the windows' events, shared by the connection threads.
-struct PlaySite {
-    events: Mutex<Sender<Event>>,
-}
-
-impl PlaySite {
-    fn send(&self, event: Event) -> ControlFlow<()> {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.send(event).map_or(ControlFlow::Break(()), ControlFlow::Continue)
-    }
-}
-
-impl Site for PlaySite {
-    fn resource(&self, place: &str) -> Option<Resource> {
-        page::resource(place)
-    }
-
-    fn open(&self, window: usize) -> Option<Receiver<Arc<str>>> {
-        let (sender, receiver) = windows::channel();
-        self.send(Event::Joined(window, sender)).is_continue().then_some(receiver)
-    }
-
-    fn receive(&self, window: usize, text: &str) -> ControlFlow<()> {
-        self.send(Event::Said(window, text.to_owned()))
-    }
-
-    fn close(&self, window: usize) {
-        let _ = self.send(Event::Left(window));
+impl From<WindowEvent> for Event {
+    fn from(event: WindowEvent) -> Event {
+        Event::Window(event)
     }
 }
 
@@ -156,8 +126,8 @@ pub fn play(
         opponents.push(opponent.map_err(io::Error::other)?);
     }
     let (url, once) = (server.url(), server.url_once());
-    let hall = Arc::new(PlaySite { events: Mutex::new(events) });
-    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(&hall))?;
+    let site = Site::new(events, page::resource);
+    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
     let session = run_id(&url, std::process::id());
     let mut room = PlayServer {
         table,
@@ -169,6 +139,7 @@ pub fn play(
         opponent_number: 0,
         is_analysed: false,
         notes,
+        game: 0,
         today: setup.today,
         session,
         begin: Instant::now(),
@@ -197,6 +168,8 @@ struct PlayServer {
     is_analysed: bool,
     /// Messages about the record that the game comes from.
     notes: Vec<String>,
+    /// Number of the game, by which pages know when to request its record.
+    game: u64,
     today: fn() -> String,
     session: String,
     begin: Instant,
@@ -223,7 +196,7 @@ impl PlayServer {
 
     fn handle_event(&mut self, event: Event) {
         match event {
-            Event::Joined(window, sender) => {
+            Event::Window(WindowEvent::Joined(window, sender)) => {
                 self.windows.add(window, sender);
                 self.windows.tell(window, &choices(&self.engines));
                 if self.question.is_none() && !self.engine_on_turn() {
@@ -233,7 +206,7 @@ impl PlayServer {
                 let state = self.state();
                 self.windows.tell(window, &state);
             }
-            Event::Left(window) => {
+            Event::Window(WindowEvent::Left(window)) => {
                 self.windows.remove(window);
                 // Analysis and hints are useless without a window.
                 let is_for_looks =
@@ -243,14 +216,16 @@ impl PlayServer {
                     self.thinker.stop();
                 }
             }
-            Event::Said(window, text) => match serde_json::from_str::<PageRequest>(&text) {
-                Ok(ask) => {
-                    if let Err(refusal) = self.answer(window, ask) {
-                        self.refuse(window, refusal);
+            Event::Window(WindowEvent::Said(window, text)) => {
+                match serde_json::from_str::<PageRequest>(&text) {
+                    Ok(ask) => {
+                        if let Err(refusal) = self.answer(window, ask) {
+                            self.refuse(window, refusal);
+                        }
                     }
+                    Err(_) => self.refuse(window, Refusal::BadMessage),
                 }
-                Err(_) => self.refuse(window, Refusal::BadMessage),
-            },
+            }
             Event::Found(number, finding) => self.handle_result(number, finding),
             Event::Moved(number, moved) => self.handle_engine_move(number, moved),
         }
@@ -264,13 +239,14 @@ impl PlayServer {
     }
 
     fn state(&self) -> Value {
-        let mut state = self.table.state(&self.engines, self.now(), Some((self.today)()));
+        let mut state = self.table.state(self.now());
         if let Value::Object(state) = &mut state {
             let is_thinking = self.engine_on_turn() && !self.table.is_paused();
             state.insert("thinking".to_owned(), is_thinking.into());
             state.insert("analysed".to_owned(), self.is_analysed.into());
             state.insert("notes".to_owned(), self.notes.clone().into());
             state.insert("session".to_owned(), self.session.clone().into());
+            state.insert("game".to_owned(), self.game.into());
         }
         state
     }
@@ -341,6 +317,7 @@ impl PlayServer {
             PageRequest::New { game } => {
                 self.table.begin(&game)?;
                 self.notes.clear();
+                self.game += 1;
             }
             PageRequest::Play { at, place } => {
                 if is_late(at) || self.engine_on_turn() {
@@ -383,7 +360,10 @@ impl PlayServer {
             PageRequest::Load { text, bytes, partial } => {
                 let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
                 match self.table.load(&bytes, partial) {
-                    Ok(notes) => self.notes = notes,
+                    Ok(notes) => {
+                        self.notes = notes;
+                        self.game += 1;
+                    }
                     Err(bad) => {
                         self.windows.tell(
                             window,
@@ -398,19 +378,21 @@ impl PlayServer {
                     }
                 }
             }
-            PageRequest::Restore { text, black, white } => {
+            PageRequest::Restore { game } => {
                 if !self.table.is_fresh() {
                     let state = self.state();
                     self.windows.tell(window, &state);
                     return Ok(());
                 }
-                // This server sent the record to the page, so faults in it were there before.
-                self.table.load(text.as_bytes(), true)?;
-                self.table.seat(black, white)?;
+                self.table.restore(&game)?;
+                self.game += 1;
             }
-            PageRequest::Look { .. } | PageRequest::Rest {} | PageRequest::Save {} => {
-                return Err(Refusal::BadMessage);
+            PageRequest::Save {} => {
+                let text = self.table.record(&self.engines, Some((self.today)())).to_string();
+                self.windows.tell(window, &json!({ "is": "record", "game": self.game, "text": text }));
+                return Ok(());
             }
+            PageRequest::Look { .. } | PageRequest::Rest {} => return Err(Refusal::BadMessage),
         }
         self.changed();
         Ok(())

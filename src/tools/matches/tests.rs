@@ -229,6 +229,7 @@ fn time_is_measured_and_the_margin_forgiven() {
     let slow = |conditions: &Conditions| {
         let script = |command: &str| {
             if command.starts_with("genmove") {
+                // The match measures real time, so a slow engine takes real time. A slower machine changes nothing.
                 std::thread::sleep(Duration::from_millis(30));
                 return success("pass");
             }
