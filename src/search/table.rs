@@ -317,7 +317,7 @@ impl NodeTable {
                     Some(new) => new,
                     None => self.take_node(key)?,
                 };
-                // Release: whoever finds the slot sees the key.
+                // Release: a thread that finds the slot sees the key.
                 match self.index[slot].compare_exchange(0, new.0 + 1, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => return Some(new),
                     Err(now) => {

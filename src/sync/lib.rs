@@ -126,7 +126,7 @@ mod tests {
     struct Aligned([AtomicU32; 32]);
 
     #[test]
-    fn blanks_are_aligned_zeros_that_can_be_changed() {
+    fn zeroed_values_are_aligned_and_can_be_changed() {
         for count in [0, 1, 2, 1000] {
             let mut zeroed_slice = zeroed_slice::<Aligned>(count).unwrap();
             assert_eq!(zeroed_slice.len(), count);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn blanks_are_committed_lazily() {
+    fn zeroed_memory_is_committed_lazily() {
         let zeroed_slice = zeroed_slice::<Aligned>((2 << 30) / 128).expect("address space");
         zeroed_slice[1000].0[0].store(1, Ordering::Relaxed);
         // A huge page may have up to 512 MiB.

@@ -74,7 +74,7 @@ for (const [name, bytes] of [["zeros", Buffer.alloc(1000)], ["random bytes", ran
   check(!answer.includes("200 OK") && !answer.endsWith("[open]"), `${name}: ${answer.slice(0, 40)}`);
 }
 const slow = await Promise.all(Array.from({ length: 200 }, () => send("GET / HT", 9000)));
-check(slow.every(answer => !answer.endsWith("[open]")), "whoever never finishes a request is not waited for");
+check(slow.every(answer => !answer.endsWith("[open]")), "a client that never finishes a request is not waited for");
 equal(status(await request(`/${token}/`)), "200", "and the page is served again");
 
 await browse(chromium, {}, async context => {

@@ -139,7 +139,7 @@ fn forfeits() {
 }
 
 #[test]
-fn whoever_refuses_a_legal_move_loses_and_not_the_mover() {
+fn refusing_a_legal_move_loses_for_the_player_that_refuses() {
     let refuses: Said<'_> = &[("play", refused())];
     assert_eq!(play_scripted(("C3", &[]), ("", refuses)), ("B+F".into(), Some(Side::A), Ending::Refused));
     assert_eq!(play_scripted(("", refuses), ("C3", &[])), ("W+F".into(), Some(Side::B), Ending::Refused));
