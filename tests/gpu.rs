@@ -4,7 +4,7 @@
 
 use kosumi_net::Encoding;
 use kosumi_net::random::{self, BlockKind, Options};
-use kosumi_test_support::{Need, require};
+use kosumi_test_support::{Requirement, require};
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn kosumi() -> Option<Command> {
     let found = devices.args(["net", "devices", "--network", "small", "--device", "cpu"]).output().unwrap();
     let text = String::from_utf8_lossy(&found.stdout).into_owned();
     let has_card = text.contains("gpu:0").then_some(()).ok_or(text);
-    require(Need::Gpu, has_card)?;
+    require(Requirement::Gpu, has_card)?;
     Some(Command::new(env!("CARGO_BIN_EXE_kosumi")))
 }
 

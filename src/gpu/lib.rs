@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! Evaluation of networks on graphics cards, through wgpu: Vulkan, Metal and DirectX 12.
 //!
 //! A [`Plan`](kosumi_net::plan::Plan) of the network becomes shaders (`shaders.rs`) and buffers (`compiled.rs`). A

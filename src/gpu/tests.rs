@@ -6,7 +6,7 @@ use crate::{Gpu, GpuOptions};
 use kosumi_net::plan::Plan;
 use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
 use kosumi_net::{Activation, Device, Input, METADATA_FEATURES, Network, Output, scalar};
-use kosumi_test_support::{Need, require};
+use kosumi_test_support::{Requirement, require};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -14,7 +14,10 @@ use std::time::Duration;
 
 fn card() -> Option<Card> {
     let found = cards().into_iter().min_by_key(Card::order);
-    require(Need::Gpu, found.ok_or_else(|| "there is no graphics card and no software driver".to_owned()))
+    require(
+        Requirement::Gpu,
+        found.ok_or_else(|| "there is no graphics card and no software driver".to_owned()),
+    )
 }
 
 /// Returns a random position. `seed` determines it.

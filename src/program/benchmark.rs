@@ -245,7 +245,10 @@ fn evaluations(
     };
     let counts: Vec<anyhow::Result<usize>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a thread that evaluates")).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("an evaluating thread does not panic"))
+            .collect()
     });
     let count: usize = counts.into_iter().sum::<anyhow::Result<usize>>()?;
     Ok(count as f64 / start.elapsed().as_secs_f64())

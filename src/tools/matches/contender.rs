@@ -1,8 +1,8 @@
 //! Engines of a match before they are started.
 
-use super::link::Link;
+use super::link::EngineLink;
 use crate::commands::Commands;
-use crate::players::{Engines, Threads};
+use crate::players::{Engines, InProcessEngines};
 use crate::ranks::disable_ranks_in;
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_gtp::{Client, split_command_line};
@@ -80,7 +80,7 @@ impl Contender {
     }
 
     /// Starts the engine.
-    pub(super) fn start(&self) -> anyhow::Result<Link> {
+    pub(super) fn start(&self) -> anyhow::Result<EngineLink> {
         match &self.kind {
             Kind::BuiltIn { settings, network, human } => {
                 let (settings, network, human) = (**settings, network.clone(), human.clone());
@@ -91,9 +91,9 @@ impl Contender {
                     }
                     Commands::new(engine)
                 };
-                let engines = Threads { make };
+                let engines = InProcessEngines { make };
                 let player = engines.start(Path::new("")).map_err(anyhow::Error::msg)?;
-                Ok(Link::Local(player))
+                Ok(EngineLink::Local(player))
             }
             Kind::Child { program, arguments } => {
                 let mut command = Command::new(program);
@@ -103,7 +103,7 @@ impl Contender {
                 // the games finish. In a group of their own, the engines are not killed by it.
                 #[cfg(unix)]
                 std::os::unix::process::CommandExt::process_group(&mut command, 0);
-                Ok(Link::Child(Client::spawn_command(command)?))
+                Ok(EngineLink::Child(Client::spawn_command(command)?))
             }
         }
     }
