@@ -62,7 +62,7 @@ fn a_game_is_played_with_a_card() {
 fn a_card_that_fails_costs_one_line_and_no_game() {
     let Some(mut kosumi) = kosumi() else { return };
     // The check at the start is two batches.
-    kosumi.env("KOSUMI_GPU_FAIL_AFTER", "5");
+    kosumi.env("KOSUMI_GPU_FAULT", "fails:5");
     let (responses, notes) = play(kosumi, &["--device", "gpu:0", "--threads", "2"]);
     assert_eq!(answers(&responses), 4, "{responses}");
     assert_eq!(notes.matches("the processor goes on").count(), 1, "{notes}");
@@ -96,4 +96,55 @@ fn net_check_and_the_report_know_the_card() {
     assert!(device["agreement"]["probability"].as_f64().is_some_and(|off| off < 0.05), "{device}");
     assert_eq!(device["batches"].as_array().map(Vec::len), Some(2));
     assert!(device["searches"][0]["visitsPerSecond"].as_f64().is_some_and(|speed| speed > 0.0));
+}
+
+/// Runs a command with a fault of the card. Returns its standard output and the standard error.
+fn with_fault(mut kosumi: Command, fault: &str, arguments: &[&str], input: &str) -> (String, String) {
+    let folder = TempDir::new().unwrap();
+    kosumi.env("KOSUMI_GPU_FAULT", fault).env("KOSUMI_GPU_CACHE", folder.path());
+    kosumi.args(arguments).args(["--device", "gpu:0", "--model"]).arg(network(&folder));
+    kosumi.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = kosumi.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let [found, notes] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(output.status.success(), "{notes}");
+    (found, notes)
+}
+
+/// A card that fails is noted once, whatever fails.
+#[test]
+fn every_kind_of_failure_costs_one_line() {
+    for (fault, reason) in [
+        ("fails:4", "a fault of the card is simulated"),
+        ("panics:4", "has panicked"),
+        ("hangs:4", "the driver does not return"),
+        ("wrong", "computes wrongly"),
+    ] {
+        let Some(kosumi) = kosumi() else { return };
+        let words = ["gtp", "--boardsize", "5", "--playouts", "20", "--never-resign"];
+        let (responses, notes) = with_fault(kosumi, fault, &words, "genmove b\ngenmove w\nquit\n");
+        assert_eq!(answers(&responses), 3, "{responses}");
+        let lines: Vec<&str> = notes.lines().filter(|line| line.contains("the processor")).collect();
+        assert!(lines.len() == 1 && lines[0].contains(reason), "{notes}");
+    }
+}
+
+#[test]
+fn reviews_self_play_and_analysis_survive_a_card_that_fails() {
+    let folder = TempDir::new().unwrap();
+    let game = folder.path().join("game.sgf");
+    std::fs::write(&game, "(;SZ[5]KM[6.5];B[cc];W[bb];B[cb];W[bc];B[bd])").unwrap();
+    let out = folder.path().join("shards");
+    let (game, out) = (game.to_str().unwrap(), out.to_str().unwrap());
+    let query = "{\"id\":\"a\",\"moves\":[[\"B\",\"C3\"]],\"boardXSize\":5,\"boardYSize\":5,\"rules\":\"chinese\",\
+                 \"komi\":6.5,\"maxVisits\":40}\n";
+    let review: &[&str] = &["review", game, "--playouts", "20", "--json"];
+    let selfplay: &[&str] = &["selfplay", "--games", "2", "--out", out, "--sizes", "5", "--visits", "8"];
+    for (words, input) in [(review, ""), (selfplay, ""), (&["analysis"], query)] {
+        let Some(kosumi) = kosumi() else { return };
+        let (_, notes) = with_fault(kosumi, "fails:5", words, input);
+        assert_eq!(notes.matches("the processor goes on").count(), 1, "{words:?}: {notes}");
+    }
 }

@@ -1,8 +1,9 @@
 //! Network on a card: its weights, the buffers of a batch, and the shaders of its steps.
 
 use crate::GpuError;
+use crate::cache::{self, Cache};
 use crate::card::Connection;
-use crate::shaders::{self, AttentionShape, ProductShape, Stored, Tile};
+use crate::shaders::{self, AttentionShape, MatrixUnits, ProductShape, Stored, Tile};
 use half::f16;
 use kosumi_net::plan::{
     Attention, Dense, Factors, LANES, Normalise, Normed, Plan, PlaneId, Pool, Product, RawResults, Role,
@@ -12,6 +13,7 @@ use kosumi_net::{Input, METADATA_FEATURES, Output, SPATIAL_FEATURES};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 /// Power of two that sums of residual blocks are stored with in 16 bits, so that they may exceed 65504 eightfold.
 const STREAM_SCALE: f32 = 0.125;
@@ -29,10 +31,36 @@ pub(crate) struct Settings {
     pub(crate) half: bool,
     /// Whether products are also compiled for [`Tile::LARGE`], which helps cards with large batches.
     pub(crate) has_large_tiles: bool,
+    /// Matrix units that products outside of the heads are also compiled for, if numbers are stored in 16 bits.
+    pub(crate) matrix_units: Option<MatrixUnits>,
     /// Largest number of positions.
     pub(crate) positions: usize,
     /// Largest number of points of all positions.
     pub(crate) points: usize,
+}
+
+/// Choice of the blocks of products.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TileChoice {
+    /// Number of points of a batch from which on large tiles are used.
+    pub(crate) large_from: usize,
+    /// Whether matrix units are used where products are compiled for them.
+    pub(crate) uses_matrix_units: bool,
+}
+
+impl TileChoice {
+    /// Returns the index of one of the tiles of a product, which are in the order of [`Builder::product`], for a batch
+    /// of `points` points.
+    fn of(self, tiles: &[Tile], points: usize) -> usize {
+        let wanted = |tile: &Tile| match tile.matrix_units {
+            Some(_) => self.uses_matrix_units,
+            None => *tile != Tile::LARGE || points >= self.large_from,
+        };
+        tiles.iter().position(wanted).unwrap_or_default()
+    }
+
+    /// Choice where nothing has been measured.
+    pub(crate) const USUAL: TileChoice = TileChoice { large_from: 1 << 12, uses_matrix_units: false };
 }
 
 /// Network on a card.
@@ -49,8 +77,7 @@ pub(crate) struct Compiled {
     flags: wgpu::Buffer,
     outputs: Vec<Piece>,
     slots: [Slot; IN_FLIGHT],
-    /// Number of points from which on the large tiles are used.
-    large_from: usize,
+    tiles: TileChoice,
     /// Memory for the inputs of a batch.
     upload: Vec<f32>,
 }
@@ -80,18 +107,18 @@ const FAILED: u8 = 2;
 
 #[derive(Debug)]
 struct CompiledStep {
-    /// Pipelines of the large and of the small tiles of a product; otherwise one.
+    /// Pipeline of each of the tiles of a product; otherwise one.
     pipelines: Vec<wgpu::ComputePipeline>,
     group: wgpu::BindGroup,
     grid: Grid,
 }
 
 /// Numbers of workgroups of a step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Grid {
-    /// Blocks of rows of each pipeline, by blocks of columns.
+    /// Blocks of rows of each of the tiles, by blocks of columns.
     Product {
-        rows: [usize; 2],
+        tiles: Vec<Tile>,
         columns: usize,
     },
     Attention {
@@ -197,7 +224,7 @@ impl Compiled {
             flags,
             outputs,
             slots,
-            large_from: 1 << 12,
+            tiles: TileChoice::USUAL,
             upload: Vec::new(),
         })
     }
@@ -207,14 +234,41 @@ impl Compiled {
         (self.settings.points / area).min(self.settings.positions)
     }
 
+    /// Returns a number for the shapes of the products and the arithmetic, for which measurements of one network are
+    /// valid for another one.
+    pub(crate) fn shape(&self) -> u64 {
+        let steps = self.plan.steps.iter().filter_map(|step| match step {
+            Step::Product(product) => Some((product.weights.len(), product.columns, product.is_gated)),
+            _ => None,
+        });
+        cache::hash((steps.collect::<Vec<_>>(), self.settings.half, self.settings.points))
+    }
+
+    /// Keeps the compiled shaders for later runs, if the driver permits that.
+    pub(crate) fn keep_shaders(&self, cache: &Cache) {
+        if let Some(data) = self.connection.shaders.as_ref().and_then(|shaders| shaders.get_data()) {
+            cache.keep_shaders(&data);
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn has_large_tiles(&self) -> bool {
         self.settings.has_large_tiles
     }
 
-    /// Sets the number of points from which on the large tiles are used.
-    pub(crate) fn use_large_tiles_from(&mut self, points: usize) {
-        self.large_from = points;
+    /// Sets the blocks of products.
+    pub(crate) fn use_tiles(&mut self, tiles: TileChoice) {
+        self.tiles = tiles;
+    }
+
+    /// Returns the blocks of products.
+    pub(crate) fn tiles(&self) -> TileChoice {
+        self.tiles
+    }
+
+    /// Returns whether products are compiled for matrix units.
+    pub(crate) fn has_matrix_units(&self) -> bool {
+        self.settings.half && self.settings.matrix_units.is_some()
     }
 
     /// Starts a batch of positions on boards of the same size. At most [`IN_FLIGHT`] batches may be on the card, and
@@ -231,9 +285,12 @@ impl Compiled {
         encoder.clear_buffer(&self.flags, 0, None);
         let mut pass = encoder.begin_compute_pass(&Default::default());
         for step in &self.steps {
-            let which = usize::from(step.pipelines.len() > 1 && rows < self.large_from);
+            let mut which = 0;
             let grid = match step.grid {
-                Grid::Product { rows: each, columns } => [rows.div_ceil(each[which]), columns, 1],
+                Grid::Product { ref tiles, columns } => {
+                    which = self.tiles.of(tiles, rows);
+                    [rows.div_ceil(tiles[which].rows), columns, 1]
+                }
                 Grid::Attention { heads } => [area.div_ceil(shaders::QUERIES), heads, count],
                 Grid::Points { rows: each } => [rows.div_ceil(each), 1, 1],
                 Grid::Rows => [rows.min(shaders::NORMALISE_ROWS), rows.div_ceil(shaders::NORMALISE_ROWS), 1],
@@ -300,11 +357,15 @@ impl Compiled {
         Ok(self.slots[flight.slot].state.load(Ordering::Acquire) != PENDING)
     }
 
-    /// Waits for a batch and returns its outputs. `None` stands for a position with numbers that do not fit into 16
+    /// Waits for a batch, but not longer than `patience`, and returns its outputs. `None` stands for a position with numbers that do not fit into 16
     /// bits or are not finite.
-    pub(crate) fn finish(&mut self, flight: Flight) -> Result<Vec<Option<Output>>, GpuError> {
-        let Flight { slot, submission, count, area } = flight;
-        self.connection.wait(submission)?;
+    pub(crate) fn finish(
+        &mut self,
+        flight: &Flight,
+        patience: Duration,
+    ) -> Result<Vec<Option<Output>>, GpuError> {
+        let &Flight { slot, ref submission, count, area } = flight;
+        self.connection.wait(submission.clone(), patience)?;
         if self.slots[slot].state.load(Ordering::Acquire) != READABLE {
             return Err(GpuError::Device("the results of a batch cannot be read".to_owned()));
         }
@@ -557,7 +618,7 @@ impl Builder<'_> {
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },
-            cache: None,
+            cache: self.connection.shaders.as_ref(),
         });
         self.connection.check()?;
         self.pipelines.insert(text, pipeline.clone());
@@ -607,15 +668,15 @@ impl Builder<'_> {
 
     fn product(&mut self, product: &Product) -> Result<CompiledStep, GpuError> {
         let plane = |plane: PlaneId| self.stored(plane);
-        let is_head = [product.sum, product.normed.as_ref().map(|normed| normed.output)]
-            .into_iter()
-            .flatten()
-            .any(|plane| self.plan.planes[plane.0].role == Role::Head);
+        let is_head = self.plan.is_in_head(product);
         let is_narrow = product.columns <= Tile::NARROW.columns && !product.is_gated;
-        let tiles = match (is_narrow, self.settings.has_large_tiles) {
-            (true, _) => vec![Tile::NARROW],
-            (false, true) => vec![Tile::LARGE, Tile::SMALL],
-            (false, false) => vec![Tile::SMALL],
+        let half = self.settings.half && !is_head;
+        let of_units = self.settings.matrix_units.filter(|_| half).map(Tile::of_matrix_units);
+        let large = self.settings.has_large_tiles.then_some(Tile::LARGE);
+        let tiles: Vec<Tile> = match is_narrow {
+            true => vec![Tile::NARROW],
+            // The most preferable first.
+            false => of_units.into_iter().chain(large).chain([Tile::SMALL]).collect(),
         };
         let tile = tiles[0];
         let shape = ProductShape {
@@ -625,7 +686,7 @@ impl Builder<'_> {
             inputs: self.plan.planes[product.input.0].channels,
             columns: product.columns,
             input: plane(product.input),
-            weights: Stored { is_half: self.settings.half && !is_head, scale: 1.0 },
+            weights: Stored { is_half: half, scale: 1.0 },
             uses_factors: product.uses_factors,
             is_gated: product.is_gated,
             rotated: product.rotation.as_ref().map(|rotation| rotation.columns),
@@ -658,10 +719,9 @@ impl Builder<'_> {
         if shape.writes_half() {
             buffers.push((self.flags.clone(), true));
         }
-        let rows = [tiles[0].rows, tiles[tiles.len() - 1].rows];
         let columns = shape.padded_columns() / tile.columns;
-        let texts = tiles.into_iter().map(|tile| shaders::product(&ProductShape { tile, ..shape })).collect();
-        self.compile(texts, &buffers, Grid::Product { rows, columns })
+        let texts = tiles.iter().map(|&tile| shaders::product(&ProductShape { tile, ..shape })).collect();
+        self.compile(texts, &buffers, Grid::Product { tiles, columns })
     }
 
     fn attention(&mut self, attention: &Attention) -> Result<CompiledStep, GpuError> {

@@ -5,7 +5,11 @@
 //! A [`Plan`](kosumi_net::plan::Plan) of the network becomes shaders (`shaders.rs`) and buffers (`compiled.rs`). A
 //! thread gathers the positions that other threads ask about into batches ([`Gpu`]). If the card fails, the caller
 //! evaluates on the processor.
+//!
+//! Without the feature `wgpu` this crate is empty, so that a build of the whole workspace does not compile wgpu.
+#![cfg(feature = "wgpu")]
 
+mod cache;
 mod card;
 mod compiled;
 mod server;
@@ -14,7 +18,7 @@ mod shaders;
 mod tests;
 
 pub use card::{Card, cards};
-pub use server::{Gpu, GpuOptions};
+pub use server::{Clock, Fault, Gpu, GpuOptions};
 
 use thiserror::Error;
 

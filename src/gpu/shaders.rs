@@ -7,17 +7,12 @@
 //! Binding 0 is the uniform [`DIMENSIONS`]. The other bindings follow in the order in which a shader declares them.
 
 use kosumi_net::Activation;
-use kosumi_net::plan::{GATE_GROUP, LANES, LARGEST_SIDE, PoolKind};
+use kosumi_net::plan::{GATE_GROUP, LANES, LARGEST_HALF, LARGEST_SIDE, PoolKind};
 use std::fmt::Write as _;
 
-/// Number of rows of the matrix that a product reads at a time, per tap of the window.
+/// Number of rows of the matrix that a product reads at a time, per tap of the window. Matrix units read twice as many
+/// if the number of rows permits that.
 pub(crate) const DEPTH: usize = 16;
-
-/// Number of vectors of [`DEPTH`] rows.
-const DEPTH_VECTORS: usize = DEPTH / LANES;
-
-/// Largest finite number of 16 bits.
-const LARGEST_HALF: &str = "65504.0";
 
 /// Largest number of channels of a head of attention, queries and values together, whose rows fit into registers.
 pub(crate) const WIDEST_HEAD: usize = 512;
@@ -44,6 +39,16 @@ impl Stored {
     }
 }
 
+/// Units of a card that multiply small matrices of 16-bit numbers and add the products up in 32 bits. All threads of a
+/// subgroup use one together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct MatrixUnits {
+    /// Number of rows and of columns of all matrices: 8 or 16.
+    pub(crate) side: usize,
+    /// Number of threads of a subgroup, a power of two from 8 to 64.
+    pub(crate) subgroup: usize,
+}
+
 /// Block of the result that a workgroup of a product computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Tile {
@@ -55,15 +60,25 @@ pub(crate) struct Tile {
     thread_rows: usize,
     /// Number of vectors of columns that a thread computes.
     thread_vectors: usize,
+    /// Matrix units that compute the sums. The threads then only share out the results.
+    pub(crate) matrix_units: Option<MatrixUnits>,
 }
 
 impl Tile {
     /// For large batches.
-    pub(crate) const LARGE: Tile = Tile { rows: 128, columns: 64, thread_rows: 8, thread_vectors: 2 };
+    pub(crate) const LARGE: Tile =
+        Tile { rows: 128, columns: 64, thread_rows: 8, thread_vectors: 2, matrix_units: None };
     /// For small batches, in which more workgroups keep more of the card busy.
-    pub(crate) const SMALL: Tile = Tile { rows: 32, columns: 64, thread_rows: 4, thread_vectors: 2 };
+    pub(crate) const SMALL: Tile =
+        Tile { rows: 32, columns: 64, thread_rows: 4, thread_vectors: 2, matrix_units: None };
     /// For matrices of few columns.
-    pub(crate) const NARROW: Tile = Tile { rows: 64, columns: 16, thread_rows: 4, thread_vectors: 1 };
+    pub(crate) const NARROW: Tile =
+        Tile { rows: 64, columns: 16, thread_rows: 4, thread_vectors: 1, matrix_units: None };
+
+    /// For matrix units. The block is as large as the memory of a workgroup that every card has permits for its sums.
+    pub(crate) const fn of_matrix_units(units: MatrixUnits) -> Tile {
+        Tile { rows: 64, columns: 64, thread_rows: 4, thread_vectors: 2, matrix_units: Some(units) }
+    }
 
     /// Number of threads along the columns.
     const fn across(self) -> usize {
@@ -134,8 +149,8 @@ impl Text {
         }
         let _ = writeln!(
             self.text,
-            "{{ let w = {scaled}; {name}[{index}] = vec4<f16>(clamp(w, vec4<f32>(-{LARGEST_HALF}), vec4<f32>({LARGEST_HALF})));
-            if !all(abs(w) <= vec4<f32>({LARGEST_HALF})) {{ atomicStore(&flags[position], 1u); }} }}"
+            "{{ let w = {scaled}; {name}[{index}] = vec4<f16>(clamp(w, vec4<f32>(-{LARGEST_HALF:?}), vec4<f32>({LARGEST_HALF:?})));
+            if !all(abs(w) <= vec4<f32>({LARGEST_HALF:?})) {{ atomicStore(&flags[position], 1u); }} }}"
         );
     }
 }
@@ -211,6 +226,12 @@ impl ProductShape {
         self.inputs.next_multiple_of(DEPTH)
     }
 
+    /// Number of rows of the matrix that are read at a time.
+    fn depth(&self) -> usize {
+        let is_long = self.tile.matrix_units.is_some() && self.padded_inputs().is_multiple_of(2 * DEPTH);
+        if is_long { 2 * DEPTH } else { DEPTH }
+    }
+
     fn is_window(&self) -> bool {
         self.height * self.width > 1
     }
@@ -226,6 +247,7 @@ impl ProductShape {
             || self.weights.is_half
             || self.writes_half()
             || self.residual.is_some_and(|it| it.is_half)
+            || self.tile.matrix_units.is_some()
     }
 }
 
@@ -235,6 +257,9 @@ impl ProductShape {
 /// with its factors and biases, flags.
 pub(crate) fn product(shape: &ProductShape) -> String {
     let mut text = Text::new(shape.uses_half());
+    if shape.tile.matrix_units.is_some() {
+        text.text.insert_str(0, "enable wgpu_cooperative_matrix;\n");
+    }
     text.plane("input", shape.input, false);
     text.plane("weights", shape.weights, false);
     if shape.uses_factors {
@@ -270,31 +295,41 @@ pub(crate) fn product(shape: &ProductShape) -> String {
 /// Writes the declarations of the workgroup's memory and the sums of a product.
 fn product_sums(shape: &ProductShape, text: &mut Text) {
     let tile = shape.tile;
-    let (threads, across, down) = (tile.threads(), tile.across(), tile.down());
-    let column_vectors = tile.columns / LANES;
-    // A row of the input's block has an additional vector, so that the rows of adjacent threads fall to different
-    // banks.
-    let stride = DEPTH_VECTORS + 1;
+    let (threads, across) = (tile.threads(), tile.across());
+    let depth = shape.depth();
+    let depth_vectors = depth / LANES;
+    // Rows of a block have additional vectors, so that rows that are read together fall to different banks: rows of the
+    // input, which adjacent threads read, and with matrix units rows of both blocks.
+    let (element, left_pad, right_pad) =
+        if tile.matrix_units.is_some() { ("vec4<f16>", 2, 2) } else { ("vec4<f32>", 1, 0) };
+    let (left_stride, right_stride) = (depth_vectors + left_pad, tile.columns / LANES + right_pad);
     let (channels, padded) = (shape.inputs / LANES, shape.padded_inputs() / LANES);
     let all_columns = shape.padded_columns() / LANES;
     let (rows, vectors) = (tile.rows, tile.columns / LANES);
-    let (left_size, right_size) = (rows * stride, DEPTH * vectors);
+    let (left_size, right_size) = (rows * left_stride, depth * right_stride);
     let _ = write!(
         text.text,
-        "var<workgroup> left: array<vec4<f32>, {left_size}>;
-var<workgroup> right: array<vec4<f32>, {right_size}>;
-@compute @workgroup_size({threads})
+        "var<workgroup> left: array<{element}, {left_size}>;
+var<workgroup> right: array<{element}, {right_size}>;
+"
+    );
+    if tile.matrix_units.is_some() {
+        let _ = writeln!(text.text, "var<workgroup> sums: array<f32, {}>;", rows * tile.columns);
+    }
+    let _ = write!(
+        text.text,
+        "@compute @workgroup_size({threads})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {{
 let tx = thread % {across}u;
 let ty = thread / {across}u;
 let first_row = group.x * {rows}u;
 let first_column = group.y * {vectors}u;
-let part = thread % {DEPTH_VECTORS}u;
+let part = thread % {depth_vectors}u;
 "
     );
-    let loads = rows * DEPTH_VECTORS / threads;
+    let loads = rows * depth_vectors / threads;
     for load in 0..loads {
-        let row = format!("first_row + (thread + {}u) / {DEPTH_VECTORS}u", load * threads);
+        let row = format!("first_row + (thread + {}u) / {depth_vectors}u", load * threads);
         let _ = writeln!(text.text, "let row{load} = min({row}, d.rows - 1u);");
         if shape.is_window() {
             let _ = writeln!(
@@ -303,10 +338,15 @@ let part = thread % {DEPTH_VECTORS}u;
             );
         }
     }
-    for i in 0..tile.thread_rows {
-        for j in 0..tile.thread_vectors {
-            let _ = writeln!(text.text, "var c{i}_{j} = vec4<f32>();");
+    match tile.matrix_units {
+        None => {
+            for i in 0..tile.thread_rows {
+                for j in 0..tile.thread_vectors {
+                    let _ = writeln!(text.text, "var c{i}_{j} = vec4<f32>();");
+                }
+            }
         }
+        Some(units) => Fragments::new(tile, units).declare(text),
     }
     let _ = writeln!(text.text, "for (var tap = 0u; tap < {}u; tap++) {{", shape.height * shape.width);
     if shape.is_window() {
@@ -331,10 +371,9 @@ let from{load} = u32(i32(row{load}) + select(0, dy * i32(d.width) + dx, is_insid
             let _ = writeln!(text.text, "let from{load} = row{load} * {channels}u + part;");
         }
     }
-    let _ = writeln!(text.text, "for (var k = 0u; k < {padded}u; k += {DEPTH_VECTORS}u) {{");
+    let _ = writeln!(text.text, "for (var k = 0u; k < {padded}u; k += {depth_vectors}u) {{");
     for load in 0..loads {
-        let plain = Stored { scale: 1.0, ..shape.input };
-        let value = self::load("input", &format!("from{load} + k"), plain);
+        let value = format!("{element}(input[from{load} + k])");
         let mut conditions = Vec::new();
         if shape.is_window() {
             conditions.push(format!("is_inside{load}"));
@@ -342,33 +381,46 @@ let from{load} = u32(i32(row{load}) + select(0, dy * i32(d.width) + dx, is_insid
         if channels != padded {
             conditions.push(format!("k + part < {channels}u"));
         }
-        let at = format!("((thread + {}u) / {DEPTH_VECTORS}u) * {stride}u + part", load * threads);
+        let at = format!("((thread + {}u) / {depth_vectors}u) * {left_stride}u + part", load * threads);
         let line = if conditions.is_empty() {
             format!("left[{at}] = {value};")
         } else {
             let condition = conditions.join(" && ");
-            format!("{{ var v = vec4<f32>(); if {condition} {{ v = {value}; }} left[{at}] = v; }}")
+            format!("{{ var v = {element}(); if {condition} {{ v = {value}; }} left[{at}] = v; }}")
         };
         text.line(&line);
     }
-    for load in 0..(right_size).div_ceil(threads) {
-        let at = format!("(thread + {}u)", load * threads);
-        let row = format!("(tap * {padded}u + k) * {LANES}u + {at} / {vectors}u");
-        let index = format!("({row}) * {all_columns}u + first_column + {at} % {vectors}u");
-        let value = self::load("weights", &index, shape.weights);
-        let _ = writeln!(text.text, "right[{at}] = {value};");
+    for load in 0..(depth * vectors) / threads {
+        let number = format!("(thread + {}u)", load * threads);
+        let row = format!("(tap * {padded}u + k) * {LANES}u + {number} / {vectors}u");
+        let index = format!("({row}) * {all_columns}u + first_column + {number} % {vectors}u");
+        let at = format!("{number} / {vectors}u * {right_stride}u + {number} % {vectors}u");
+        let _ = writeln!(text.text, "right[{at}] = {element}(weights[{index}]);");
     }
     text.line("workgroupBarrier();");
-    let _ = writeln!(text.text, "for (var q = 0u; q < {DEPTH_VECTORS}u; q++) {{");
+    match tile.matrix_units {
+        None => ordinary_sums(tile, depth_vectors, [left_stride, right_stride], text),
+        Some(units) => Fragments::new(tile, units).add(depth, [left_stride, right_stride], text),
+    }
+    text.line("workgroupBarrier();\n}\n}");
+    if let Some(units) = tile.matrix_units {
+        Fragments::new(tile, units).share_out(tile, text);
+    }
+}
+
+/// Writes the sums of a block by ordinary instructions.
+fn ordinary_sums(tile: Tile, depth_vectors: usize, [left_stride, right_stride]: [usize; 2], text: &mut Text) {
+    let (across, down) = (tile.across(), tile.down());
+    let _ = writeln!(text.text, "for (var q = 0u; q < {depth_vectors}u; q++) {{");
     for i in 0..tile.thread_rows {
-        let _ = writeln!(text.text, "let a{i} = left[(ty + {}u) * {stride}u + q];", i * down);
+        let _ = writeln!(text.text, "let a{i} = left[(ty + {}u) * {left_stride}u + q];", i * down);
     }
     for (lane, name) in ["x", "y", "z", "w"].into_iter().enumerate() {
         text.line("{");
         for j in 0..tile.thread_vectors {
             let _ = writeln!(
                 text.text,
-                "let b{j} = right[(q * {LANES}u + {lane}u) * {column_vectors}u + tx + {}u];",
+                "let b{j} = right[(q * {LANES}u + {lane}u) * {right_stride}u + tx + {}u];",
                 j * across
             );
         }
@@ -379,7 +431,102 @@ let from{load} = u32(i32(row{load}) + select(0, dy * i32(d.width) + dx, is_insid
         }
         text.line("}");
     }
-    text.line("}\nworkgroupBarrier();\n}\n}");
+    text.line("}");
+}
+
+/// Matrices of sums that the subgroups of a workgroup compute with matrix units. The subgroups divide the block among
+/// them.
+struct Fragments {
+    units: MatrixUnits,
+    /// Number of subgroups along the columns.
+    across: usize,
+    /// Numbers of matrices of a subgroup along the rows and along the columns.
+    rows: usize,
+    columns: usize,
+    block_columns: usize,
+}
+
+impl Fragments {
+    fn new(tile: Tile, units: MatrixUnits) -> Fragments {
+        let subgroups = tile.threads() / units.subgroup;
+        let down = 1 << subgroups.ilog2().div_ceil(2);
+        let across = subgroups / down;
+        Fragments {
+            units,
+            across,
+            rows: tile.rows / down / units.side,
+            columns: tile.columns / across / units.side,
+            block_columns: tile.columns,
+        }
+    }
+
+    fn declare(&self, text: &mut Text) {
+        let &Fragments { units: MatrixUnits { side, subgroup }, across, .. } = self;
+        let (rows, columns) = (self.rows * side, self.columns * side);
+        let _ = writeln!(
+            text.text,
+            "let subgroup = thread / {subgroup}u;
+let top = subgroup / {across}u * {rows}u;
+let start = subgroup % {across}u * {columns}u;"
+        );
+        for i in 0..self.rows {
+            for j in 0..self.columns {
+                let _ = writeln!(text.text, "var m{i}_{j} = coop_mat{side}x{side}<f32, C>();");
+            }
+        }
+    }
+
+    fn add(&self, depth: usize, [left_stride, right_stride]: [usize; 2], text: &mut Text) {
+        let side = self.units.side;
+        let kind = |role: &str| format!("coop_mat{side}x{side}<f16, {role}>");
+        for k in (0..depth).step_by(side) {
+            text.line("{");
+            for i in 0..self.rows {
+                let at = format!("(top + {}u) * {left_stride}u + {}u", i * side, k / LANES);
+                let _ =
+                    writeln!(text.text, "let a{i} = coopLoadT<{}>(&left[{at}], {left_stride}u);", kind("A"));
+            }
+            for j in 0..self.columns {
+                let at = format!("{}u + (start + {}u) / {LANES}u", k * right_stride, j * side);
+                let _ = writeln!(
+                    text.text,
+                    "let b{j} = coopLoadT<{}>(&right[{at}], {right_stride}u);",
+                    kind("B")
+                );
+                for i in 0..self.rows {
+                    let _ = writeln!(text.text, "m{i}_{j} = coopMultiplyAdd(a{i}, b{j}, m{i}_{j});");
+                }
+            }
+            text.line("}");
+        }
+    }
+
+    /// Writes the sums to the memory of the workgroup, and reads them as the threads share out the results.
+    fn share_out(&self, tile: Tile, text: &mut Text) {
+        let &Fragments { units: MatrixUnits { side, .. }, block_columns, .. } = self;
+        for i in 0..self.rows {
+            for j in 0..self.columns {
+                // naga needs names for all arguments.
+                let _ = writeln!(
+                    text.text,
+                    "{{ let v = m{i}_{j}; let p = &sums[(top + {}u) * {block_columns}u + start + {}u]; let s = {block_columns}u; coopStoreT(v, p, s); }}",
+                    i * side,
+                    j * side
+                );
+            }
+        }
+        text.line("workgroupBarrier();");
+        for i in 0..tile.thread_rows {
+            for j in 0..tile.thread_vectors {
+                let row = format!("(ty + {}u)", i * tile.down());
+                let at = format!("{row} * {block_columns}u + (tx + {}u) * {LANES}u", j * tile.across());
+                let _ = writeln!(
+                    text.text,
+                    "let c{i}_{j} = vec4<f32>(sums[{at}], sums[{at} + 1u], sums[{at} + 2u], sums[{at} + 3u]);"
+                );
+            }
+        }
+    }
 }
 
 /// Writes what follows the sums of a product.

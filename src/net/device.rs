@@ -5,6 +5,7 @@ use super::kernels::{ArithmeticChoice, Precision, Prepared, Scratch};
 use super::model::Network;
 use super::output::{NotFinite, Output};
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Device that evaluates a network for many threads.
@@ -17,11 +18,73 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// Returns whether the device works.
     fn is_working(&self) -> bool;
 
-    /// Returns the number of threads that keep the device busy.
+    /// Returns the number of search threads that keep the device busy.
     fn threads(&self) -> usize;
+
+    /// Returns the largest number of evaluations that are in progress at a time. Further ones wait.
+    fn at_once(&self) -> usize;
 
     /// Returns a name for display.
     fn name(&self) -> String;
+}
+
+/// Several devices that evaluate the same network.
+#[derive(Debug)]
+pub struct Several {
+    /// Devices, each with the number of positions that it has been given and has not answered.
+    devices: Vec<(Arc<dyn Device>, AtomicUsize)>,
+}
+
+impl Several {
+    /// Combines devices.
+    pub fn new(devices: Vec<Arc<dyn Device>>) -> Several {
+        Several { devices: devices.into_iter().map(|device| (device, AtomicUsize::new(0))).collect() }
+    }
+
+    /// Returns the device that works and has least to do.
+    fn idlest(&self) -> Option<&(Arc<dyn Device>, AtomicUsize)> {
+        let working = self.devices.iter().filter(|(device, _)| device.is_working());
+        working.min_by_key(|(_, waiting)| waiting.load(Ordering::Relaxed))
+    }
+}
+
+impl Device for Several {
+    fn evaluate(&self, inputs: &[&Input]) -> Vec<Option<Output>> {
+        let mut outputs = vec![None; inputs.len()];
+        let mut left: Vec<usize> = (0..inputs.len()).collect();
+        // Another device evaluates what a device that fails has not answered.
+        while let Some((device, waiting)) = self.idlest().filter(|_| !left.is_empty()) {
+            let asked: Vec<&Input> = left.iter().map(|&at| inputs[at]).collect();
+            waiting.fetch_add(asked.len(), Ordering::Relaxed);
+            let answers = device.evaluate(&asked);
+            waiting.fetch_sub(asked.len(), Ordering::Relaxed);
+            for (&at, output) in left.iter().zip(answers) {
+                outputs[at] = output;
+            }
+            if device.is_working() {
+                break;
+            }
+            left.retain(|&at| outputs[at].is_none());
+        }
+        outputs
+    }
+
+    fn is_working(&self) -> bool {
+        self.devices.iter().any(|(device, _)| device.is_working())
+    }
+
+    fn threads(&self) -> usize {
+        self.devices.iter().map(|(device, _)| device.threads()).sum()
+    }
+
+    fn at_once(&self) -> usize {
+        self.devices.iter().map(|(device, _)| device.at_once()).sum()
+    }
+
+    fn name(&self) -> String {
+        let names: Vec<String> = self.devices.iter().map(|(device, _)| device.name()).collect();
+        names.join(" and ")
+    }
 }
 
 /// Device of a network, with what the processor computes for it.
@@ -29,6 +92,8 @@ pub trait Device: Send + Sync + fmt::Debug {
 pub struct Attached {
     device: Arc<dyn Device>,
     network: Weak<Network>,
+    /// Number of points of the smallest boards that the device evaluates. The processor evaluates smaller ones.
+    least_area: usize,
     /// Network in 32 bits, for positions whose numbers are not finite in the device's precision.
     exact: OnceLock<Option<Prepared>>,
 }
@@ -39,10 +104,20 @@ impl Attached {
         &self.device
     }
 
+    /// Returns the number of points of the smallest boards that the device evaluates.
+    pub fn least_area(&self) -> usize {
+        self.least_area
+    }
+
+    /// Returns whether the device evaluates boards of `area` points: it works, and the processor is not faster.
+    pub fn evaluates(&self, area: usize) -> bool {
+        area >= self.least_area && self.device.is_working()
+    }
+
     /// Evaluates a position on the device, or in 32 bits on the processor if its numbers are not finite in the
-    /// device's precision. Returns `None` if the device has failed.
+    /// device's precision. Returns `None` if the device does not evaluate boards of this size or has failed.
     pub(super) fn evaluate(&self, input: &Input, scratch: &mut Scratch) -> Option<Result<Output, NotFinite>> {
-        if !self.device.is_working() {
+        if !self.evaluates(input.width * input.height) {
             return None;
         }
         if let Some(output) = self.device.evaluate(&[input]).pop().flatten() {
@@ -62,18 +137,20 @@ impl Attached {
 /// Networks that are evaluated on a device. An entry lasts as long as its network.
 static ATTACHED: Mutex<Vec<Arc<Attached>>> = Mutex::new(Vec::new());
 
-/// Makes every later [`Forward::shared`](super::Forward::shared) of `network` use `device`.
-pub fn attach(network: &Arc<Network>, device: Arc<dyn Device>) {
+/// Makes every later [`Forward::shared`](super::Forward::shared) of `network` use `device` for boards of at least
+/// `least_area` points.
+pub fn attach(network: &Arc<Network>, device: Arc<dyn Device>, least_area: usize) {
     let mut all = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|it| it.network.strong_count() > 0 && it.network.as_ptr() != Arc::as_ptr(network));
-    all.push(Arc::new(Attached { device, network: Arc::downgrade(network), exact: OnceLock::new() }));
+    let (network, exact) = (Arc::downgrade(network), OnceLock::new());
+    all.push(Arc::new(Attached { device, network, least_area, exact }));
 }
 
 /// Returns the device of `network`, if it has one.
-pub fn attached(network: &Arc<Network>) -> Option<Arc<Attached>> {
+pub fn attached(network: &Network) -> Option<Arc<Attached>> {
     let mut all = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|it| it.network.strong_count() > 0);
-    all.iter().find(|it| it.network.as_ptr() == Arc::as_ptr(network)).cloned()
+    all.iter().find(|it| std::ptr::eq(it.network.as_ptr(), network)).cloned()
 }
 
 #[cfg(test)]
@@ -82,7 +159,6 @@ mod tests {
     use crate::Forward;
     use crate::random::{Options, network};
     use crate::scalar;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Device that computes with another network, cannot compute boards of one point, and fails after some positions.
     #[derive(Debug)]
@@ -109,6 +185,10 @@ mod tests {
             3
         }
 
+        fn at_once(&self) -> usize {
+            6
+        }
+
         fn name(&self) -> String {
             "a fake".to_owned()
         }
@@ -120,8 +200,8 @@ mod tests {
         let own = Arc::new(own);
         assert!(attached(&own).is_none());
         let on_processor = Forward::shared(&own, ArithmeticChoice::default());
-        attach(&own, Arc::new(Fake { network: other.clone(), left: AtomicUsize::new(4) }));
-        assert!(attached(&Arc::new(other.clone())).is_none());
+        attach(&own, Arc::new(Fake { network: other.clone(), left: AtomicUsize::new(4) }), 0);
+        assert!(attached(&other).is_none());
         let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
         let mut forward = Forward::shared(&own, exact);
         let [input, point] = [Input::zero(3, 4), Input::zero(1, 1)];
@@ -139,7 +219,45 @@ mod tests {
         // No entry is kept for a dropped network.
         let device = Arc::downgrade(&attached(&own).unwrap());
         drop((own, forward, on_processor));
-        assert!(attached(&Arc::new(other)).is_none());
+        assert!(attached(&other).is_none());
         assert!(device.upgrade().is_none());
+    }
+
+    #[test]
+    fn several_devices_evaluate_until_all_have_failed() {
+        let [first, second] = [0, 1].map(|seed| network(&Options { seed, ..Options::default() }).unwrap());
+        let input = Input::zero(3, 4);
+        let [by_first, by_second] = [&first, &second].map(|it| scalar::evaluate(it, &input).unwrap());
+        let fake =
+            |network, left| -> Arc<dyn Device> { Arc::new(Fake { network, left: AtomicUsize::new(left) }) };
+        let both = Several::new(vec![fake(first, 3), fake(second, 4)]);
+        assert_eq!((both.threads(), both.at_once(), both.name().as_str()), (6, 12, "a fake and a fake"));
+        assert_eq!(both.evaluate(&[&input]), [Some(by_first.clone())]);
+        // The first device fails in the middle of a batch, and the second one continues.
+        let wanted = [&by_first, &by_first, &by_second, &by_second].map(|it| Some(it.clone()));
+        assert_eq!(both.evaluate(&[&input; 4]), wanted);
+        assert!(both.is_working());
+        assert_eq!(both.evaluate(&[&input; 3]), [Some(by_second.clone()), Some(by_second), None]);
+        assert!(!both.is_working());
+        assert_eq!(both.evaluate(&[&input]), [None]);
+        assert_eq!(both.evaluate(&[]), []);
+    }
+
+    #[test]
+    fn small_boards_stay_on_the_processor() {
+        let [own, other] = [0, 1].map(|seed| network(&Options { seed, ..Options::default() }).unwrap());
+        let own = Arc::new(own);
+        let device = Fake { network: other.clone(), left: AtomicUsize::new(100) };
+        attach(&own, Arc::new(device), 12);
+        let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
+        let mut forward = Forward::shared(&own, exact);
+        let (small, large) = (Input::zero(3, 3), Input::zero(3, 4));
+        for _ in 0..2 {
+            let by_processor = forward.prepared().evaluate_one(&small, &mut Scratch::default()).unwrap();
+            assert_eq!(forward.evaluate(&small).unwrap(), by_processor);
+            assert_eq!(forward.evaluate(&large).unwrap(), scalar::evaluate(&other, &large).unwrap());
+        }
+        let attached = attached(&own).unwrap();
+        assert_eq!((attached.evaluates(11), attached.evaluates(12)), (false, true));
     }
 }

@@ -92,7 +92,7 @@ impl Forward {
         if let Some(result) = attached.and_then(|attached| attached.evaluate(input, &mut self.scratch)) {
             return result;
         }
-        self.attached = None;
+        self.attached = self.attached.take().filter(|attached| attached.device().is_working());
         self.prepared.evaluate_one(input, &mut self.scratch)
     }
 

@@ -30,6 +30,9 @@ pub const GATE_GROUP: usize = 32;
 /// Largest number of rows or columns of a board that a [`Rotation`] has angles for.
 pub const LARGEST_SIDE: usize = kosumi_go::board::MAX_SIDE;
 
+/// Largest finite number of 16 bits.
+pub const LARGEST_HALF: f32 = 65504.0;
+
 /// Index of a plane in [`Plan::planes`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PlaneId(pub usize);
@@ -278,6 +281,22 @@ impl Plan {
         let trunk = planner.trunk(network);
         let results = planner.heads(network, trunk);
         Plan { planes: planner.planes, vectors: planner.vectors, steps: planner.steps, results }
+    }
+
+    /// Returns whether a product belongs to the heads, whose numbers need 32 bits.
+    pub fn is_in_head(&self, product: &Product) -> bool {
+        let results = [product.sum, product.normed.as_ref().map(|normed| normed.output)];
+        results.into_iter().flatten().any(|plane| self.planes[plane.0].role == Role::Head)
+    }
+
+    /// Returns whether the weights of all products outside of the heads fit into 16 bits.
+    pub fn fits_half(&self) -> bool {
+        self.steps.iter().all(|step| match step {
+            Step::Product(product) if !self.is_in_head(product) => {
+                product.weights.iter().all(|weight| weight.abs() <= LARGEST_HALF)
+            }
+            _ => true,
+        })
     }
 
     /// Returns the output of a position.
@@ -785,4 +804,23 @@ fn rotation(block: &AttentionBlock, columns: usize) -> Rotation {
         angles.flat_map(|angle| [angle.cos() as f32, angle.sin() as f32])
     });
     Rotation { columns, table: table.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random;
+
+    #[test]
+    fn large_weights_do_not_fit_into_16_bits() {
+        let network = random::network(&random::Options::default()).unwrap();
+        assert!(Plan::of(&network).fits_half());
+        let mut in_trunk = network.clone();
+        in_trunk.trunk.first_conv.weights[0] = -1e5;
+        assert!(!Plan::of(&in_trunk).fits_half());
+        // The heads are computed in 32 bits.
+        let mut in_head = network;
+        in_head.policy.last_conv.weights[0] = 1e5;
+        assert!(Plan::of(&in_head).fits_half());
+    }
 }

@@ -96,7 +96,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     if config.settings.engine.network.profile.is_some() && human.is_none() && !network.takes_metadata() {
         bail!("humanSLProfile is set, but no human-play network is loaded: give one with -human-model");
     }
-    let threads = arguments.threads.map(usize::from).or_else(|| device::threads(Some(&network)));
+    let threads = arguments.threads.map(usize::from).or_else(|| device::threads(Some(&*network)));
     let processors = threads.unwrap_or_else(processors);
     let human_name = arguments.human_model.as_ref().map(|path| path.display().to_string());
     let names = [Some(arguments.model.name()), human_name].into_iter().flatten().collect();

@@ -58,6 +58,7 @@ pub(super) struct Arguments {
 
 /// Report of a benchmark.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Report {
     program: String,
     system: String,
@@ -81,7 +82,9 @@ struct DeviceReport {
     searches: Vec<SearchSpeed>,
 }
 
+/// Largest differences from the processor in 32 bits.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Agreement {
     probability: f32,
     owner: f32,
@@ -129,16 +132,16 @@ fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     if !matches!(choice, DeviceChoice::Gpu(_)) {
         devices.push(processor(arguments, &network, settings)?);
     }
-    let wanted: Vec<DeviceChoice> = match choice {
+    let cards = Card::all();
+    let wanted: Vec<Option<usize>> = match choice {
         DeviceChoice::Cpu => Vec::new(),
-        DeviceChoice::Gpu(_) => vec![choice],
+        DeviceChoice::Gpu(numbers) => numbers.each(),
         DeviceChoice::Auto => {
-            let cards = Card::all().into_iter().filter(|card| card.kind != "software");
-            cards.map(|card| DeviceChoice::Gpu(Some(card.number))).collect()
+            cards.iter().filter(|card| card.kind != "software").map(|card| Some(card.number)).collect()
         }
     };
-    for choice in wanted {
-        devices.push(card(arguments, &network, settings, choice)?);
+    for number in wanted {
+        devices.push(card(arguments, &network, settings, number)?);
     }
     Ok(Report {
         program: format!("Kosumi {}", env!("CARGO_PKG_VERSION")),
@@ -146,7 +149,7 @@ fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
         processors: thread::available_parallelism().map_or(1, usize::from),
         network: network.name().to_owned(),
         board: options::size_text(arguments.size),
-        cards: Card::all(),
+        cards,
         devices,
     })
 }
@@ -188,13 +191,13 @@ fn card(
     arguments: &Arguments,
     network: &Arc<Network>,
     settings: NetworkSettings,
-    choice: DeviceChoice,
+    number: Option<usize>,
 ) -> anyhow::Result<DeviceReport> {
     let inputs = inputs(arguments.size)?;
     let half = settings.arithmetic.precision != Some(Precision::F32);
     let largest = arguments.batch.iter().copied().max().unwrap_or(1);
     let start = Instant::now();
-    let card = Card::open(choice, network, half, largest.into())?;
+    let card = Card::open(number, network, half, largest.into())?;
     card.evaluate(&[&inputs[0]])?;
     let start_seconds = start.elapsed().as_secs_f64();
     let found = device::agreement(&card, network)?;
@@ -210,7 +213,7 @@ fn card(
     let of_search = Arc::new(Network::clone(network));
     let device_of_search = card.into_device();
     let threads = device_of_search.threads();
-    kosumi_net::device::attach(&of_search, Arc::clone(&device_of_search));
+    kosumi_net::device::attach(&of_search, Arc::clone(&device_of_search), 0);
     let searches = searches(arguments, &of_search, settings, threads)?;
     ensure!(device_of_search.is_working(), "the card failed during the search");
     Ok(DeviceReport {
@@ -270,6 +273,7 @@ fn searches(
         let evaluator = NetworkEvaluator::new(Arc::clone(network), settings, MEBIBYTES);
         let evaluator = EngineEvaluator::Network(Box::new(evaluator));
         let params = evaluator.search_params(arguments.size);
+        let params = evaluator.for_workers(params, arguments.size, threads, Some(arguments.visits));
         let mut search = Search::new(evaluator, params, MEBIBYTES, threads);
         let rules = Rules::default();
         let game = Game::new(arguments.size, rules, rules.usual_komi());

@@ -7,6 +7,7 @@ use super::net::check::{Differences, positions};
 use super::ranks::warn;
 use anyhow::{Context as _, ensure};
 use kosumi_go::board::BoardSize;
+use kosumi_net::device::Several;
 use kosumi_net::{ArithmeticChoice, Device, Forward, Input, Network, Output, Precision, device};
 use std::sync::Arc;
 use std::thread;
@@ -20,28 +21,51 @@ pub(crate) enum DeviceChoice {
     Auto,
     /// The processor.
     Cpu,
-    /// The most promising graphics card, or the one with this number.
-    Gpu(Option<usize>),
+    /// Graphics cards.
+    Gpu(CardNumbers),
+}
+
+/// Numbers of graphics cards. If there are none, the most promising card is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct CardNumbers(u64);
+
+impl CardNumbers {
+    /// Returns the number of one card, if it is less than 64.
+    pub(crate) fn of(number: usize) -> Option<CardNumbers> {
+        (number < 64).then(|| CardNumbers(1 << number))
+    }
+
+    /// Returns the numbers, or `None` for the most promising card.
+    pub(crate) fn each(self) -> Vec<Option<usize>> {
+        let numbers: Vec<_> = (0..64).filter(|number| self.0 >> number & 1 == 1).map(Some).collect();
+        if numbers.is_empty() { vec![None] } else { numbers }
+    }
 }
 
 /// Parses the name of a device.
 pub(crate) fn parse(name: &str) -> Result<DeviceChoice, String> {
+    let numbers = |text: &str| {
+        let each = text.split('+').map(|number| CardNumbers::of(number.parse().ok()?));
+        each.reduce(|all, one| Some(CardNumbers(all?.0 | one?.0))).flatten()
+    };
     match name {
         "auto" => Ok(DeviceChoice::Auto),
         "cpu" => Ok(DeviceChoice::Cpu),
-        "gpu" => Ok(DeviceChoice::Gpu(None)),
-        _ => {
-            let number = name.strip_prefix("gpu:").and_then(|number| number.parse().ok());
-            number
-                .map(|number| DeviceChoice::Gpu(Some(number)))
-                .ok_or_else(|| "auto, cpu, gpu, or gpu:N with a number".to_owned())
-        }
+        "gpu" => Ok(DeviceChoice::Gpu(CardNumbers::default())),
+        _ => name.strip_prefix("gpu:").and_then(numbers).map(DeviceChoice::Gpu).ok_or_else(|| {
+            "auto, cpu, gpu, gpu:N with the number of a card, or gpu:N+N with several".to_owned()
+        }),
     }
 }
 
-/// Environment variable with the number of batches after which a card counts as lost, for tests.
+/// Environment variable with a fault of the card for tests: `fails:N`, `panics:N` or `hangs:N` after N batches, or
+/// `wrong`.
 #[cfg(feature = "gpu")]
-const FAIL_AFTER: &str = "KOSUMI_GPU_FAIL_AFTER";
+const FAULT: &str = "KOSUMI_GPU_FAULT";
+
+/// Environment variable with the folder for compiled shaders and for what has been measured; empty for none.
+#[cfg(feature = "gpu")]
+const CACHE: &str = "KOSUMI_GPU_CACHE";
 
 /// Largest number of positions of a batch on 19×19.
 pub(crate) const BATCH: usize = 64;
@@ -49,11 +73,18 @@ pub(crate) const BATCH: usize = 64;
 /// Number of positions of the batch with which a card is compared with the processor.
 const TRIAL_BATCH: usize = 16;
 
-/// Sides of the boards on which the answers of a card are checked.
-const CHECKED_SIDES: [usize; 2] = [7, 9];
+/// Sides of the boards on which a card is compared with the processor: the usual ones, and small ones.
+const TRIAL_SIDES: [usize; 2] = [19, 9];
+
+/// Sides of the boards on which the answers of a card are checked, and the numbers of equal positions in the batch. Both
+/// kinds of tiles of a product are used.
+const CHECKED: [(usize, usize); 2] = [(7, 4), (19, 32)];
+
+/// The same checks for a software driver, which is slow, and has one kind of tiles.
+const CHECKED_SOFTWARE: [(usize, usize); 2] = [(7, 4), (9, 1)];
 
 /// Returns the number of threads that keep the device of a network busy, if it has one besides the processor.
-pub(crate) fn threads(network: Option<&Arc<Network>>) -> Option<usize> {
+pub(crate) fn threads(network: Option<&Network>) -> Option<usize> {
     device::attached(network?).map(|attached| attached.device().threads())
 }
 
@@ -71,15 +102,16 @@ pub(crate) fn attach(
         return Ok(());
     }
     let Some(card) = open_checked(network, choice, arithmetic.precision)? else { return Ok(()) };
-    if choice == DeviceChoice::Auto && !is_faster(&card, network, arithmetic)? {
-        return Ok(());
+    let least_area =
+        if choice == DeviceChoice::Auto { least_area(&card, network, arithmetic)? } else { Some(0) };
+    if let Some(least_area) = least_area {
+        device::attach(network, card.into_device(), least_area);
     }
-    device::attach(network, card.into_device());
     Ok(())
 }
 
-/// Opens a card for a network if `choice` allows that and the card computes what the processor computes. Otherwise the
-/// processor evaluates, and a line on the standard error gives the reason, unless there is just no card.
+/// Opens cards for a network if `choice` allows that and they compute what the processor computes. If none does, the
+/// processor evaluates. A line on the standard error gives the reason, unless there is just no card.
 ///
 /// # Errors
 ///
@@ -89,29 +121,34 @@ pub(crate) fn open_checked(
     choice: DeviceChoice,
     precision: Option<Precision>,
 ) -> anyhow::Result<Option<Card>> {
-    if choice == DeviceChoice::Cpu {
-        return Ok(None);
-    }
-    let is_auto = choice == DeviceChoice::Auto;
-    if !Card::IS_SUPPORTED {
-        ensure!(is_auto, "this program is built without support for graphics cards (the cargo feature gpu)");
-        return Ok(None);
-    }
-    if is_auto && !Card::exists() {
-        return Ok(None);
-    }
-    match checked(network, choice, precision != Some(Precision::F32)) {
-        Ok(card) => Ok(Some(card)),
-        Err(error) => {
-            warn(&format!("no graphics card: {error:#}; the processor evaluates"));
-            Ok(None)
+    let numbers = match choice {
+        DeviceChoice::Cpu => return Ok(None),
+        DeviceChoice::Auto if !Card::IS_SUPPORTED || !Card::exists() => return Ok(None),
+        DeviceChoice::Auto => vec![None],
+        DeviceChoice::Gpu(numbers) => numbers.each(),
+    };
+    ensure!(Card::IS_SUPPORTED, NOT_SUPPORTED);
+    let (mut cards, mut errors) = (Vec::new(), Vec::new());
+    for number in numbers {
+        match checked(network, number, precision != Some(Precision::F32)) {
+            Ok(card) => cards.push(card),
+            Err(error) => errors.push(format!("{error:#}")),
         }
     }
+    if !errors.is_empty() {
+        let others = if cards.is_empty() { "the processor evaluates" } else { "the other cards evaluate" };
+        warn(&format!("no graphics card: {}; {others}", errors.join("; ")));
+    }
+    Ok(Card::combined(cards))
 }
 
+/// Error message of a program without support for cards.
+const NOT_SUPPORTED: &str =
+    "this program is built without support for graphics cards (the cargo feature gpu)";
+
 /// Opens a card and compares its evaluations with those of the processor.
-fn checked(network: &Network, choice: DeviceChoice, half: bool) -> anyhow::Result<Card> {
-    let card = Card::open(choice, network, half, BATCH)?;
+fn checked(network: &Network, number: Option<usize>, half: bool) -> anyhow::Result<Card> {
+    let card = Card::open(number, network, half, BATCH)?;
     let found = agreement(&card, network)?;
     let tolerance = if card.is_half() { Precision::Int8 } else { Precision::F32 };
     ensure!(found.are_within_tolerance(tolerance), "{} computes wrongly", card.name());
@@ -123,20 +160,41 @@ pub(crate) fn agreement(card: &Card, network: &Network) -> anyhow::Result<Differ
     let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
     let mut forward = Forward::with_arithmetic(network, exact);
     let mut differences = Differences::default();
-    for side in CHECKED_SIDES {
+    let checked = if card.is_software { CHECKED_SOFTWARE } else { CHECKED };
+    for (side, copies) in checked {
         let positions = positions(BoardSize::square(side).context("a size")?)?;
-        let inputs: Vec<&Input> = positions.iter().map(|position| &position.input).collect();
-        for (output, position) in card.evaluate(&inputs)?.iter().zip(&positions) {
-            let wanted = forward.evaluate(&position.input)?;
-            differences.add(&position.predict(network, output)?, &position.predict(network, &wanted)?);
+        // The processor is slow in 32 bits, so it evaluates one position, the one with most stones.
+        let position = positions.last().context("a position")?;
+        let wanted = position.predict(network, &forward.evaluate(&position.input)?)?;
+        for output in card.evaluate(&vec![&position.input; copies])? {
+            differences.add(&position.predict(network, &output)?, &wanted);
         }
     }
     Ok(differences)
 }
 
-/// Returns whether a card evaluates a batch on 19×19 in less time than all threads of the processor together.
-fn is_faster(card: &Card, network: &Arc<Network>, arithmetic: ArithmeticChoice) -> anyhow::Result<bool> {
-    let positions = positions(BoardSize::square(19).context("a size")?)?;
+/// Returns the number of points of the smallest boards that a card evaluates faster than the processor, `None` if it is
+/// slower on 19×19.
+fn least_area(
+    card: &Card,
+    network: &Arc<Network>,
+    arithmetic: ArithmeticChoice,
+) -> anyhow::Result<Option<usize>> {
+    let [usual, small] = TRIAL_SIDES;
+    if !is_faster(card, network, arithmetic, usual)? {
+        return Ok(None);
+    }
+    Ok(Some(if is_faster(card, network, arithmetic, small)? { 0 } else { small * small + 1 }))
+}
+
+/// Returns whether a card evaluates a batch of square boards in less time than all threads of the processor together.
+fn is_faster(
+    card: &Card,
+    network: &Arc<Network>,
+    arithmetic: ArithmeticChoice,
+    side: usize,
+) -> anyhow::Result<bool> {
+    let positions = positions(BoardSize::square(side).context("a size")?)?;
     let input = &positions.last().context("a position")?.input;
     let mut forward = Forward::shared(network, arithmetic);
     let mut by_processor = || -> anyhow::Result<()> {
@@ -161,16 +219,18 @@ fn least_time(run: &mut dyn FnMut() -> anyhow::Result<()>) -> anyhow::Result<Dur
     Ok(least)
 }
 
-/// Graphics card with a network.
+/// Graphics card with a network, or several that share its evaluations.
 #[derive(Debug)]
 pub(crate) struct Card {
     device: Arc<dyn Device>,
     description: String,
     is_half: bool,
+    is_software: bool,
 }
 
 /// Facts about a card of this machine.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct CardFacts {
     /// Number for `--device gpu:N`.
     pub(crate) number: usize,
@@ -185,12 +245,26 @@ pub(crate) struct CardFacts {
 }
 
 impl Card {
+    /// Combines cards. Returns `None` if there are none.
+    fn combined(mut cards: Vec<Card>) -> Option<Card> {
+        if cards.len() <= 1 {
+            return cards.pop();
+        }
+        let descriptions: Vec<String> = cards.iter().map(|card| card.description.clone()).collect();
+        Some(Card {
+            description: descriptions.join("; "),
+            is_half: cards.iter().all(|card| card.is_half),
+            is_software: cards.iter().any(|card| card.is_software),
+            device: Arc::new(Several::new(cards.into_iter().map(Card::into_device).collect())),
+        })
+    }
+
     /// Returns what the card and its driver are called.
     pub(crate) fn description(&self) -> &str {
         &self.description
     }
 
-    /// Returns the name of the card.
+    /// Returns the name of the card with the programming interface.
     pub(crate) fn name(&self) -> String {
         self.device.name()
     }
@@ -223,12 +297,14 @@ impl Card {
 
 #[cfg(feature = "gpu")]
 mod supported {
-    use super::{Card, CardFacts, DeviceChoice, FAIL_AFTER, warn};
+    use super::{CACHE, Card, CardFacts, FAULT, warn};
     use anyhow::Context as _;
-    use kosumi_gpu::{Gpu, GpuOptions, cards};
+    use kosumi_gpu::{Fault, Gpu, GpuOptions, cards};
     use kosumi_net::Network;
+    use std::env;
+    use std::path::PathBuf;
     use std::sync::Arc;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     impl Card {
         /// Whether this program can use cards.
@@ -253,37 +329,80 @@ mod supported {
             cards().into_iter().enumerate().map(facts).collect()
         }
 
-        /// Opens a card for a network. With `half`, numbers are stored in 16 bits if the card can do that. `batch` is
-        /// the largest number of positions of a batch.
+        /// Opens a card, by default the most promising one, for a network. With `half`, numbers are stored in 16 bits
+        /// if the card and the network permit that. `batch` is the largest number of positions of a batch.
         ///
         /// # Errors
         ///
         /// Returns an error if there is no such card, or if it cannot be used.
         pub(crate) fn open(
-            choice: DeviceChoice,
+            number: Option<usize>,
             network: &Network,
             half: bool,
             batch: usize,
         ) -> anyhow::Result<Card> {
             let mut cards = cards();
-            let card = match choice {
-                DeviceChoice::Gpu(Some(number)) => {
+            let card = match number {
+                Some(number) => {
                     let count = cards.len();
                     (number < count)
                         .then(|| cards.swap_remove(number))
                         .with_context(|| format!("gpu:{number} does not exist, there are {count} cards"))?
                 }
-                _ => cards.into_iter().min_by_key(kosumi_gpu::Card::order).context("none is found")?,
+                None => cards.into_iter().min_by_key(kosumi_gpu::Card::order).context("none is found")?,
             };
-            let fail_after = std::env::var(FAIL_AFTER).ok().and_then(|text| text.parse().ok());
-            let name = card.name().to_owned();
+            let name = card.title();
             let on_failure = move |why: &str| warn(&format!("{name} failed, the processor goes on: {why}"));
-            let options = GpuOptions { half, batch, fail_after, on_failure: Box::new(on_failure) };
+            let name = card.title();
+            let on_note = move |note: &str| warn(&format!("{name}: {note}"));
+            let options = GpuOptions {
+                half,
+                batch,
+                cache: cache_folder(),
+                on_failure: Box::new(on_failure),
+                on_note: Box::new(on_note),
+                fault: fault()?,
+            };
             let start = Instant::now();
-            let gpu = Gpu::start(&card, network, options, &|| start.elapsed())
-                .with_context(|| card.name().to_owned())?;
-            let description = format!("{}, {} ({})", card.name(), card.driver(), card.interface());
-            Ok(Card { is_half: gpu.is_half(), device: Arc::new(gpu), description })
+            let gpu = Gpu::start(&card, network, options, Arc::new(move || start.elapsed()))
+                .with_context(|| card.title())?;
+            let units = if gpu.uses_matrix_units() { ", with matrix units" } else { "" };
+            let description = format!("{}, {}{units}", card.title(), card.driver());
+            let (is_half, is_software) = (gpu.is_half(), card.is_software());
+            Ok(Card { device: Arc::new(gpu), description, is_half, is_software })
+        }
+    }
+
+    /// Returns the folder for compiled shaders and for what has been measured: the one of the environment, or the
+    /// system's usual one.
+    fn cache_folder() -> Option<PathBuf> {
+        if let Some(folder) = env::var_os(CACHE) {
+            return Some(PathBuf::from(folder)).filter(|folder| !folder.as_os_str().is_empty());
+        }
+        let named = |name| env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+        let usual = if cfg!(windows) {
+            named("LOCALAPPDATA")
+        } else if cfg!(target_os = "macos") {
+            named("HOME").map(|home| home.join("Library/Caches"))
+        } else {
+            named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")))
+        };
+        usual.map(|folder| folder.join("kosumi"))
+    }
+
+    /// Returns the fault that the environment demands.
+    fn fault() -> anyhow::Result<Option<Fault>> {
+        /// Time of a batch after which a driver that hangs on purpose counts as lost.
+        const PATIENCE: Duration = Duration::from_millis(500);
+        let Ok(text) = env::var(FAULT) else { return Ok(None) };
+        let (kind, after) = text.split_once(':').unwrap_or((&text, "0"));
+        let after = after.parse().with_context(|| format!("{FAULT} is '{text}'"))?;
+        match kind {
+            "fails" => Ok(Some(Fault::Fails(after))),
+            "panics" => Ok(Some(Fault::Panics(after))),
+            "hangs" => Ok(Some(Fault::Hangs(after, PATIENCE))),
+            "wrong" => Ok(Some(Fault::IsWrong)),
+            _ => anyhow::bail!("{FAULT} is '{text}'"),
         }
     }
 }
@@ -308,8 +427,8 @@ impl Card {
     /// # Errors
     ///
     /// Returns an error always.
-    pub(crate) fn open(_: DeviceChoice, _: &Network, _: bool, _: usize) -> anyhow::Result<Card> {
-        anyhow::bail!("this program is built without support for graphics cards (the cargo feature gpu)")
+    pub(crate) fn open(_: Option<usize>, _: &Network, _: bool, _: usize) -> anyhow::Result<Card> {
+        anyhow::bail!(NOT_SUPPORTED)
     }
 }
 
@@ -322,9 +441,16 @@ mod tests {
     fn names_of_devices() {
         assert_eq!(parse("auto"), Ok(DeviceChoice::Auto));
         assert_eq!(parse("cpu"), Ok(DeviceChoice::Cpu));
-        assert_eq!(parse("gpu"), Ok(DeviceChoice::Gpu(None)));
-        assert_eq!(parse("gpu:2"), Ok(DeviceChoice::Gpu(Some(2))));
-        for name in ["", "GPU", "gpu:", "gpu:-1", "gpu:x", "cuda"] {
+        assert_eq!(parse("gpu"), Ok(DeviceChoice::Gpu(CardNumbers::default())));
+        let numbers = |text| match parse(text) {
+            Ok(DeviceChoice::Gpu(numbers)) => numbers.each(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(numbers("gpu"), [None]);
+        assert_eq!(numbers("gpu:2"), [Some(2)]);
+        assert_eq!(numbers("gpu:3+0+63"), [Some(0), Some(3), Some(63)]);
+        for name in ["", "GPU", "gpu:", "gpu:-1", "gpu:x", "gpu:64", "gpu:0+", "gpu:0,1", "gpu:0+64", "cuda"]
+        {
             assert!(parse(name).is_err(), "{name}");
         }
     }
@@ -335,7 +461,7 @@ mod tests {
         let arithmetic = ArithmeticChoice::default();
         attach(&network, DeviceChoice::Cpu, arithmetic).unwrap();
         assert_eq!(threads(Some(&network)), None);
-        let missing = attach(&network, DeviceChoice::Gpu(Some(1000)), arithmetic);
+        let missing = attach(&network, DeviceChoice::Gpu(CardNumbers::of(63).unwrap()), arithmetic);
         assert_eq!(missing.is_ok(), Card::IS_SUPPORTED, "a card that is missing is no error");
         assert_eq!(threads(Some(&network)), None);
         assert!(Forward::shared(&network, arithmetic).evaluate(&Input::zero(3, 3)).is_ok());

@@ -222,13 +222,13 @@ impl EngineArguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((world, link)) = World::join()? else {
-        return serve(arguments, engine(arguments, EngineSettings::default().threads)?);
+        return serve(arguments, engine(arguments, None)?);
     };
     // Ranks may share machines. Only the user knows how many threads each rank may use.
     let (threads, count) = (1, world.ranks());
     let rank = world.rank();
     let part = |link: RankLink, is_one_gone: Option<Arc<AtomicBool>>| {
-        let mut engine = engine(arguments, threads)?;
+        let mut engine = engine(arguments, Some(threads))?;
         ranks::check_processors(rank, engine.settings().threads);
         let is_spread = engine.search().evaluator().network().is_some();
         let Some(is_one_gone) = is_one_gone else {
@@ -260,10 +260,11 @@ fn placement() -> anyhow::Result<Placement> {
 /// Environment variable for measurements that sets the placement of nodes.
 const PLACEMENT_VARIABLE: &str = "KOSUMI_PLACEMENT";
 
-/// Builds the engine of the command line. `threads` is the number of threads if no option sets it.
-fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {
+/// Builds the engine of the command line. `threads` is the number of threads if no option sets it, and by default what
+/// keeps the network's device or the processors busy.
+fn engine(arguments: &Arguments, threads: Option<usize>) -> anyhow::Result<Engine> {
     let network = arguments.engine.network()?;
-    let threads = device::threads(network.as_ref()).unwrap_or(threads);
+    let threads = threads.or_else(|| device::threads(network.as_deref())).unwrap_or_else(processors);
     let defaults = EngineSettings { threads, ..EngineSettings::default() };
     let configured = arguments.katago.settings_or(defaults)?;
     configured.notes.iter().for_each(|note| warn(note));

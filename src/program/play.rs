@@ -128,7 +128,7 @@ impl PageEngineArguments {
         // Levels with few visits, and ranks, were calibrated with the small network.
         let (best, of_levels) = (self.model.load()?, self.model.load_or(BuiltIn::Small)?);
         let defaults = EngineSettings::default();
-        let threads = device::threads(best.as_ref()).unwrap_or(defaults.threads);
+        let threads = device::threads(best.as_deref()).unwrap_or(defaults.threads);
         let seed = self.seed.map_or_else(options::random_seed, Ok)?;
         let settings = EngineSettings {
             threads: self.threads.map_or(threads, usize::from),

@@ -155,7 +155,7 @@ fn play(
     others: Option<(RankLink, Arc<AtomicBool>)>,
 ) -> anyhow::Result<()> {
     let network = arguments.model.load()?;
-    let threads = threads.or_else(|| device::threads(network.as_ref())).unwrap_or_else(processors);
+    let threads = threads.or_else(|| device::threads(network.as_deref())).unwrap_or_else(processors);
     let settings = arguments.settings();
     let storage = LogStorage {
         folder: arguments.out.clone(),

@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     /// Precision: f32, bf16, int8, or auto, the fastest one whose results hardly differ [default: auto]
     #[arg(long, value_name = "NAME", value_parser = options::precision)]
     precision: Option<PrecisionChoice>,
-    /// Device: cpu, gpu, gpu:N for the card N of `kosumi net devices`, or auto, a card if there is one
+    /// Device: cpu, gpu, gpu:N for the card N of `kosumi net devices` (gpu:N+N for several), or auto, a card if there is one
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device::parse)]
     device: DeviceChoice,
 }

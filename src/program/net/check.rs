@@ -2,7 +2,7 @@
 
 use crate::device::{self, Card, DeviceChoice};
 use crate::options::{self, PrecisionChoice};
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use kosumi_go::board::{BoardSize, Move};
 use kosumi_go::game::{Game, Line};
@@ -27,6 +27,7 @@ forward pass: in the probability of a move or a result, in the owner of a point
 (from -1 to 1), in points of the lead; and in how many evaluations the
 likeliest move is the same. In bf16 numbers are rounded to 16 bits, in int8 to
 8. The command fails if a difference exceeds the tolerance of the precision.
+A graphics card is checked in f32 and f16, or with --precision f32 in f32 only.
 
 Examples:
   kosumi net check
@@ -65,8 +66,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let positions: Vec<Vec<Position>> =
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
-    if let Some(choice) = arguments.device.filter(|&choice| choice != DeviceChoice::Cpu) {
-        return check_card(&networks, &positions, choice, arguments.precision, &mut io::stdout().lock());
+    let numbers = match arguments.device {
+        None | Some(DeviceChoice::Cpu) => Vec::new(),
+        Some(DeviceChoice::Auto) => vec![None],
+        Some(DeviceChoice::Gpu(numbers)) => numbers.each(),
+    };
+    for &number in &numbers {
+        check_card(&networks, &positions, number, arguments.precision, &mut io::stdout().lock())?;
+    }
+    if !numbers.is_empty() {
+        return Ok(());
     }
     let arithmetics = options::available_arithmetics(arguments.kernel, arguments.precision)?;
     check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
@@ -125,34 +134,39 @@ fn check(
 fn check_card(
     networks: &[Network],
     positions: &[Vec<Position>],
-    choice: DeviceChoice,
+    number: Option<usize>,
     precision: Option<PrecisionChoice>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let width = networks.iter().map(|network| network.name().len()).max().unwrap_or_default();
-    let precision = precision.and_then(|precision| precision.0);
-    let halves = [(false, Precision::F32), (true, Precision::Int8)];
-    let mut is_wrong = false;
+    let halves = match precision.and_then(|precision| precision.0) {
+        None => &[false, true][..],
+        Some(Precision::F32) => &[false],
+        Some(_) => {
+            bail!("a graphics card stores numbers in f32 or f16: --precision f32 checks f32 only, auto both")
+        }
+    };
+    let (mut is_wrong, mut is_first, mut without_half) = (false, true, Vec::new());
     for network in networks {
         let plain = evaluate_plain(network, positions)?;
-        for (half, tolerance) in halves {
-            if precision.is_some_and(|precision| half == (precision == Precision::F32)) {
-                continue;
-            }
-            let card = Card::open(choice, network, half, POSITIONS)?;
-            if network.name() == networks[0].name() && !half {
+        for &half in halves {
+            let card = Card::open(number, network, half, POSITIONS)?;
+            if is_first {
                 writeln!(out, "{}", card.description())?;
                 writeln!(
                     out,
                     "{:<width$}   precision   probability      owner       lead   same move",
                     "network"
                 )?;
+                is_first = false;
             }
             if half && !card.is_half() {
+                without_half.push(network.name());
                 continue;
             }
             let found = differences(network, positions, &plain, |inputs, _| card.evaluate(inputs))?;
             // Numbers in 16 bits have the limits of 8 bits.
+            let tolerance = if half { Precision::Int8 } else { Precision::F32 };
             let is_good = found.are_within_tolerance(tolerance);
             let Differences { probability, owner, lead, same, count } = found;
             let (name, remark) = (if half { "f16" } else { "f32" }, if is_good { "" } else { "   WRONG" });
@@ -164,6 +178,13 @@ fn check_card(
             out.flush()?;
             is_wrong |= !is_good;
         }
+    }
+    if !without_half.is_empty() {
+        writeln!(
+            out,
+            "\nNot checked in f16, because the card or the network does not permit it: {}.",
+            without_half.join(", ")
+        )?;
     }
     ensure!(!is_wrong, "not what the plain forward pass computes: --device cpu plays without this card");
     Ok(())

@@ -31,7 +31,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     writeln!(out, "cpu     {processor}")?;
     list(out)?;
     match device::attached(&network) {
-        Some(attached) => writeln!(out, "{} would evaluate {}.", attached.device().name(), network.name())?,
+        Some(attached) => {
+            let small = match attached.least_area() {
+                0 => String::new(),
+                area => format!(", and the processor boards of less than {area} points"),
+            };
+            writeln!(out, "{} would evaluate {}{small}.", attached.device().name(), network.name())?;
+        }
         None => writeln!(out, "The processor would evaluate {}.", network.name())?,
     }
     Ok(())
@@ -47,7 +53,7 @@ fn list(out: &mut dyn Write) -> anyhow::Result<()> {
         let matrices = if card.matrices.is_empty() {
             String::new()
         } else {
-            format!(", matrices (not used yet): {}", card.matrices.join(" "))
+            format!(", matrix units: {}", card.matrices.join(" "))
         };
         let (number, name, kind) = (card.number, &card.name, card.kind);
         writeln!(out, "gpu:{number:<3} {name}, {kind}, {} {}, {f16}{matrices}", card.interface, card.driver)?;
