@@ -44,8 +44,8 @@ impl Cache {
     /// Returns the fastest blocks of products for a network of this shape.
     pub(crate) fn tiles(&self, shape: u64) -> Option<TileChoice> {
         let text = fs::read_to_string(self.path("tiles")).ok()?;
-        let words = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-        let last = words.filter(|words| words[0] == shape.to_string()).last()?;
+        let mut words = text.lines().rev().map(|line| line.split(' ').collect::<Vec<_>>());
+        let last = words.find(|words| words[0] == shape.to_string())?;
         let [_, large_from, uses_matrix_units] = last[..] else { return None };
         let (large_from, uses_matrix_units) = (large_from.parse().ok()?, uses_matrix_units.parse().ok()?);
         Some(TileChoice { large_from, uses_matrix_units })

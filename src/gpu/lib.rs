@@ -18,7 +18,7 @@ mod shaders;
 mod tests;
 
 pub use card::{Card, cards};
-pub use server::{Clock, Fault, Gpu, GpuOptions};
+pub use server::{Clock, Fault, Gpu, GpuOptions, Report};
 
 use thiserror::Error;
 

@@ -41,6 +41,9 @@ const FEW_PERCENT: u64 = 1;
 /// Function that returns the time since any fixed moment.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
+/// Function that passes a line of text to the user.
+pub type Report = Box<dyn Fn(&str) + Send>;
+
 /// Options of [`Gpu::start`].
 pub struct GpuOptions {
     /// Whether numbers are stored in 16 bits, except in the heads, if the card and the network permit that.
@@ -50,9 +53,9 @@ pub struct GpuOptions {
     /// Folder for compiled shaders and for what has been measured. Without one, nothing is remembered.
     pub cache: Option<PathBuf>,
     /// Function that is called once, with the reason, when the card fails.
-    pub on_failure: Box<dyn Fn(&str) + Send>,
+    pub on_failure: Report,
     /// Function that is called with a note about something that makes evaluations slow.
-    pub on_note: Box<dyn Fn(&str) + Send>,
+    pub on_note: Report,
     /// Fault of the card, for tests.
     pub fault: Option<Fault>,
 }
@@ -104,7 +107,7 @@ pub struct Gpu {
 /// State that the thread of a card shares with its callers.
 struct Shared {
     has_failed: AtomicBool,
-    on_failure: Mutex<Option<Box<dyn Fn(&str) + Send>>>,
+    on_failure: Mutex<Option<Report>>,
     batches: AtomicU64,
     positions: AtomicU64,
     /// Number of positions whose numbers do not fit into 16 bits or are not finite.
@@ -476,7 +479,7 @@ struct Server {
     pace: Pace,
     elapsed: Clock,
     /// Function for a note about overflows, until it has been called.
-    on_note: Option<Box<dyn Fn(&str) + Send>>,
+    on_note: Option<Report>,
     fault: Option<Fault>,
 }
 

@@ -8,7 +8,7 @@ use super::ranks::{self, warn};
 use anyhow::{Context, bail};
 use clap::Args;
 use kosumi_cluster::{ClusterError, Placement};
-use kosumi_engine::{Engine, EngineSettings, HumanSettings, RankLink};
+use kosumi_engine::{Engine, EngineSettings, HumanSettings, RankLink, processors};
 use kosumi_eval::NetworkSettings;
 use kosumi_go::board::BoardSize;
 use kosumi_go::graph_key::NodeSharing;
