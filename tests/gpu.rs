@@ -1,7 +1,5 @@
 //! Evaluation on a graphics card, or on a software driver for one, by the whole program.
 
-#![cfg(feature = "gpu")]
-
 use kosumi_net::Encoding;
 use kosumi_net::random::{self, BlockKind, Options};
 use kosumi_test_support::{Requirement, require};

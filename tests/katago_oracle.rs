@@ -513,6 +513,7 @@ mod cards {
         for half in [false, true] {
             let options = GpuOptions {
                 half,
+                matrix_units: true,
                 batch: 8,
                 cache: None,
                 on_failure: Box::new(|reason| panic!("{reason}")),

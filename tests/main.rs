@@ -17,7 +17,6 @@ mod disturbances;
 mod failing_disk;
 mod final_status;
 mod full_disk;
-mod gpu;
 mod gtp_process;
 mod gtp_session;
 mod human_play;

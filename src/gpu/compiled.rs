@@ -241,7 +241,8 @@ impl Compiled {
             Step::Product(product) => Some((product.weights.len(), product.columns, product.is_gated)),
             _ => None,
         });
-        cache::hash((steps.collect::<Vec<_>>(), self.settings.half, self.settings.points))
+        let Settings { half, matrix_units, points, .. } = self.settings;
+        cache::hash((steps.collect::<Vec<_>>(), half, matrix_units, points))
     }
 
     /// Keeps the compiled shaders for later runs, if the driver permits that.

@@ -48,6 +48,8 @@ pub type Report = Box<dyn Fn(&str) + Send>;
 pub struct GpuOptions {
     /// Whether numbers are stored in 16 bits, except in the heads, if the card and the network permit that.
     pub half: bool,
+    /// Whether matrix units are used, if the card has some that are faster.
+    pub matrix_units: bool,
     /// Largest number of positions of a batch, on boards of 19×19; at least 1. On smaller boards it is the same.
     pub batch: usize,
     /// Folder for compiled shaders and for what has been measured. Without one, nothing is remembered.
@@ -77,6 +79,7 @@ impl fmt::Debug for GpuOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GpuOptions")
             .field("half", &self.half)
+            .field("matrix_units", &self.matrix_units)
             .field("batch", &self.batch)
             .field("cache", &self.cache)
             .field("fault", &self.fault)
@@ -170,7 +173,7 @@ impl Gpu {
         let mut settings = Settings {
             half,
             has_large_tiles: !card.is_software(),
-            matrix_units: card.matrix_units().filter(|_| half && !card.is_software()),
+            matrix_units: card.matrix_units().filter(|_| options.matrix_units && half && !card.is_software()),
             positions,
             points,
         };

@@ -265,6 +265,7 @@ fn options(fault: Option<Fault>, reports: &Reports) -> GpuOptions {
     let Reports { failures, notes } = reports.clone();
     GpuOptions {
         half: false,
+        matrix_units: true,
         batch: 4,
         cache: None,
         on_failure: Box::new(move |why: &str| failures.lock().unwrap().push(why.to_owned())),

@@ -67,6 +67,10 @@ const FAULT: &str = "KOSUMI_GPU_FAULT";
 #[cfg(feature = "gpu")]
 const CACHE: &str = "KOSUMI_GPU_CACHE";
 
+/// Environment variable that is `no` if matrix units are not to be used, for measurements.
+#[cfg(feature = "gpu")]
+const MATRIX_UNITS: &str = "KOSUMI_GPU_MATRIX_UNITS";
+
 /// Largest number of positions of a batch on 19×19.
 pub(crate) const BATCH: usize = 64;
 
@@ -297,7 +301,7 @@ impl Card {
 
 #[cfg(feature = "gpu")]
 mod supported {
-    use super::{CACHE, Card, CardFacts, FAULT, warn};
+    use super::{CACHE, Card, CardFacts, FAULT, MATRIX_UNITS, warn};
     use anyhow::Context as _;
     use kosumi_gpu::{Fault, Gpu, GpuOptions, cards};
     use kosumi_net::Network;
@@ -357,6 +361,7 @@ mod supported {
             let on_note = move |note: &str| warn(&format!("{name}: {note}"));
             let options = GpuOptions {
                 half,
+                matrix_units: env::var(MATRIX_UNITS).as_deref() != Ok("no"),
                 batch,
                 cache: cache_folder(),
                 on_failure: Box::new(on_failure),

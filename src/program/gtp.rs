@@ -176,15 +176,36 @@ pub(super) struct EngineArguments {
 }
 
 impl EngineArguments {
+    /// Makes the processor the device if the options name none: for results that others must be able to repeat.
+    pub(super) fn prefer_processor(mut self) -> EngineArguments {
+        self.model.prefer_processor();
+        self
+    }
+
     /// Loads the network, or returns `None` with `--no-model`.
     ///
     /// # Errors
     ///
     /// Returns an error if the named file cannot be used.
     pub(super) fn network(&self) -> anyhow::Result<Option<Arc<Network>>> {
+        self.model.load_or(self.usual_network())
+    }
+
+    /// Like [`network`](Self::network), but with the processor as the device if the options name none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the named file cannot be used.
+    pub(super) fn repeatable_network(&self) -> anyhow::Result<Option<Arc<Network>>> {
+        let mut model = self.model.clone();
+        model.prefer_processor();
+        model.load_or(self.usual_network())
+    }
+
+    /// Returns the network if the options name none.
+    fn usual_network(&self) -> BuiltIn {
         // Ranks were calibrated with the small network and its speed.
-        let unnamed = if self.rank.is_some() { BuiltIn::Small } else { BuiltIn::default() };
-        self.model.load_or(unnamed)
+        if self.rank.is_some() { BuiltIn::Small } else { BuiltIn::default() }
     }
 
     /// Returns the settings of the options, with `defaults` for options that are not given. The default limit on

@@ -59,6 +59,11 @@ impl ModelArguments {
         self.device.unwrap_or_default()
     }
 
+    /// Makes the processor the device if the options name none: for results that others must be able to repeat.
+    pub(super) fn prefer_processor(&mut self) {
+        self.device.get_or_insert(DeviceChoice::Cpu);
+    }
+
     /// Returns these options with the processor as the device.
     pub(super) fn on_processor(&self) -> ModelArguments {
         ModelArguments { device: Some(DeviceChoice::Cpu), ..self.clone() }
