@@ -207,7 +207,11 @@ mod tests {
         {
             fs::write(&log, &whole[..length]).unwrap();
             drop(Journal::open(&log, true, &settings(1)).unwrap());
-            assert_eq!(fs::read(&log).unwrap(), whole[..length], "a match that does not resume changes nothing");
+            assert_eq!(
+                fs::read(&log).unwrap(),
+                whole[..length],
+                "a match that does not resume changes nothing"
+            );
             let games = ends[1..].iter().filter(|&&end| length >= end).count() as u32;
             assert_eq!(numbers(&log), (1..=games).collect::<Vec<_>>(), "{length}");
             // The match continues after them.
