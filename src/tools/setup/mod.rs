@@ -35,6 +35,9 @@ const PLAYS: &str = "gtp --time 5";
 /// Arguments of the engine in Lizzie, which shows score and ownership only for KataGo.
 const FOR_LIZZIE: &str = "gtp --compatible katago";
 
+/// Arguments of the engine on a server, whose clock runs while a move is transmitted.
+const ON_SERVERS: &str = "gtp --lag 1";
+
 /// Name of the engine in lists of other programs.
 const NAME: &str = "Kosumi";
 
@@ -88,7 +91,7 @@ impl Client {
             ],
             Client::CGoban => vec![
                 "CGoban plays with engines through kgsGtp. In its configuration file:".to_owned(),
-                format!("  engine={}", property(&command_line(program, PLAYS))),
+                format!("  engine={}", property(&command_line(program, ON_SERVERS))),
             ],
         }
     }
@@ -131,7 +134,7 @@ impl Client {
         }
         let old = read_text(file, LARGEST).with_context(|| format!("cannot read {}", file.display()))?;
         let new = match self {
-            Client::CGoban => Some(with_property(&old, &command_line(program, PLAYS))),
+            Client::CGoban => Some(with_property(&old, &command_line(program, ON_SERVERS))),
             _ => self.with_engine(&old, program).with_context(|| format!("cannot use {}", file.display()))?,
         };
         match new.filter(|new| *new != old) {
