@@ -305,9 +305,12 @@ const OF_A_SHELL: [(&str, &str); 2] = [
 #[test]
 fn a_match_that_cannot_begin_says_why() {
     let scratch = Scratch::new();
+    let mut engines = vec![("/no/such/engine", "cannot start A")];
     // On Windows there is neither `true` nor a shell.
-    let of_a_shell: &[_] = if cfg!(unix) { &OF_A_SHELL } else { &[] };
-    for (engine, message) in [&[("/no/such/engine", "cannot start A")], of_a_shell].concat() {
+    if cfg!(unix) {
+        engines.extend(OF_A_SHELL);
+    }
+    for (engine, message) in engines {
         let _ = fs::remove_file(scratch.log());
         let output = run(command(scratch.0.path(), engine, QUICK, "--games 4"));
         assert_eq!(output.status.code(), Some(1), "{engine}");
