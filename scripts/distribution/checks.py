@@ -31,7 +31,13 @@ SYSTEM_LIBRARIES = {
         "advapi32.dll",
         "api-ms-win-core-synch-l1-2-0.dll",
     },
-    "apple": {"/usr/lib/libSystem.B.dylib", "/usr/lib/libiconv.2.dylib"},
+    "apple": {
+        "/usr/lib/libSystem.B.dylib",
+        "/usr/lib/libiconv.2.dylib",
+        "/usr/lib/libcharset.1.dylib",
+        "/usr/lib/libobjc.A.dylib",
+        "/System/Library/Frameworks/Foundation.framework/Versions/C/Foundation",
+    },
 }
 
 # Oldest glibc that the programs for it must run with.

@@ -42,6 +42,11 @@ class Target:
 
 # The linker of Rust itself suffices for musl: Rust brings the C library along.
 MUSL = {"archive": "tar.gz", "with_zig": False, "linker": "rust-lld", "flags": ("-Clink-self-contained=yes",)}
+# Dependencies name the library of Objective-C and the framework Foundation, of which no SDK is at hand. Lists of a few
+# of their symbols (stubs/README.md) suffice for the linker. Paths are relative to the workspace, where the program is
+# linked: absolute ones would change the program from folder to folder.
+STUBS = "scripts/distribution/stubs"
+APPLE = (f"-Lnative={STUBS}", f"-Lframework={STUBS}")
 TARGETS = (
     Target("x86_64-unknown-linux-musl", build_as="x86_64-unknown-linux-musl", **MUSL),  # type: ignore[arg-type]
     Target("aarch64-unknown-linux-musl", build_as="aarch64-unknown-linux-musl", **MUSL),  # type: ignore[arg-type]
@@ -55,8 +60,8 @@ TARGETS = (
         False,
         flags=("-Clink-arg=-Wl,--no-insert-timestamp",),
     ),
-    Target("x86_64-apple-darwin", "tar.gz", "x86_64-apple-darwin", True),
-    Target("aarch64-apple-darwin", "tar.gz", "aarch64-apple-darwin", True),
+    Target("x86_64-apple-darwin", "tar.gz", "x86_64-apple-darwin", True, APPLE),
+    Target("aarch64-apple-darwin", "tar.gz", "aarch64-apple-darwin", True, APPLE),
 )
 
 
@@ -126,6 +131,8 @@ def build(target: Target, epoch: int) -> Path:
     environment["SOURCE_DATE_EPOCH"] = str(epoch)
     # The linker writes the time into programs for macOS unless this is set.
     environment["ZERO_AR_DATE"] = "1"
+    # Oldest macOS that runs the programs: the first one for ARM.
+    environment["MACOSX_DEPLOYMENT_TARGET"] = "11.0"
     if target.linker is not None:
         name = target.triple.upper().replace("-", "_")
         environment[f"CARGO_TARGET_{name}_LINKER"] = target.linker
