@@ -22,7 +22,7 @@ struct Engine {
 }
 
 /// Time limit of every response, far above the time that any of them takes.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Engine {
     fn start<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Engine {
@@ -62,7 +62,7 @@ impl Engine {
         if !self.early.is_empty() {
             return self.early.remove(0);
         }
-        self.answers.recv_timeout(PATIENCE).expect("an answer")
+        self.answers.recv_timeout(TIMEOUT).expect("an answer")
     }
 
     /// Returns the first response that fits, among those not returned yet.
@@ -71,7 +71,7 @@ impl Engine {
             return self.early.remove(place);
         }
         loop {
-            match self.answers.recv_timeout(PATIENCE) {
+            match self.answers.recv_timeout(TIMEOUT) {
                 Ok(answer) if fits(&answer) => return answer,
                 Ok(answer) => self.early.push(answer),
                 Err(error) => panic!("{error} while waiting for {wanted}; there are {:?}", self.early),
@@ -89,7 +89,7 @@ impl Engine {
         drop(self.input.take());
         let mut rest = std::mem::take(&mut self.early);
         loop {
-            match self.answers.recv_timeout(PATIENCE) {
+            match self.answers.recv_timeout(TIMEOUT) {
                 Ok(answer) => rest.push(answer),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => panic!("the engine does not end"),
@@ -114,7 +114,7 @@ fn write_config(folder: &Path, lines: &BTreeMap<String, String>) -> std::path::P
     path
 }
 
-fn nine(id: &str, moves: &Value, more: &Value) -> Value {
+fn query_9x9(id: &str, moves: &Value, more: &Value) -> Value {
     let mut query = json!({
         "id": id, "moves": moves, "rules": "tromp-taylor", "komi": 7.5, "boardXSize": 9, "boardYSize": 9,
     });
@@ -144,7 +144,7 @@ fn shape(value: &Value) -> Value {
 }
 
 /// Returns whether two responses have the same subject and the same kind of content.
-fn is_about(found: &Value, wanted: &Value) -> bool {
+fn has_same_subject(found: &Value, wanted: &Value) -> bool {
     let same = |key: &str| found.get(key) == wanted.get(key);
     let both = |key: &str| found.get(key).is_some() == wanted.get(key).is_some();
     // Whether the search had begun when it was terminated depends on timing.
@@ -157,7 +157,7 @@ fn is_about(found: &Value, wanted: &Value) -> bool {
 
 /// Returns whether a final response came instead of an expected report. The search ended before the report was due,
 /// which depends on timing.
-fn comes_instead(found: &Value, wanted: &Value) -> bool {
+fn is_final_instead_of_report(found: &Value, wanted: &Value) -> bool {
     let has_an_end = wanted["id"] != "long";
     has_an_end
         && wanted["isDuringSearch"] == true
@@ -218,10 +218,10 @@ fn katagos_own_sessions() {
                 continue;
             }
             let found = engine.wait_for(&wanted["id"].to_string(), |found| {
-                is_about(found, &wanted) || comes_instead(found, &wanted)
+                has_same_subject(found, &wanted) || is_final_instead_of_report(found, &wanted)
             });
             answers += 1;
-            if comes_instead(&found, &wanted) {
+            if is_final_instead_of_report(&found, &wanted) {
                 engine.early.insert(0, found);
                 continue;
             }
@@ -284,11 +284,12 @@ fn compare_analyses(found: &Value, wanted: &Value) {
 
 /// As in KataGo, the position itself is evaluated, and no move is listed. The query ends whatever its limit is.
 #[test]
-fn a_list_that_leaves_no_move_is_answered() {
+fn an_allow_list_without_legal_moves_is_answered() {
     let mut engine = engine();
     for moves in [json!(["E5"]), json!([]), json!(["resign"])] {
         let only = json!([{ "player": "W", "moves": moves, "untilDepth": 1 }]);
-        let query = nine("none", &json!([["B", "E5"]]), &json!({ "maxVisits": 1000, "allowMoves": only }));
+        let query =
+            query_9x9("none", &json!([["B", "E5"]]), &json!({ "maxVisits": 1000, "allowMoves": only }));
         let answer = engine.ask(&query);
         assert_eq!(answer["moveInfos"], json!([]), "{answer}");
         assert!(answer["rootInfo"]["winrate"].is_number(), "{answer}");
@@ -308,7 +309,7 @@ fn a_byte_order_mark_is_passed_over() {
     fs::write(&config, "\u{feff}maxVisits = 2\r\n").unwrap();
     let words = ["analysis", "--threads", "1", "--config"].map(std::ffi::OsStr::new);
     let mut engine = Engine::start(words.into_iter().chain([config.as_os_str()]));
-    let query = nine("a", &json!([]), &json!({}));
+    let query = query_9x9("a", &json!([]), &json!({}));
     engine.send(&format!("\u{feff}{query}"));
     let answer = engine.next();
     assert_eq!((&answer["id"], &answer["rootInfo"]["visits"]), (&json!("a"), &json!(2)), "{answer}");
@@ -327,7 +328,7 @@ fn sides_bounds_and_sums() {
         "includeMovesOwnership": true, "includePVVisits": true, "analysisPVLen": 3,
     });
     let mut told = ["BLACK", "WHITE", "SIDETOMOVE"].map(|side| {
-        let mut query = nine(side, &moves, &all);
+        let mut query = query_9x9(side, &moves, &all);
         query["overrideSettings"] = json!({ "reportAnalysisWinratesAs": side });
         engine.ask(&query)
     });
@@ -378,7 +379,7 @@ fn sides_bounds_and_sums() {
 #[test]
 fn one_visit_is_the_network_alone() {
     let mut engine = engine();
-    let answer = engine.ask(&nine(
+    let answer = engine.ask(&query_9x9(
         "1",
         &json!([["B", "E5"]]),
         &json!({"maxVisits": 1, "includeOwnershipStdev": true}),
@@ -388,8 +389,8 @@ fn one_visit_is_the_network_alone() {
     assert_eq!((&root["winrate"], &root["scoreLead"]), (&root["rawWinrate"], &root["rawLead"]));
     assert!(answer["ownershipStdev"].as_array().unwrap().iter().all(|it| it.as_f64().unwrap() < 1e-2));
     // Symmetric positions have the same symmetry hash.
-    let other = engine.ask(&nine("2", &json!([["B", "C3"]]), &json!({"maxVisits": 1})));
-    let image = engine.ask(&nine("3", &json!([["B", "G3"]]), &json!({"maxVisits": 1})));
+    let other = engine.ask(&query_9x9("2", &json!([["B", "C3"]]), &json!({"maxVisits": 1})));
+    let image = engine.ask(&query_9x9("3", &json!([["B", "G3"]]), &json!({"maxVisits": 1})));
     assert_eq!(other["rootInfo"]["symHash"], image["rootInfo"]["symHash"]);
     assert_ne!(other["rootInfo"]["thisHash"], image["rootInfo"]["thisHash"]);
     assert_eq!(root["symHash"].as_str().unwrap().len(), 32);
@@ -399,7 +400,7 @@ fn one_visit_is_the_network_alone() {
 fn symmetric_moves_are_copied_and_may_be_avoided() {
     let mut engine = engine();
     let mut visited = |more: &Value| {
-        let answer = engine.ask(&nine("x", &json!([]), more));
+        let answer = engine.ask(&query_9x9("x", &json!([]), more));
         answer["moveInfos"].as_array().unwrap().clone()
     };
     let name = |entry: &Value| entry["move"].as_str().unwrap().to_owned();
@@ -486,7 +487,7 @@ fn katrains_command_line_and_queries() {
 }
 
 #[test]
-fn a_start_that_fails_says_so_in_the_words_that_programs_know() {
+fn a_failed_start_prints_katagos_error_text() {
     for words in
         [["-config", "/no/such/file"], ["-override-config", "maxVisits=0"], ["-model", "/no/such/file"]]
     {
@@ -502,11 +503,13 @@ fn a_start_that_fails_says_so_in_the_words_that_programs_know() {
 }
 
 #[test]
-fn at_the_end_of_the_input_everything_is_answered_or_nothing_more() {
+fn pending_queries_finish_or_stop_at_the_end_of_input() {
     let queries = |engine: &mut Engine| {
         for id in ["a", "b", "c"] {
             let moves = json!([["B", "E5"], ["W", "C3"]]);
-            engine.send(&nine(id, &moves, &json!({"maxVisits": 20, "analyzeTurns": [0, 1, 2]})).to_string());
+            engine.send(
+                &query_9x9(id, &moves, &json!({"maxVisits": 20, "analyzeTurns": [0, 1, 2]})).to_string(),
+            );
         }
     };
     let mut waiting = engine();
@@ -515,8 +518,12 @@ fn at_the_end_of_the_input_everything_is_answered_or_nothing_more() {
     assert_eq!((answers.len(), code), (9, Some(0)));
     let mut cut = Engine::start(MODERATE.into_iter().chain(["1", "-quit-without-waiting"]));
     cut.send(
-        &nine("long", &json!([]), &json!({"maxVisits": 100_000_000, "firstReportDuringSearchAfter": 0.01}))
-            .to_string(),
+        &query_9x9(
+            "long",
+            &json!([]),
+            &json!({"maxVisits": 100_000_000, "firstReportDuringSearchAfter": 0.01}),
+        )
+        .to_string(),
     );
     cut.next();
     queries(&mut cut);
@@ -537,8 +544,12 @@ fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
     let mut engine = engine();
     // All other queries wait for this one.
     engine.send(
-        &nine("long", &json!([]), &json!({"maxVisits": 100_000_000, "firstReportDuringSearchAfter": 0.01}))
-            .to_string(),
+        &query_9x9(
+            "long",
+            &json!([]),
+            &json!({"maxVisits": 100_000_000, "firstReportDuringSearchAfter": 0.01}),
+        )
+        .to_string(),
     );
     engine.next();
     let letters = "ABCDEFGHJKLMNOPQRST";

@@ -77,8 +77,8 @@ impl Player {
     }
 
     fn state(&mut self) -> Vec<String> {
-        QUESTIONS.iter().for_each(|question| self.send(question));
-        QUESTIONS.iter().map(|_| self.answer()).collect()
+        STATE_COMMANDS.iter().for_each(|question| self.send(question));
+        STATE_COMMANDS.iter().map(|_| self.answer()).collect()
     }
 
     /// Ends the session, and returns the standard error.
@@ -100,7 +100,7 @@ impl Drop for Player {
 }
 
 /// Commands that report the state of a game.
-const QUESTIONS: [&str; 7] =
+const STATE_COMMANDS: [&str; 7] =
     ["showboard", "move_history", "get_komi", "kata-get-rules", "all_legal b", "all_legal w", "get_handicap"];
 
 /// Returns the responses of an engine that was never interrupted, after these commands.
@@ -114,7 +114,7 @@ fn uninterrupted(commands: &[String]) -> Vec<String> {
         Err(message) => format!("? {message}"),
     };
     commands.iter().for_each(|line| drop(ask(line)));
-    QUESTIONS.map(ask).to_vec()
+    STATE_COMMANDS.map(ask).to_vec()
 }
 
 /// Returns a random command of a controller.
@@ -233,7 +233,7 @@ fn a_controller_that_starts_again_goes_on_in_one_file() {
     ["clear_board", "play b A1"].iter().for_each(|line| drop(player.ask(line)));
     assert_eq!(scratch.texts().len(), 2);
     player.ask("clear_board");
-    assert_eq!(scratch.texts().len(), 3, "a game that has not begun is there, too");
+    assert_eq!(scratch.texts().len(), 3, "a game without moves is saved, too");
     player.quit();
     assert_eq!(scratch.texts().len(), 2, "but not for ever");
 }
@@ -263,7 +263,7 @@ fn finished_games_stay() {
 }
 
 #[test]
-fn what_cannot_be_written_does_not_end_the_game() {
+fn write_errors_do_not_end_the_game() {
     let scratch = Scratch::new();
     let file = scratch.0.path().join("file");
     fs::write(&file, "no folder").unwrap();
@@ -274,11 +274,11 @@ fn what_cannot_be_written_does_not_end_the_game() {
     }
     let errors = player.quit();
     let lines = |text: &str| errors.lines().filter(|line| line.contains(text)).count();
-    assert_eq!((lines("not saved"), lines("no log")), (2, 1), "{errors}");
+    assert_eq!((lines("not saved"), lines("logging is off")), (2, 1), "{errors}");
 }
 
 #[test]
-fn the_log_tells_what_was_said_and_thought_and_the_opponents_time_is_used() {
+fn the_log_has_commands_and_searches_and_pondering() {
     let scratch = Scratch::new();
     let path = scratch.0.path().join("log.txt");
     let options = ["--ponder", "--log", path.to_str().unwrap()];

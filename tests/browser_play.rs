@@ -18,11 +18,11 @@ fn games_are_played_in_a_browser() {
 }
 
 #[test]
-fn nothing_hostile_comes_through() {
+fn hostile_requests_are_refused() {
     run("hostile.mjs", "hostile-page");
 }
 
 #[test]
-fn the_pieces_of_pages_do_what_they_say() {
+fn page_components_work() {
     run("pieces.mjs", "page-pieces");
 }

@@ -40,7 +40,7 @@ fn their_first_move_is_not_on_the_first_line() {
 }
 
 #[test]
-fn they_see_whose_the_points_are_and_who_has_more() {
+fn networks_predict_ownership_and_the_leader() {
     BuiltIn::ALL.into_iter().for_each(sees_whose_the_points_are_and_who_has_more);
 }
 
@@ -95,7 +95,7 @@ fn raw_answer(words: &[&str], variable: Option<&str>) -> (bool, String) {
 }
 
 #[test]
-fn they_are_there_unless_told_otherwise() {
+fn built_in_networks_are_the_default() {
     let folder = tempfile::TempDir::new().unwrap();
     let large = raw_answer(&[], None);
     let small = raw_answer(&["--network", "small"], None);

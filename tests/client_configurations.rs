@@ -95,7 +95,7 @@ const CLOCKS: [(&str, &[&str]); 3] = [
 
 /// Each allowed kind of clock has all its ranges, and no game has to wait for an engine.
 #[test]
-fn gtp2ogs_is_told_ranges_for_every_clock_and_no_more_games_than_engines() {
+fn gtp2ogs_has_ranges_for_every_clock_and_an_engine_per_game() {
     let config = gtp2ogs();
     let mut games = 0;
     for speed in ["blitz", "rapid", "live", "correspondence"] {
@@ -134,9 +134,9 @@ fn gtp2ogs_is_told_ranges_for_every_clock_and_no_more_games_than_engines() {
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Kills a process when it is dropped, also when a test fails.
-struct Ended(Child);
+struct KillOnDrop(Child);
 
-impl Drop for Ended {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -166,7 +166,7 @@ fn gtp2ogs_starts_with_its_configuration() {
         .stdout(fs::File::create(folder.path().join("out")).unwrap())
         .stderr(fs::File::create(folder.path().join("err")).unwrap())
         .spawn()
-        .map(Ended)
+        .map(KillOnDrop)
         .unwrap();
     let begin = Instant::now();
     while !started.exists() {

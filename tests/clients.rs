@@ -193,7 +193,7 @@ fn gogui_reads(kind: &str, answer: &str, side: usize) -> Result<(), String> {
 }
 
 #[test]
-fn gogui_understands_what_it_is_told_to_show() {
+fn gogui_parses_all_analyze_commands() {
     let side = 7;
     let network = Arc::new(random::network(&random::Options::default()).unwrap());
     let mut engine = Kosumi::new(side, 60, Some(network));

@@ -5,7 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
-use kosumi_test_support::{Need, require};
+use kosumi_test_support::{Requirement, require};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +31,7 @@ fn strace() -> Option<()> {
         Ok(output) => Err(format!("strace cannot trace: {}", String::from_utf8_lossy(&output.stderr))),
         Err(error) => Err(format!("strace cannot be started: {error}")),
     };
-    require(Need::Strace, found)
+    require(Requirement::Strace, found)
 }
 
 /// Returns the program on a disk with this fault. Only the named calls are traced.
@@ -48,7 +48,7 @@ fn failing(folder: &Path, (fault, file): Fault<'_>, arguments: &[&str]) -> Comma
     command
 }
 
-fn sound(folder: &Path, arguments: &[&str]) -> Output {
+fn run_without_fault(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().unwrap()
 }
@@ -60,7 +60,7 @@ fn errors(output: &Output) -> String {
 /// Returns the complete lines of a log. It must not end with a torn line.
 fn lines(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
-    assert!(text.is_empty() || text.ends_with('\n'), "a part of a line: {text}");
+    assert!(text.is_empty() || text.ends_with('\n'), "torn line: {text}");
     text.lines().map(|line| serde_json::from_str(line).expect("a whole line")).collect()
 }
 
@@ -69,7 +69,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_match_stops_with_what_it_has_and_goes_on_later() {
+fn a_match_stops_on_write_errors_and_can_be_resumed() {
     let Some(()) = strace() else { return };
     // Lines of a log are written and then flushed.
     for calls in ["write", "fdatasync", "write,fdatasync,ftruncate"] {
@@ -85,7 +85,7 @@ fn a_match_stops_with_what_it_has_and_goes_on_later() {
         let before = lines(&log);
         assert!((2..9).contains(&before.len()), "{calls}: {} lines", before.len());
 
-        let resumed = sound(folder.path(), &[&arguments[..], &["--resume"]].concat());
+        let resumed = run_without_fault(folder.path(), &[&arguments[..], &["--resume"]].concat());
         assert_eq!(resumed.status.code(), Some(0), "{calls}: {}", errors(&resumed));
         let after = lines(&log);
         assert_eq!(after[..before.len()], before[..], "no game is lost or played again");
@@ -95,7 +95,7 @@ fn a_match_stops_with_what_it_has_and_goes_on_later() {
 }
 
 #[test]
-fn self_play_stops_with_what_it_has_and_goes_on_later() {
+fn self_play_stops_on_write_errors_and_can_be_resumed() {
     let Some(()) = strace() else { return };
     // The log, the content of a shard, and its name.
     for fault in
@@ -111,7 +111,7 @@ fn self_play_stops_with_what_it_has_and_goes_on_later() {
         assert!(files(&shards).iter().all(|file| file.extension().is_some_and(|end| end == "jsonl")));
         let before = lines(&shards.join("games-00000.jsonl"));
 
-        let resumed = sound(folder.path(), &arguments);
+        let resumed = run_without_fault(folder.path(), &arguments);
         assert_eq!(resumed.status.code(), Some(0), "{fault}: {}", errors(&resumed));
         let after = lines(&shards.join("games-00000.jsonl"));
         assert_eq!(after[..before.len()], before[..]);
@@ -141,7 +141,7 @@ fn shards_of_records_are_whole_or_not_there() {
         assert!(errors(&stopped).contains("Input/output"), "{}", errors(&stopped));
         assert_eq!(files(&folder.path().join("shards")), [] as [PathBuf; 0], "{fault}");
     }
-    let later = sound(folder.path(), &arguments);
+    let later = run_without_fault(folder.path(), &arguments);
     assert_eq!(later.status.code(), Some(0), "{}", errors(&later));
     assert_eq!(files(&folder.path().join("shards")).len(), 1);
 }
@@ -154,7 +154,7 @@ fn a_review_is_the_earlier_or_the_later_one() {
     fs::write(folder.path().join("game.sgf"), "(;SZ[5]KM[7];B[cc];W[bb];B[dd])").unwrap();
     let review =
         |playouts| ["review", "game.sgf", "--no-model", "--playouts", playouts, "--json", "--sgf", "--html"];
-    assert_eq!(sound(folder.path(), &review("4")).status.code(), Some(0));
+    assert_eq!(run_without_fault(folder.path(), &review("4")).status.code(), Some(0));
     let contents = || -> Vec<_> {
         let mut all: Vec<_> =
             files(folder.path()).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
@@ -169,7 +169,7 @@ fn a_review_is_the_earlier_or_the_later_one() {
         assert!(errors(&stopped).contains("Input/output"), "{}", errors(&stopped));
         assert_eq!(contents(), earlier, "{fault}");
     }
-    assert_eq!(sound(folder.path(), &review("6")).status.code(), Some(0));
+    assert_eq!(run_without_fault(folder.path(), &review("6")).status.code(), Some(0));
     assert_ne!(contents(), earlier);
 }
 
@@ -217,7 +217,7 @@ impl Player {
 fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_there() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what} does not come");
+        assert!(start.elapsed() < Duration::from_secs(60), "{what} did not happen in time");
         thread::sleep(Duration::from_millis(2));
     }
 }

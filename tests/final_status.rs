@@ -118,13 +118,13 @@ impl Controller {
 }
 
 #[test]
-fn the_answers_explain_each_other_with_playouts() {
+fn scores_and_status_lists_are_consistent_with_playouts() {
     let mut controller = Controller::new(None);
     (0..60).for_each(|seed| controller.check(seed));
 }
 
 #[test]
-fn the_answers_explain_each_other_with_a_network() {
+fn scores_and_status_lists_are_consistent_with_a_network() {
     // An untrained network: its ownership and score are inconsistent by themselves.
     let options = random::Options { channels: 6, ..random::Options::default() };
     let network = random::network(&options).expect("a network");

@@ -23,7 +23,7 @@ use std::path::Path;
 
 /// Command with the lines of its expected response.
 #[derive(Debug)]
-struct Step {
+struct ScriptLine {
     sent: String,
     expected: Vec<String>,
 }
@@ -31,17 +31,17 @@ struct Step {
 #[derive(Debug)]
 struct Script {
     settings: EngineSettings,
-    steps: Vec<Step>,
+    steps: Vec<ScriptLine>,
 }
 
 fn parse(text: &str) -> Script {
     let mut settings =
         EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(40), ..EngineSettings::default() };
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<ScriptLine> = Vec::new();
     for line in text.lines() {
         if let Some(sent) = line.strip_prefix("> ") {
             let sent = sent.replace("\\r", "\r").replace("\\t", "\t");
-            steps.push(Step { sent, expected: Vec::new() });
+            steps.push(ScriptLine { sent, expected: Vec::new() });
         } else if let Some(options) = line.strip_prefix("options:") {
             for option in options.split_whitespace() {
                 match option {
@@ -95,7 +95,7 @@ fn text_matches(expected: &str, found: &str) -> bool {
 fn check(path: &Path) {
     let script = parse(&fs::read_to_string(path).unwrap());
     let mut answers = answers(&script).into_iter();
-    for (number, Step { sent, expected }) in script.steps.iter().enumerate() {
+    for (number, ScriptLine { sent, expected }) in script.steps.iter().enumerate() {
         if expected.is_empty() {
             continue;
         }
@@ -168,7 +168,7 @@ fn what_is_assumed_of_a_record_is_noted() {
             b"(;SZ[9]KM[much]RU[mahjong];B[ee])",
             "",
             &[
-                "the rules “mahjong” are not known: chinese-kgs rules are assumed",
+                "unknown rules “mahjong”: chinese-kgs rules are assumed",
                 "the komi “much” cannot be read: 7.5 is assumed",
             ],
         ),

@@ -32,7 +32,7 @@ fn answers(main: Network, human: Option<Network>, input: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_second_network_says_what_people_play() {
+fn a_second_network_predicts_human_moves() {
     let input = "boardsize 5\nkata-raw-nn 0\nkata-raw-human-nn 0\nkata-set-param humanSLProfile rank_20k\n\
                  kata-raw-human-nn 0\nkata-raw-nn 0\nkata-set-param humanSLProfile rank_9d\nkata-raw-human-nn w 0\n\
                  kata-raw-human-nn 0\nkata-get-param humanSLProfile\nkata-set-param humanSLProfile \"\"\n\
@@ -64,7 +64,7 @@ fn moves_follow_the_profile_and_are_legal() {
     let (own, human) = (moves(""), moves(like_people));
     assert_ne!(own, human);
     assert_eq!(human, moves(like_people), "one thread and one seed give the same game");
-    assert_eq!(own, moves("kata-set-param humanSLProfile rank_5k\n"), "a profile alone changes nothing");
+    assert_eq!(own, moves("kata-set-param humanSLProfile rank_5k\n"), "a profile alone has no effect");
 }
 
 /// Returns the result of a search of 120 playouts after this setup.
@@ -77,7 +77,7 @@ fn searched(main: Network, human: Option<Network>, setup: &str) -> String {
 }
 
 #[test]
-fn people_are_expected_inside_the_search_where_that_is_asked_for() {
+fn human_priors_change_the_search_if_enabled() {
     let with = |shares: &str| {
         let setup = format!(
             "kata-set-params {{\"humanSLProfile\":\"rank_5k\",\"humanSLCpuctPermanent\":2{shares}}}\n"
@@ -97,7 +97,7 @@ fn people_are_expected_inside_the_search_where_that_is_asked_for() {
 }
 
 #[test]
-fn without_a_network_of_people_nobody_is_expected() {
+fn human_parameters_have_no_effect_without_a_human_network() {
     let all = "kata-set-params {\"humanSLPlaExploreProbWeightful\":0.5,\"humanSLOppExploreProbWeightless\":0.4,\
                \"humanSLOppExploreProbWeightful\":0.5,\"humanSLPlaExploreProbWeightless\":0.4}\n";
     assert_eq!(searched(network(false), None, all), searched(network(false), None, ""));
@@ -147,7 +147,7 @@ fn the_command_line_refuses_what_does_not_fit() {
     };
     assert_eq!(run(Some(&human), &["--profile", "rank_5k"]), (true, String::new()));
     let (_, error) = run(Some(&plain), &[]);
-    assert!(error.contains("not a network of human play"), "{error}");
+    assert!(error.contains("not a human-play network"), "{error}");
     let (_, error) = run(None, &["--profile", "rank_5k"]);
     assert!(error.contains("--human-model"), "{error}");
     let (_, error) = run(Some(&human), &["--profile", "rank_0k"]);

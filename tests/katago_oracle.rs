@@ -198,7 +198,7 @@ fn small(rows: &[Row]) -> Vec<&Row> {
 }
 
 #[test]
-fn small_boards_are_seen_and_judged_as_katago_does() {
+fn small_boards_match_katagos_output() {
     for oracle in ORACLES {
         let Some((rows, network)) = oracle.load() else { continue };
         compare(&small(&rows), &network, None);
@@ -256,7 +256,7 @@ fn raw_answers_are_written_as_katago_does() {
 
 #[test]
 #[ignore = "minutes: cargo test --profile checked --test program katago_oracle::every_position -- --ignored --nocapture"]
-fn every_position_is_seen_and_judged_as_katago_does() {
+fn every_position_matches_katagos_output() {
     for oracle in ORACLES {
         let Some((rows, network)) = oracle.load() else { continue };
         compare(&rows.iter().collect::<Vec<_>>(), &network, None);

@@ -240,7 +240,7 @@ fn an_interrupted_match_finishes_its_games() {
 
 #[cfg(unix)]
 #[test]
-fn a_second_interrupt_gives_up() {
+fn a_second_interrupt_aborts_the_match() {
     let scratch = Scratch::new();
     // Half a minute per move: the test does not wait for such a game.
     let slow = format!("'{}' gtp --no-model --threads 1 --memory 8 --time 30", env!("CARGO_BIN_EXE_kosumi"));
@@ -262,7 +262,7 @@ fn a_second_interrupt_gives_up() {
 }
 
 #[test]
-fn a_test_stops_when_it_knows() {
+fn an_sprt_stops_at_its_verdict() {
     let scratch = Scratch::new();
     let options = "--games 400 --jobs 2 --sprt 0,400 --json sprt.json";
     let output = run(command(

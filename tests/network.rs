@@ -312,7 +312,7 @@ fn files_that_are_something_else_are_refused_by_name() {
     }
     assert!(matches!(read_error(b"name 7 22 19"), ReadError::Version(7)));
     let error = read_error(b"name 18 22 19").to_string();
-    assert_eq!(error, "the network is of version 18; versions 8 to 17 can be used");
+    assert_eq!(error, "the network has version 18; versions 8 to 17 are supported");
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn what_is_not_supported_is_named() {
     let meta = changed(&new, "30.0\n0\n", "30.0\n2\n");
     assert_eq!(
         read_error(&meta).to_string(),
-        "random-v15-b2c6-s0, at byte 64 of the unpacked file: an encoder of facts about the players, of version 2 \
+        "random-v15-b2c6-s0, at byte 64 of the decompressed file: a metadata encoder of version 2 \
          is not supported"
     );
     let flag = changed(&new, "30.0\n0\n0\n", "30.0\n0\n2\n");
@@ -438,7 +438,7 @@ fn layers_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn numbers_that_cannot_be_are_refused() {
+fn invalid_numbers_are_refused() {
     let options = Options::default();
     for (from, to) in [
         ("conv_spatial\n5\n5\n", "conv_spatial\n4\n5\n"),
@@ -475,7 +475,7 @@ fn more_behind_the_network_is_reported() {
 }
 
 #[test]
-fn weights_that_the_file_promises_but_has_not_take_no_memory() {
+fn missing_weights_take_no_memory() {
     // 81 million weights are allowed but missing. 60 billion are refused before any is read.
     let text =
         |side: usize| format!("n 8 22 19 trunk 1 16384 1 1 1 1 c {side} {side} 22 16384 1 1 @BIN@abcd");
@@ -490,7 +490,7 @@ fn weights_that_the_file_promises_but_has_not_take_no_memory() {
 }
 
 #[test]
-fn blocks_in_blocks_in_blocks_end() {
+fn deeply_nested_blocks_are_refused() {
     let norm = "n 1 1e-20 0 0 0 1 a";
     let nested = format!(" nested_bottleneck_block b 1 {norm} c 1 1 1 1 1 1 0");
     let zeros = |count: usize| "0 ".repeat(count);

@@ -222,7 +222,7 @@ fn a_search_of_a_finished_game_says_what_the_count_says() {
 }
 
 #[test]
-fn what_cannot_be_won_is_not_expected() {
+fn finished_games_have_no_optimistic_value() {
     let mut controller = Controller::small();
     for rules in ["chinese-kgs", "cgos", "aga"] {
         controller.begin("2", rules, "7.5");
@@ -237,7 +237,7 @@ fn what_cannot_be_won_is_not_expected() {
 }
 
 #[test]
-fn points_on_the_board_are_not_passed_by() {
+fn a_pass_does_not_give_up_points() {
     // White is to move, ahead by 14 points with a move and by 6.5 without one.
     let moves = "ee ce cd gd be ff cf fc eg fg eh fh dc ef dg df cg eb db de fi gi ei gh ea fa da dd bd";
     for visits in [16, 50] {

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::{env, fs};
 
 #[test]
-fn each_can_be_planted_and_names_the_test_that_finds_it() {
+fn every_mutation_applies_and_names_its_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files: Vec<_> =
         fs::read_dir(root.join("tests/faults")).unwrap().map(|it| it.unwrap().path()).collect();

@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::iter;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
@@ -82,9 +83,9 @@ fn a_game_is_played_over_four_ranks() {
     assert_eq!(session.line(), "=");
     assert!(session.line().starts_with("info move "));
     session.say("name");
-    let start = Instant::now();
-    while !session.line().is_empty() {}
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    // The search reports 20 times a second at most, until it ends.
+    let reports = iter::from_fn(|| Some(session.line()).filter(|line| !line.is_empty()));
+    assert!(reports.take(200).count() < 200, "the analysis goes on");
     assert_eq!(session.line(), "= Kosumi");
     assert_eq!(session.line(), "");
     let (is_success, said) = session.end();
@@ -146,11 +147,12 @@ fn descendants(of: u32) -> Vec<(u32, String)> {
     found
 }
 
-/// Kills rank 1 of a run as soon as `is_time` returns true.
+/// Kills rank 1 of a run as soon as `is_time` returns true. Looks again and again: a run of several processes sends no
+/// event. The time limit only makes a run that does not begin fail.
 fn kill_rank_1(child: &Child, is_time: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_time() {
-        assert!(start.elapsed() < Duration::from_secs(120), "it does not begin");
+        assert!(start.elapsed() < Duration::from_secs(120), "the run does not begin");
         thread::sleep(Duration::from_millis(5));
     }
     let ranks = descendants(child.id());
@@ -223,7 +225,7 @@ fn record(number: usize) -> String {
 }
 
 #[test]
-fn pieces_over_ranks_come_to_what_they_come_to_in_one_process() {
+fn distributed_commands_give_the_results_of_one_process() {
     let scratch = TempDir::new().unwrap();
     let games: String = (0..2000).map(record).collect();
     fs::write(scratch.path().join("games.sgf"), games).unwrap();
@@ -287,7 +289,7 @@ fn pieces_over_ranks_come_to_what_they_come_to_in_one_process() {
 }
 
 #[test]
-fn a_killed_rank_costs_no_piece() {
+fn pieces_of_a_killed_rank_are_reassigned() {
     let scratch = TempDir::new().unwrap();
     let Some(mut command) = kosumi(3, &["--enable-recovery"]) else { return };
     // Rank 0 reads from a pipe that is still open when rank 1 dies, so there are pieces before and after.

@@ -65,7 +65,7 @@ fn answers(run: &RunResult) -> Vec<(String, Option<u32>, Outcome, String)> {
 }
 
 #[test]
-fn built_in_or_not_split_or_not_the_answers_are_the_same() {
+fn answers_do_not_depend_on_splitting_or_the_engine_process() {
     let folder = Folder::new();
     folder.write("long.tst", &long_suite()).write("game.sgf", GAME).write("all", "# all\nlong.tst\n");
     let child =
@@ -125,7 +125,7 @@ fn exit_codes_say_how_it_went() {
         );
     }
     let (_, _, err) = folder.run(&["good.tst", "broken.tst"]);
-    assert!(err.contains("broken.tst:3: an expected answer must stand in brackets: ("), "{err}");
+    assert!(err.contains("broken.tst:3: an expected answer must be in brackets: ("), "{err}");
     let (_, out, _) = folder.run(&["good.tst", "bad.tst", "unknown.tst", "--verbose"]);
     for line in [
         "good.tst:2: pass: 1 name: Kosumi",
@@ -147,13 +147,13 @@ fn finished_runs_are_compared_and_shown_again() {
     folder.write("s.tst", &suite("Kosumi"));
     let (code, _, _) = folder.run(&["s.tst", "--json", "new.json", "--match", "awk"]);
     assert_eq!(code, 0);
-    // The same run with an engine that had six wrong answers.
+    // The results of the same run, but with six wrong answers.
     let mut old = folder.results("new.json");
     for test in &mut old.suites[0].tests[2..] {
         (test.outcome, test.answer) = (Outcome::Fail, "Kosmui".into());
     }
     folder.write("old.json", &old.to_json().unwrap());
-    let verdict = "6 better, 0 worse: better by more than chance (p = 0.031";
+    let verdict = "6 better, 0 worse: significantly better (p = 0.031";
     for run in ["new.json", "s.tst"] {
         let (code, out, err) = folder.run(&[run, "--compare", "old.json"]);
         assert_eq!(code, 0, "{err}");
@@ -163,14 +163,14 @@ fn finished_runs_are_compared_and_shown_again() {
     let (code, out, _) =
         folder.run(&["old.json", "--compare", "new.json", "--html", "page.html", "--junit", "x.xml"]);
     assert_eq!(code, 1, "the code is that of the run, not of the comparison");
-    assert!(out.contains("0 better, 6 worse: worse by more than chance"), "{out}");
+    assert!(out.contains("0 better, 6 worse: significantly worse"), "{out}");
     let read = |name: &str| fs::read_to_string(folder.0.path().join(name)).unwrap();
     assert!(read("page.html").contains("6 worse") && read("x.xml").contains("failures=\"6\""));
     let (code, _, err) = folder.run(&["old.json", "s.tst"]);
     assert!(code == 2 && err.contains("cannot be mixed"), "{err}");
     folder.write("other.json", "{\"format\": 9}");
     let (code, _, err) = folder.run(&["other.json"]);
-    assert!(code == 2 && err.contains("other.json: results of form 9"), "{err}");
+    assert!(code == 2 && err.contains("other.json: results in format 9"), "{err}");
 }
 
 /// All lines of GNU Go's 13 suites are parsed, if the suites are available.

@@ -115,20 +115,20 @@ fn a_record_without_moves_is_said_to_have_none() {
         assert!(!said.contains('%') && said.contains("1 position,"), "{said}");
         let root = Tree::parse(written(&folder, "sgf").as_bytes()).unwrap();
         let comment = root.node(root.root()).text("C").unwrap();
-        assert!(comment.contains("Black: no move was judged."), "{comment}");
+        assert!(comment.contains("Black: no move was reviewed."), "{comment}");
         let (json, html) = (written(&folder, "json"), written(&folder, "html"));
         assert!(!json.contains("-0.0") && !html.contains(">-0"), "{json}");
     }
     // Moves of one side only.
     let said = review(&folder, "(;SZ[5];B[cc])", &["--sgf"]);
     let white = said.lines().find(|line| line.starts_with("White")).unwrap();
-    assert!(white.contains("no move was judged") && !white.contains('%'), "{said}");
+    assert!(white.contains("no move was reviewed") && !white.contains('%'), "{said}");
 }
 
 /// ^C ends a review, and the results of the first pass are kept.
 #[cfg(unix)]
 #[test]
-fn what_is_known_is_written_when_a_review_is_stopped() {
+fn a_stopped_review_writes_partial_results() {
     use std::io::{BufRead, BufReader, Read};
     let folder = folder("stopped");
     let moves = ["cc", "gg", "gc", "cg", "ee", "ec", "eg", "ce", "ge"];
@@ -152,7 +152,7 @@ fn what_is_known_is_written_when_a_review_is_stopped() {
         .unwrap();
     out.read_to_string(&mut said).unwrap();
     assert!(child.wait().unwrap().success());
-    assert!(said.contains("note: the review was stopped") && said.contains("stopped; these are"), "{said}");
+    assert!(said.contains("note: the review was stopped") && said.contains("stopped; the results"), "{said}");
     let positions = read();
     let positions = positions["positions"].as_array().unwrap();
     assert!(positions.len() == 10 && positions.iter().all(|it| it["analysis"].is_object()));
@@ -285,9 +285,9 @@ fn records_of_all_kinds() {
         ("moves in the root", "(;SZ[5]B[aa];W[bb])", 3, None),
         ("two moves in a node", "(;SZ[5];B[bb]W[cc];B[dd])", 4, None),
         ("an occupied point", "(;SZ[5];B[bb];W[bb];B[dd])", 2, Some("the review ends after move 1 of 3")),
-        ("unknown rules", "(;SZ[5]RU[mahjong];B[bb])", 2, Some("are not known")),
+        ("unknown rules", "(;SZ[5]RU[mahjong];B[bb])", 2, Some("unknown rules")),
         ("territory", "(;SZ[5]RU[Japanese];B[bb];W[];B[])", 4, None),
-        ("cut off", "(;SZ[5];B[bb];W[cc]C[oh", 3, Some("the record is cut short")),
+        ("cut off", "(;SZ[5];B[bb];W[cc]C[oh", 3, Some("the record is truncated")),
     ];
     for (name, text, positions, note) in rows {
         let said = review(&folder, text, &all);
@@ -312,7 +312,7 @@ fn records_of_all_kinds() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_and_changes_nothing() {
+fn invalid_arguments_are_reported_without_output() {
     let folder = folder("errors");
     fs::write(folder.join("game.sgf"), "(;SZ[5];B[aa])(;SZ[3];W[bb])").unwrap();
     fs::write(folder.join("broken.sgf"), "no record at all").unwrap();
@@ -344,7 +344,7 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
 }
 
 #[test]
-fn options_reach_their_aim() {
+fn options_have_their_effect() {
     let folder = folder("options");
     fs::write(folder.join("games.sgf"), "(;SZ[5];B[aa])\njunk\n(;SZ[3]KM[6.5];B[bb];W[aa];B[cc])").unwrap();
     let output = run(

@@ -120,7 +120,7 @@ fn without_places(mut stats: Value) -> Value {
 }
 
 #[test]
-fn character_sets_are_found_out_and_faults_are_told() {
+fn character_sets_are_detected_and_errors_reported() {
     let folder = folder("sets");
     let file = folder.join("mixed.sgf");
     // Shift_JIS and GBK without a declaration, UTF-8 with a wrong one, and ASCII. The first name ends with a backslash
@@ -146,7 +146,7 @@ fn character_sets_are_found_out_and_faults_are_told() {
     ] {
         assert!(log.contains(note), "{note} is missing:\n{log}");
     }
-    assert!(out.contains("the record is cut short: its closing parenthesis is missing"), "{out}");
+    assert!(out.contains("the record is truncated: its closing parenthesis is missing"), "{out}");
     let shown = text(&["replay", "--quiet", "--print", "1", name(&file)]);
     assert!(shown.contains("Event: \u{672c}\u{56e0}\u{574a}\u{6226}\u{30fb}\u{30bd}"), "{shown}");
     assert!(shown.contains("after move 3 of 3"), "{shown}");
@@ -365,7 +365,7 @@ fn conditions_on_the_replay() {
 }
 
 #[test]
-fn what_cannot_be_read_fails_in_the_end_and_stops_nothing() {
+fn unreadable_files_are_skipped_and_fail_at_the_end() {
     let folder = folder("unreadable");
     let good = folder.join("good.sgf");
     fs::write(&good, "(;SZ[5];B[aa])").unwrap();
@@ -382,7 +382,7 @@ fn what_cannot_be_read_fails_in_the_end_and_stops_nothing() {
 }
 
 #[test]
-fn nothing_but_the_reason_is_told_where_nothing_can_be_read() {
+fn only_the_error_is_printed_if_nothing_can_be_read() {
     let output = kosumi(&["stats", "/no/such/folder"], None);
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));

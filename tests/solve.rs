@@ -180,7 +180,7 @@ fn races_say_pass_where_no_move_is_needed() {
 
 /// Black's stone at A4 is in danger itself. A connection to it by capturing A5 does not save the group but starts a ko.
 #[test]
-fn who_joins_stones_in_danger_is_not_saved() {
+fn joining_endangered_stones_is_not_a_rescue() {
     let folder = tempfile::tempdir().unwrap();
     let drawing = "OOOO XXXO .XOO .XO OXO XOO ... OOOO ...";
     fs::write(folder.path().join("out.sgf"), drawn(drawing)).unwrap();

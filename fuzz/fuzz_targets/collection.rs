@@ -9,7 +9,9 @@
 #![no_main]
 
 use flate2::{Compression, Crc};
-use kosumi_tools::collections::{self, Found, Limits, Records, Seen, Work, Workers, nth_game};
+use kosumi_tools::collections::{
+    self, BatchResult, InputCounts, Limits, Records, StreamRecord, Workers, nth_game,
+};
 use libfuzzer_sys::fuzz_target;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs;
@@ -62,8 +64,8 @@ fn zip(name: &[u8], bytes: &[u8], is_deflated: bool) -> Vec<u8> {
 }
 
 /// Returns the records that the pipeline finds, and its statistics of the file.
-fn piped(path: &Path) -> (Vec<Vec<u8>>, Seen) {
-    let (mut records, mut seen) = (Vec::new(), Seen::default());
+fn piped(path: &Path) -> (Vec<Vec<u8>>, InputCounts) {
+    let (mut records, mut seen) = (Vec::new(), InputCounts::default());
     let limits = Limits { record: 1 << 16, unpacked: 1 << 20, expansion: 100 };
     let result = collections::run(
         &[path.to_owned()],
@@ -71,7 +73,7 @@ fn piped(path: &Path) -> (Vec<Vec<u8>>, Seen) {
         None,
         Workers::threads(1),
         &AtomicU64::new(0),
-        |batch| Work {
+        |batch| BatchResult {
             result: batch.entries.iter().map(|entry| batch.bytes(entry).to_vec()).collect::<Vec<_>>(),
             problems: Vec::new(),
         },
@@ -83,7 +85,7 @@ fn piped(path: &Path) -> (Vec<Vec<u8>>, Seen) {
             Ok(ControlFlow::Continue(()))
         },
     );
-    result.expect("what cannot be read is a problem, no error");
+    result.expect("unreadable files are problems, not errors");
     (records, seen)
 }
 
@@ -115,8 +117,8 @@ fuzz_target!(|bytes: &[u8]| {
         let one_by_one = Records::open(&packed).expect("a file that can be read");
         let one_by_one: Vec<Vec<u8>> = one_by_one
             .filter_map(|found| match found.expect("a file without problems") {
-                Found::Record(bytes, _) => Some(bytes),
-                Found::TooLong(_) => None,
+                StreamRecord::Record(bytes, _) => Some(bytes),
+                StreamRecord::TooLong(_) => None,
             })
             .collect();
         assert_eq!(one_by_one, records);

@@ -46,7 +46,7 @@ fuzz_target!(|input: &[u8]| {
     let mut rest = output.as_str();
     let mut quit = false;
     while let Some((answer, next)) = rest.split_once("\n\n") {
-        assert!(!quit, "an answer behind the last");
+        assert!(!quit, "a response after the last one");
         let command = commands.next().expect("no answer without a command");
         let id = command.as_ref().map_or_else(|error| error.id(), |command| command.id);
         let id = id.map(|id| id.to_string()).unwrap_or_default();
@@ -54,6 +54,6 @@ fuzz_target!(|input: &[u8]| {
         quit = command.is_ok_and(|command| command.name.starts_with('q'));
         rest = next;
     }
-    assert_eq!(rest, "", "text behind the last answer");
+    assert_eq!(rest, "", "text after the last response");
     assert!(quit || commands.next().is_none(), "a command without an answer");
 });

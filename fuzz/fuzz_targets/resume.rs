@@ -13,7 +13,8 @@ use kosumi_go::rules::Rules;
 use kosumi_gtp::{InputWatch, answer};
 use kosumi_tools::commands::Commands;
 use kosumi_tools::matches::{
-    Conditions, Contender, Control, DeadStones, GameBoard, Match, Openings, Opinions, Source, Storage,
+    Conditions, Contender, Control, DeadStones, EvaluationComments, GameBoard, Match, Openings, Source,
+    Storage,
 };
 use kosumi_tools::selfplay;
 use kosumi_tools::session::newest;
@@ -40,12 +41,12 @@ fn conditions() -> Conditions {
         rules: Rules::default(),
         time: None,
         margin: Duration::ZERO,
-        patience: Duration::from_secs(1),
+        unclocked_move_time: Duration::from_secs(1),
         source: Source::None,
         seed: 1,
         handicap: 0,
         dead: DeadStones::None,
-        opinions: Opinions::None,
+        opinions: EvaluationComments::None,
         sprt: None,
     }
 }
@@ -96,7 +97,7 @@ const SAVED: &[u8] =
     b"(;GM[1]FF[4]CA[UTF-8]SZ[5:4]KM[6.5]RU[Japanese]HA[2]AB[aa][bb];W[cc];B[bc];W[];B[ca];W[ab])";
 
 /// Returns a file with some changes.
-fn spoilt(whole: &[u8], u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+fn corrupted(whole: &[u8], u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let mut bytes = whole.to_vec();
     for _ in 0..u.int_in_range(0..=3u8)? {
         if bytes.is_empty() {
@@ -124,7 +125,7 @@ fn spoilt(whole: &[u8], u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn the_match(folder: &Path, bytes: &[u8]) {
+fn check_match(folder: &Path, bytes: &[u8]) {
     let log = folder.join("match.jsonl");
     fs::write(&log, bytes).expect("a file");
     let storage = Storage { log: Some(log.clone()), resume: true, records: None };
@@ -140,7 +141,7 @@ fn the_match(folder: &Path, bytes: &[u8]) {
             let _ = kosumi_tools::matches::html(first.summary(), first.conditions(), None);
             let _ = first.summary().to_string();
             drop(first);
-            let again = open().expect("what was gone on with can be gone on with");
+            let again = open().expect("a resumed journal can be resumed again");
             assert_eq!(again.summary().games, games);
             // Every complete line in order is kept, except those after a truncated one.
             let lines = bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
@@ -159,7 +160,7 @@ fn selfplay(folder: &Path, bytes: &[u8]) {
     fs::write(&log, bytes).expect("a file");
     let settings: Map<String, Value> = json!({"seed": 1}).as_object().expect("an object").clone();
     let open = || {
-        selfplay::LogSegment::open(selfplay::Storage {
+        selfplay::LogSegment::open(selfplay::LogStorage {
             folder: folder.to_owned(),
             prefix: "selfplay",
             shard: 1000,
@@ -173,7 +174,7 @@ fn selfplay(folder: &Path, bytes: &[u8]) {
         Ok(segment) => {
             let finished = segment.finished().clone();
             drop(segment);
-            assert_eq!(*open().expect("what was gone on with can be gone on with").finished(), finished);
+            assert_eq!(*open().expect("a resumed journal can be resumed again").finished(), finished);
         }
     }
 }
@@ -191,12 +192,12 @@ fuzz_target!(|input: &[u8]| {
     let Ok(kind) = u.int_in_range(0..=5u8) else { return };
     let whole: &[u8] = [&MATCH, &SELFPLAY, SAVED][usize::from(kind % 3)];
     let bytes = match kind {
-        0..=2 => spoilt(whole, &mut u).unwrap_or_default(),
+        0..=2 => corrupted(whole, &mut u).unwrap_or_default(),
         _ => u.take_rest().to_vec(),
     };
     let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).expect("a folder");
     match kind % 3 {
-        0 => the_match(folder.path(), &bytes),
+        0 => check_match(folder.path(), &bytes),
         1 => selfplay(folder.path(), &bytes),
         _ => saved(folder.path(), &bytes),
     }

@@ -7,9 +7,9 @@ use kosumi_tools::commands::Commands;
 use std::io::Cursor;
 
 /// The engine's commands with checks.
-struct Watched(Commands);
+struct CheckedCommands(Commands);
 
-impl Handler for Watched {
+impl Handler for CheckedCommands {
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure> {
         // No file is written, and none outside the working folder is read, whatever the input is.
         let writes = ["printsgf", "savesgf"].contains(&&*command.name) && !command.arguments.is_empty();
@@ -44,7 +44,7 @@ pub fn run(input: Vec<u8>) {
         playout,
         ..EngineSettings::default()
     };
-    let mut commands = Watched(Commands::new(Engine::new(settings)));
+    let mut commands = CheckedCommands(Commands::new(Engine::new(settings)));
     let mut output = Vec::new();
     serve(Cursor::new(input), &mut output, &mut commands).expect("neither end fails");
     let output = String::from_utf8(output).expect("answers are text");

@@ -51,7 +51,7 @@ fn play(command_line: &[String]) -> Result<(), ClientError> {
 fn main() -> ExitCode {
     let command_line: Vec<String> = std::env::args().skip(1).collect();
     if command_line.is_empty() {
-        eprintln!("the command line of an engine, please: gnugo --mode gtp");
+        eprintln!("usage: controller ENGINE [ARGUMENT]..., for example: controller gnugo --mode gtp");
         return ExitCode::from(2);
     }
     match play(&command_line) {

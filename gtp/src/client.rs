@@ -50,10 +50,10 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The engine responded with this failure.
-    #[error("the engine refused: {0}")]
+    #[error("the engine responded with a failure: {0}")]
     Refused(String),
     /// The engine did not respond in time. It may still be running.
-    #[error("the engine did not answer in time")]
+    #[error("the engine did not respond in time")]
     TimedOut,
     /// The engine closed its output.
     #[error("the engine has exited ({}){}", status_text(.status.as_ref()), tail_text(.stderr))]
@@ -86,7 +86,7 @@ pub enum CommandLineError {
     #[error("the command line is empty")]
     Empty,
     /// A quote is not closed.
-    #[error("the command line has a quote without its counterpart")]
+    #[error("the command line has an unclosed quote")]
     OpenQuote,
 }
 
@@ -169,7 +169,7 @@ impl From<Answer> for Result<String, ClientError> {
             Answer::Success(body) => Ok(body),
             Answer::Failure(message) => Err(ClientError::Refused(message)),
             Answer::TooLong => {
-                Err(ClientError::Garbage(vec![format!("an answer of more than {MAX_ANSWER_BYTES} bytes")]))
+                Err(ClientError::Garbage(vec![format!("a response of more than {MAX_ANSWER_BYTES} bytes")]))
             }
         }
     }
@@ -296,7 +296,7 @@ impl Client {
             self.sort(event);
         }
         let commands =
-            self.commands.as_ref().ok_or_else(|| invalid_input("the engine has been told to quit"))?;
+            self.commands.as_ref().ok_or_else(|| invalid_input("quit has been sent to the engine"))?;
         // If the writer has ended, so has the engine. Its last responses can still be received.
         let _ = commands.send(text);
         self.posted += 1;
@@ -401,7 +401,7 @@ impl Client {
         match event {
             // A response without a command counts as garbage.
             Event::Answer(answer) if self.answered == self.posted => {
-                self.keep_garbage(shorten(format!("an answer to no command: {answer:?}")));
+                self.keep_garbage(shorten(format!("a response without a command: {answer:?}")));
                 false
             }
             Event::Answer(answer) => {
@@ -508,7 +508,7 @@ fn read_answers(stdout: impl Read, events: &SyncSender<Event>) {
     }
     // An incomplete response is reported as garbage.
     if let Some(partial) = answer {
-        let _ = events.send(Event::Garbage(shorten(format!("an unfinished answer: {}", partial.text))));
+        let _ = events.send(Event::Garbage(shorten(format!("an unfinished response: {}", partial.text))));
     }
 }
 
@@ -637,7 +637,7 @@ mod tests {
             ("hello\n= a\n\nworld\n", &["garbage: hello", "=a", "garbage: world"]),
             ("= a\tb\x07\n\n", &["=a b"]),
             ("! panic\n\n", &["garbage: ! panic"]),
-            ("= a\n", &["garbage: an unfinished answer: = a"]),
+            ("= a\n", &["garbage: an unfinished response: = a"]),
         ] {
             assert_eq!(read(output.as_bytes()), expected, "{output:?}");
         }

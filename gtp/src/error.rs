@@ -7,7 +7,7 @@ pub enum ArgumentError {
     #[error("an argument is missing")]
     Missing,
     /// The argument is not an integer, or does not fit the type.
-    #[error("not an acceptable integer")]
+    #[error("not an integer in range")]
     NotAnInteger,
     /// The argument is not a number, or not a finite one.
     #[error("not a number")]
@@ -22,6 +22,6 @@ pub enum ArgumentError {
     #[error("not a vertex")]
     NotAVertex,
     /// The command has more arguments than it accepts.
-    #[error("there are too many arguments")]
+    #[error("too many arguments")]
     TooMany,
 }

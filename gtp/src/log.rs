@@ -44,7 +44,8 @@ impl Log {
     /// once, now or later from the log's own thread.
     pub fn open(path: &Path, warn: fn(&str)) -> Log {
         let file = OpenOptions::new().create(true).append(true).open(path);
-        let about = |error: &io::Error| warn(&format!("no log: cannot write {}: {error}", path.display()));
+        let about =
+            |error: &io::Error| warn(&format!("logging is off: cannot write {}: {error}", path.display()));
         Log::start(file.inspect_err(about).ok(), warn)
     }
 
@@ -100,7 +101,7 @@ impl Drop for Log {
 fn write_lines(mut target: impl Write, lines: &Receiver<String>, warn: fn(&str)) {
     for line in lines {
         if let Err(error) = target.write_all(line.as_bytes()) {
-            warn(&format!("no log any more: {error}"));
+            warn(&format!("logging stopped: {error}"));
             return;
         }
     }

@@ -131,16 +131,16 @@ macro_rules! standard_messages {
 }
 
 standard_messages! {
-    syntax_error = "syntax error", "an argument is missing or of the wrong form.";
+    syntax_error = "syntax error", "an argument is missing or invalid.";
     unknown_command = "unknown command", "the engine has no command of this name.";
-    illegal_move = "illegal move", "the answer to `play`.";
-    unacceptable_size = "unacceptable size", "the answer to `boardsize`.";
-    cannot_undo = "cannot undo", "there is no move to take back.";
-    cannot_score = "cannot score", "the answer to `final_score`.";
-    cannot_load_file = "cannot load file", "the answer to `loadsgf`.";
+    illegal_move = "illegal move", "the response to an illegal `play`.";
+    unacceptable_size = "unacceptable size", "the response to `boardsize` with an unsupported size.";
+    cannot_undo = "cannot undo", "no move can be undone.";
+    cannot_score = "cannot score", "the response to `final_score` if the position cannot be scored.";
+    cannot_load_file = "cannot load file", "the response to `loadsgf` if the file cannot be loaded.";
     board_not_empty = "board not empty", "handicap stones need an empty board.";
-    bad_vertex_list = "bad vertex list", "the answer to `set_free_handicap`.";
-    invalid_number_of_stones = "invalid number of stones", "the answer to the handicap commands.";
+    bad_vertex_list = "bad vertex list", "the response to `set_free_handicap` with invalid points.";
+    invalid_number_of_stones = "invalid number of stones", "the response to handicap commands with an invalid number.";
 }
 
 impl Failure {

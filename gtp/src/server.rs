@@ -65,7 +65,7 @@ pub trait Handler {
 /// Error for output that could not be written because the controller has closed it. Handlers can propagate it with `?`.
 /// The resulting failure is never displayed, because [`serve`] returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the controller is gone")]
+#[error("the controller has closed the connection")]
 pub struct Disconnected;
 
 impl From<Disconnected> for Failure {

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use kosumi_gtp::Client;
-use kosumi_test_support::{Need, require};
+use kosumi_test_support::{Requirement, require};
 
 /// Timeout that suffices on a busy machine. A test that passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -16,7 +16,7 @@ fn example(name: &str) -> Option<PathBuf> {
     let folder = here.parent().and_then(|folder| folder.parent()).unwrap().join("examples");
     let path = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     let missing = || format!("{} has not been built", path.display());
-    require(Need::Examples, if path.is_file() { Ok(path.clone()) } else { Err(missing()) })
+    require(Requirement::Examples, if path.is_file() { Ok(path.clone()) } else { Err(missing()) })
 }
 
 #[test]

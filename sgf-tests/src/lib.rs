@@ -7,7 +7,7 @@ use kosumi_eval::NetworkSettings;
 use kosumi_net::{ArithmeticChoice, BuiltIn, Kernel, Network, Precision};
 use kosumi_tools::commands::Commands;
 use kosumi_tools::ranks::RankPart;
-use kosumi_tools::regress::{Matching, Options, Outcome, Suite, SuiteResult, Threads, play};
+use kosumi_tools::regress::{InProcessEngines, Matching, Options, Outcome, Suite, SuiteResult, play};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,7 +66,8 @@ pub fn play_kosumi(files: &[PathBuf], evaluation: Evaluation) -> Result<Vec<Suit
     };
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options { timeout: Duration::from_secs(60), jobs, whole: false };
-    play(&suites, &Threads { make }, options, RankPart::Alone, &|_, _| {}).map_err(|error| error.to_string())
+    play(&suites, &InProcessEngines { make }, options, RankPart::Alone, &|_, _| {})
+        .map_err(|error| error.to_string())
 }
 
 /// Returns messages about all results that differ from the suites' expectations and the known failures, including

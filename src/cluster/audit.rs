@@ -13,7 +13,7 @@ pub(crate) struct Audit {
     pub(crate) in_flight: u64,
     /// Number of nodes whose visits differ from the sum of their evaluations and edge visits, and of stand-ins with
     /// edges or evaluations.
-    pub(crate) uneven: u64,
+    pub(crate) inconsistent: u64,
     /// Summed visits of all nodes, on the ranks that store them.
     pub(crate) kept: u64,
     /// Summed visits of all edges that have a child node.
@@ -33,18 +33,18 @@ impl Audit {
     /// Counts a table. `is_home` returns whether a node belongs to this rank.
     pub(crate) fn of(table: &NodeTable, is_home: impl Fn(Key) -> bool) -> Audit {
         let mut audit = Audit::default();
-        for id in 0..table.node_count() as u32 {
+        for id in table.ids() {
             let node = table.node(id);
             let edges = table.all_edges(node);
             audit.in_flight += u64::from(node.in_flight());
             let visits = u64::from(node.visits());
             if is_home(node.key()) {
                 let through: u64 = edges.iter().map(|edge| u64::from(edge.visits())).sum();
-                audit.uneven += u64::from(visits != u64::from(node.own_visits()) + through);
+                audit.inconsistent += u64::from(visits != u64::from(node.own_visits()) + through);
                 audit.kept += visits;
                 audit.kept_by_key = audit.kept_by_key.wrapping_add(by_key(node.key(), visits));
             } else {
-                audit.uneven += u64::from(!edges.is_empty() || node.own_visits() > 0);
+                audit.inconsistent += u64::from(!edges.is_empty() || node.own_visits() > 0);
             }
             for (child, visits) in edges.iter().filter_map(|edge: &Edge| Some((edge.child()?, edge.visits())))
             {
@@ -58,7 +58,7 @@ impl Audit {
 
     pub(crate) fn add(&mut self, other: &Audit) {
         self.in_flight += other.in_flight;
-        self.uneven += other.uneven;
+        self.inconsistent += other.inconsistent;
         self.kept += other.kept;
         self.sent += other.sent;
         self.kept_by_key = self.kept_by_key.wrapping_add(other.kept_by_key);
@@ -68,7 +68,7 @@ impl Audit {
 
 /// Record, on rank 0, of the visits of all searches since the tables were empty.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct VisitLedger {
     /// Visits of roots, which followed no edge.
     begun: u64,
     begun_by_key: u64,
@@ -76,7 +76,7 @@ pub(crate) struct Books {
     cycles: u64,
 }
 
-impl Books {
+impl VisitLedger {
     /// Records a search: its root, its visits, and the visits that returned to a node of their own path.
     pub(crate) fn note(&mut self, root: Key, visits: u32, cycles: u32) {
         self.begun += u64::from(visits);
@@ -90,7 +90,7 @@ impl Books {
     ///
     /// Returns a description if a visit is lost, in progress, or counted twice.
     pub(crate) fn check(&self, all: &Audit) -> Result<(), String> {
-        let is_even = all.in_flight == 0 && all.uneven == 0;
+        let is_even = all.in_flight == 0 && all.inconsistent == 0;
         let is_complete = all.kept + self.cycles == all.sent + self.begun;
         // After a cycle, the node to which the path returned is unknown.
         let is_each = self.cycles > 0 || all.kept_by_key == all.sent_by_key.wrapping_add(self.begun_by_key);
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn every_lost_visit_is_found() {
         let (root, child) = (Key(1 << 70 | 5), Key(77));
-        let mut books = Books::default();
+        let mut books = VisitLedger::default();
         books.note(root, 10, 0);
         let good = Audit {
             kept: 16,
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(books.check(&good), Ok(()));
         for bad in [
             Audit { in_flight: 1, ..good },
-            Audit { uneven: 1, ..good },
+            Audit { inconsistent: 1, ..good },
             Audit { kept: 17, ..good },
             Audit { sent: 5, ..good },
             // One node has a visit too many, another one too few.

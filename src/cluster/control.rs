@@ -3,15 +3,15 @@
 
 use super::audit::Audit;
 use super::link::ClusterError;
-use super::message::{Begin, CONTROL, Caller, EdgeView, Ended, Message, Path, RootDone, Visit};
+use super::message::{Begin, CONTROL, EdgeView, Ended, Message, Path, ReplyTo, RootDone, Visit};
 use super::rank::Rank;
 use kosumi_eval::{Evaluator, Ownership, Prior};
 use kosumi_go::board::{Key, Move};
 use kosumi_go::game::Game;
 use kosumi_search::counters::Counters;
-use kosumi_search::node::{Face, NodeId};
+use kosumi_search::node::{NodeId, NodeStatistics};
 use kosumi_search::params::View;
-use kosumi_search::table::Storing;
+use kosumi_search::table::StoredMoves;
 use kosumi_search::{NodeTable, SearchContext, SearchReport, SearchStats, TableUse};
 use std::time::Duration;
 
@@ -27,25 +27,25 @@ const PONG_PATIENCE: Duration = Duration::from_secs(8);
 
 /// Largest number of visits in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Window {
+pub struct VisitWindow {
     /// Limit at the beginning.
     pub least: u32,
     /// Limit in the end.
     pub most: u32,
 }
 
-impl Window {
+impl VisitWindow {
     /// Returns a window that keeps this number of evaluators busy. If one rank stores all nodes, an evaluator gets a
     /// visit as soon as it has none, so one visit for each evaluator is enough. If nodes are distributed, chance loads
     /// the ranks unevenly. More visits in progress are worth less, because they do not know of each other's results.
-    pub fn for_evaluators(evaluators: usize, is_central: bool) -> Window {
+    pub fn for_evaluators(evaluators: usize, is_central: bool) -> VisitWindow {
         let evaluators = u32::try_from(evaluators).unwrap_or(u32::MAX);
         if is_central {
             // A few evaluators may wait at the beginning, when a wrong choice costs most.
             let least = (evaluators / 8 * 5 + evaluators % 8 * 5 / 8).clamp(1, 64);
-            return Window { least, most: evaluators.max(least) };
+            return VisitWindow { least, most: evaluators.max(least) };
         }
-        Window { least: evaluators.min(64), most: evaluators.saturating_mul(2).max(1) }
+        VisitWindow { least: evaluators.min(64), most: evaluators.saturating_mul(2).max(1) }
     }
 
     /// Returns the limit after `visits` visits. It is small while little is known, so that not all visits make the same
@@ -70,8 +70,8 @@ enum Phase {
 
 /// Data of the root and of the variations from it, as far as they have arrived.
 #[derive(Debug, Default)]
-struct Looked {
-    root: Option<(Face, Vec<EdgeView>)>,
+struct RootView {
+    root: Option<(NodeStatistics, Vec<EdgeView>)>,
     /// Moves that were left out, and the factor of the other moves' probabilities.
     pruned: Vec<Move>,
     scale: f32,
@@ -80,7 +80,7 @@ struct Looked {
 }
 
 /// Result of a search.
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     pub(crate) report: SearchReport,
     /// Fullness of the fullest rank's stores, in `[0, 1]`.
     pub(crate) fullest: f32,
@@ -93,19 +93,19 @@ pub(crate) struct Control<'c> {
     context: &'c SearchContext<'c>,
     game: &'c Game,
     begin: &'c Begin,
-    window: Window,
+    window: VisitWindow,
     phase: Phase,
     launched: u32,
     done: u32,
     cancelled: u32,
     root: RootDone,
     /// Time of the latest message.
-    heard: Duration,
+    last_message: Duration,
     /// Time of each rank's unanswered ping, and the time of the next ping.
     unanswered: Vec<Option<Duration>>,
     next_ping: Duration,
     next_report: Option<Duration>,
-    looked: Option<Looked>,
+    root_view: Option<RootView>,
     ended: Vec<Option<Ended>>,
 }
 
@@ -114,7 +114,7 @@ impl<'c> Control<'c> {
         context: &'c SearchContext<'c>,
         game: &'c Game,
         begin: &'c Begin,
-        window: Window,
+        window: VisitWindow,
         ranks: usize,
     ) -> Control<'c> {
         Control {
@@ -127,11 +127,11 @@ impl<'c> Control<'c> {
             done: 0,
             cancelled: 0,
             root: RootDone::default(),
-            heard: Duration::ZERO,
+            last_message: Duration::ZERO,
             unanswered: vec![None; ranks],
             next_ping: Duration::ZERO,
             next_report: context.reporting.map(|reporting| reporting.first),
-            looked: None,
+            root_view: None,
             ended: (0..ranks).map(|_| None).collect(),
         }
     }
@@ -157,7 +157,7 @@ impl<'c> Control<'c> {
             self.unanswered[from] = None;
             return None;
         }
-        self.heard = (self.context.elapsed)();
+        self.last_message = (self.context.elapsed)();
         match message {
             Message::RootDone(it) => {
                 self.done += it.done;
@@ -165,13 +165,13 @@ impl<'c> Control<'c> {
                 self.root = it;
             }
             Message::Shown { face, edges, pruned, scale } => {
-                if let Some(looked) = &mut self.looked {
+                if let Some(looked) = &mut self.root_view {
                     (looked.pruned, looked.scale) = (pruned, scale);
                 }
                 self.shown(rank, face, edges);
             }
             Message::Followed { slot, steps } => {
-                if let Some(looked) = &mut self.looked
+                if let Some(looked) = &mut self.root_view
                     && let Some(place) = looked.variations.get_mut(usize::from(slot))
                 {
                     *place = steps;
@@ -191,14 +191,14 @@ impl<'c> Control<'c> {
     /// Returns an error if no message has arrived for too long, or if a rank does not answer a ping.
     pub(crate) fn step<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) -> Result<bool, ClusterError> {
         let patience = if self.phase == Phase::Running { PATIENCE } else { END_PATIENCE };
-        if (self.context.elapsed)().saturating_sub(self.heard) > patience {
+        if (self.context.elapsed)().saturating_sub(self.last_message) > patience {
             return Err(ClusterError::Silent);
         }
         self.ping(rank)?;
         loop {
             let before = self.phase;
             self.take_step(rank);
-            rank.settle();
+            rank.process_local();
             if self.phase == before {
                 return Ok(self.phase == Phase::Over);
             }
@@ -231,8 +231,8 @@ impl<'c> Control<'c> {
     fn take_step<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) {
         match self.phase {
             Phase::Running => self.run(rank),
-            Phase::Draining if self.in_flight() == 0 && self.looked.is_none() => {
-                self.look(rank);
+            Phase::Draining if self.in_flight() == 0 && self.root_view.is_none() => {
+                self.request_root(rank);
                 self.phase = Phase::Looking;
             }
             Phase::Looking if self.has_looked() => {
@@ -248,7 +248,7 @@ impl<'c> Control<'c> {
     }
 
     fn has_looked(&self) -> bool {
-        self.looked.as_ref().is_some_and(|looked| looked.root.is_some() && looked.missing == 0)
+        self.root_view.as_ref().is_some_and(|looked| looked.root.is_some() && looked.missing == 0)
     }
 
     fn broadcast<E: Evaluator>(&self, rank: &mut Rank<'_, E>, message: impl Fn() -> Message) {
@@ -267,12 +267,12 @@ impl<'c> Control<'c> {
         if is_enough && self.done > 0 {
             // This rank stops first: it must know that jobs cancelled by other ranks are no longer wanted.
             rank.post(0, Message::Stop);
-            rank.settle();
+            rank.process_local();
             (1..self.ended.len()).for_each(|to| rank.post(to, Message::Stop));
             self.phase = Phase::Draining;
             return;
         }
-        // The first visit goes alone: its result tells the number of visits of earlier searches.
+        // The first visit is alone, because its result contains the number of visits of earlier searches.
         let window = if self.done == 0 { 1 } else { self.window.at(self.root.visits) };
         let free = window.saturating_sub(self.in_flight());
         // If many visits are in progress, new ones are not sent one by one.
@@ -280,7 +280,7 @@ impl<'c> Control<'c> {
             let count = self.permitted(free);
             if count > 0 {
                 self.launched += count;
-                let caller = Caller { rank: 0, task: CONTROL, edge: 0 };
+                let caller = ReplyTo { rank: 0, task: CONTROL, edge: 0 };
                 let (key, path) = (self.begin.key, Path::default());
                 let visit = Visit { caller, count, key, kind: None, is_new: false, path };
                 rank.post(rank.home_of_root(), Message::Visit(visit));
@@ -289,11 +289,11 @@ impl<'c> Control<'c> {
             }
         }
         if let (Some(_), Some(next)) = (self.context.reporting, self.next_report)
-            && self.looked.is_none()
+            && self.root_view.is_none()
             && self.done > 0
             && stats.elapsed >= next
         {
-            self.look(rank);
+            self.request_root(rank);
         }
     }
 
@@ -311,20 +311,20 @@ impl<'c> Control<'c> {
     }
 
     /// Requests the root's data.
-    fn look<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) {
-        self.looked = Some(Looked::default());
+    fn request_root<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) {
+        self.root_view = Some(RootView::default());
         rank.post(rank.home_of_root(), Message::Show);
     }
 
     /// Requests the variations from the root.
-    fn shown<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>, face: Face, edges: Vec<EdgeView>) {
-        let Some(looked) = &mut self.looked else { return };
+    fn shown<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>, face: NodeStatistics, edges: Vec<EdgeView>) {
+        let Some(looked) = &mut self.root_view else { return };
         looked.variations = vec![Vec::new(); edges.len()];
         for (slot, edge) in edges.iter().enumerate() {
             if let (1.., Some((key, _))) = (edge.visits, edge.child) {
                 looked.missing += 1;
                 let message = Message::Follow { slot: slot as u16, key, steps: vec![edge.clone()] };
-                rank.post(rank.home_of(key), message);
+                rank.post(rank.rank_of(key), message);
             }
         }
         looked.root = Some((face, edges));
@@ -332,7 +332,7 @@ impl<'c> Control<'c> {
 
     /// Reports the present state of the search.
     fn report_progress(&mut self) {
-        let Some(looked) = self.looked.take() else { return };
+        let Some(looked) = self.root_view.take() else { return };
         let Some(reporting) = self.context.reporting else { return };
         let counters = Counters { playouts: self.done, ..Counters::default() };
         if let Some(report) = self.build(&looked, &counters, Ownership::default(), None) {
@@ -342,8 +342,8 @@ impl<'c> Control<'c> {
     }
 
     /// Returns the result of a search that is over.
-    pub(crate) fn report(mut self) -> Option<Found> {
-        let looked = self.looked.take()?;
+    pub(crate) fn report(mut self) -> Option<SearchResult> {
+        let looked = self.root_view.take()?;
         let (mut counters, mut ownership, mut usage) = (Counters::default(), Ownership::default(), [0; 5]);
         let (mut fullest, mut audit) = (0f32, Audit::default());
         for ended in self.ended.iter().flatten() {
@@ -354,21 +354,21 @@ impl<'c> Control<'c> {
             audit.add(&ended.audit);
         }
         let report = self.build(&looked, &counters, ownership, Some(table_use(&usage)))?;
-        Some(Found { report, fullest, audit })
+        Some(SearchResult { report, fullest, audit })
     }
 
     /// Builds the report like that of any search, from a table that contains only the requested nodes.
     fn build(
         &self,
-        looked: &Looked,
+        looked: &RootView,
         counters: &Counters,
         ownership: Ownership,
         usage: Option<TableUse>,
     ) -> Option<SearchReport> {
         let (face, edges) = looked.root.as_ref()?;
-        let table = NodeTable::new(VIEW_MEBIBYTES, Storing::All);
+        let table = NodeTable::new(VIEW_MEBIBYTES, StoredMoves::All);
         let root = table.find_or_insert(self.begin.key)?;
-        table.node(root).set_face(face);
+        table.node(root).set_statistics(face);
         put_edges(&table, root, edges);
         for steps in &looked.variations {
             let mut node = None;
@@ -413,11 +413,11 @@ fn put_edges(table: &NodeTable, node: NodeId, edges: &[EdgeView]) {
     }
 }
 
-fn put_node(table: &NodeTable, key: Key, face: &Face) -> Option<NodeId> {
+fn put_node(table: &NodeTable, key: Key, face: &NodeStatistics) -> Option<NodeId> {
     let is_new = table.find(key).is_none();
     let id = table.find_or_insert(key)?;
     if is_new {
-        table.node(id).set_face(face);
+        table.node(id).set_statistics(face);
     }
     Some(id)
 }

@@ -1,11 +1,11 @@
 //! Ranks across searches: the data that they keep, the start of a search, and the end of the ranks.
 
-use super::audit::Books;
-use super::control::{Control, Found, Window};
+use super::audit::VisitLedger;
+use super::control::{Control, SearchResult, VisitWindow};
 use super::link::{ClusterError, Link};
 use super::message::{Begin, Message};
 use super::position;
-use super::rank::{Common, Rank, home};
+use super::rank::{Rank, RankContext, home};
 use super::session::{Session, take_part};
 use super::wire::{Malformed, Reader, Wire};
 use kosumi_eval::{Evaluator, NetworkSettings};
@@ -14,11 +14,10 @@ use kosumi_go::game::{Game, Line};
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::Rng;
 use kosumi_search::bias::BiasTable;
-use kosumi_search::node::NodeId;
-use kosumi_search::table::Storing;
-use kosumi_search::utility::Scale;
+use kosumi_search::table::StoredMoves;
+use kosumi_search::utility::UtilityScale;
 use kosumi_search::valuation::Valuation;
-use kosumi_search::{Formula, NodeTable, SearchContext, SearchParams, SearchReport, give_root_priors};
+use kosumi_search::{Formula, NodeTable, SearchContext, SearchParams, SearchReport, set_root_priors_of};
 use kosumi_sync::atomic::AtomicU32;
 use std::collections::VecDeque;
 use std::fmt;
@@ -57,11 +56,11 @@ const WAIT: Duration = Duration::from_secs(1);
 
 /// Data that a rank keeps between searches.
 #[derive(Debug)]
-struct Store<E> {
+struct RankState<E> {
     table: NodeTable,
     bias: BiasTable,
     evaluator: E,
-    scale: Option<Scale>,
+    scale: Option<UtilityScale>,
     /// The root whose moves have root priors, with their temperature, and the number of board symmetries averaged in
     /// them.
     seen: (Option<(Key, f32)>, AtomicU32),
@@ -73,16 +72,16 @@ struct Store<E> {
 /// All ranks must have evaluators that give the same results, and the same number of threads.
 pub struct Cluster<E, L: Link> {
     link: L,
-    store: Store<E>,
+    store: RankState<E>,
     threads: usize,
     placement: Placement,
-    window: Option<Window>,
+    window: Option<VisitWindow>,
     /// Whether to discard all statistics before the next search.
     is_stale: bool,
     /// Packets of a search that has not begun on this rank.
     early: VecDeque<(usize, Vec<u8>)>,
     /// Expected sums over the tables of all ranks; used on rank 0.
-    books: Books,
+    books: VisitLedger,
     is_lost: bool,
 }
 
@@ -92,11 +91,11 @@ impl<E, L: Link> fmt::Debug for Cluster<E, L> {
     }
 }
 
-impl<E: Evaluator + Sync> Store<E> {
+impl<E: Evaluator + Sync> RankState<E> {
     /// Prepares for a search.
     fn begin(&mut self, game: &Game, begin: &Begin, is_home: bool) {
         let Formula::Puct(params) = begin.params.formula else { return };
-        let scale = Scale::new(&params, game.size().area(), begin.score);
+        let scale = UtilityScale::new(&params, game.size().area(), begin.score);
         if let Some(settings) = &begin.network {
             self.evaluator = self.evaluator.with_network_settings(settings);
         }
@@ -105,7 +104,7 @@ impl<E: Evaluator + Sync> Store<E> {
             self.bias.clear();
             self.seen = (None, AtomicU32::new(1));
         } else if let Some(old) = self.scale.filter(|&old| old != scale) {
-            move_utilities(&self.table, &old, &scale);
+            rescale_utilities(&self.table, &old, &scale);
         }
         self.scale = Some(scale);
         let temperature = begin.params.root_temperature(game);
@@ -115,7 +114,7 @@ impl<E: Evaluator + Sync> Store<E> {
             self.seen = (Some((begin.key, temperature)), AtomicU32::new(1));
             let are_others = self.evaluator.has_root_priors() || temperature != 1.0 || had_other;
             if let (true, Some(root)) = (are_others, self.table.find_or_insert(begin.key)) {
-                give_root_priors(&self.table, &self.evaluator, root, game, temperature);
+                set_root_priors_of(&self.table, &self.evaluator, root, game, temperature);
             }
         }
     }
@@ -123,16 +122,16 @@ impl<E: Evaluator + Sync> Store<E> {
 
 /// Converts all utilities to another scale: exactly for the nodes' own evaluations, and for means by the difference of
 /// the scales at the mean score. The next visits update the means.
-fn move_utilities(table: &NodeTable, old: &Scale, new: &Scale) {
-    for id in 0..table.node_count() {
-        let node = table.node(id as NodeId);
+fn rescale_utilities(table: &NodeTable, old: &UtilityScale, new: &UtilityScale) {
+    for id in table.ids() {
+        let node = table.node(id);
         let own = node.own();
         if own.weight > 0.0 {
             let utility = new.utility(own.result.into(), own.score.into(), own.deviation.into());
             node.set_own_utility(utility as f32);
         }
         let mut means = node.means();
-        let at = |scale: &Scale| scale.utility(0.0, means.score.into(), 0.0);
+        let at = |scale: &UtilityScale| scale.utility(0.0, means.score.into(), 0.0);
         let change = (at(new) - at(old)) as f32;
         means.utility_square += change * (2.0 * means.utility + change);
         means.utility += change;
@@ -143,8 +142,8 @@ fn move_utilities(table: &NodeTable, old: &Scale, new: &Scale) {
 impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     /// Creates this rank, with a node table of `mebibytes` and `threads` simultaneous evaluations (at least 1).
     pub fn new(link: L, evaluator: E, mebibytes: usize, threads: usize) -> Cluster<E, L> {
-        let store = Store {
-            table: NodeTable::new(mebibytes, Storing::Likely),
+        let store = RankState {
+            table: NodeTable::new(mebibytes, StoredMoves::Likely),
             bias: BiasTable::new(),
             evaluator,
             scale: None,
@@ -158,7 +157,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
             window: None,
             is_stale: true,
             early: VecDeque::new(),
-            books: Books::default(),
+            books: VisitLedger::default(),
             is_lost: false,
         }
     }
@@ -172,7 +171,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
 
     /// Sets the number of visits in progress. Only rank 0 uses it.
     #[must_use]
-    pub fn with_window(mut self, window: Window) -> Cluster<E, L> {
+    pub fn with_window(mut self, window: VisitWindow) -> Cluster<E, L> {
         self.window = Some(window);
         self
     }
@@ -241,12 +240,12 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
             self.link.send(to, packet.clone())?;
         }
         self.is_stale = false;
-        let window = self.window.unwrap_or(Window::for_evaluators(ranks * self.threads, is_central));
+        let window = self.window.unwrap_or(VisitWindow::for_evaluators(ranks * self.threads, is_central));
         let control = Control::new(context, game, &begin, window, ranks);
         let found = self.search(game, &begin, Some(control))?.ok_or(ClusterError::Silent)?;
-        let Found { report, fullest, audit } = found;
+        let SearchResult { report, fullest, audit } = found;
         if begin.clear {
-            self.books = Books::default();
+            self.books = VisitLedger::default();
         }
         self.books.note(begin.key, report.playouts, report.cycles);
         debug_assert_eq!(self.books.check(&audit), Ok(()));
@@ -309,14 +308,14 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         game: &Game,
         begin: &Begin,
         control: Option<Control<'_>>,
-    ) -> Result<Option<Found>, ClusterError> {
+    ) -> Result<Option<SearchResult>, ClusterError> {
         let Cluster { link, store, threads, early, .. } = self;
         let threads = *threads;
         let Formula::Puct(params) = begin.params.formula else { return Err(Malformed.into()) };
         let is_home = home(begin.key, link.ranks(), begin.is_central) == link.rank();
         store.begin(game, begin, is_home);
         let scale = store.scale.ok_or(Malformed)?;
-        let common = Common {
+        let common = RankContext {
             table: &store.table,
             valuation: Valuation { table: &store.table, bias: &store.bias, params, scale },
             begin,

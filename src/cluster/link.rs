@@ -14,19 +14,19 @@ pub enum ClusterError {
     #[error("a rank does not answer")]
     Silent,
     /// The rank has failed, with this message.
-    #[error("rank {0} gives up: {1}")]
+    #[error("rank {0} failed: {1}")]
     Failed(usize, String),
     /// Rank 0 has cancelled the search, because it has lost a rank.
-    #[error("rank 0 has given the search up")]
+    #[error("rank 0 has cancelled the search")]
     GivenUp,
     /// The network under the link has failed, with this message.
-    #[error("the network: {0}")]
+    #[error("network error: {0}")]
     Network(String),
     /// A message is invalid.
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// The position that was received differs from that of rank 0.
-    #[error("a rank has another position than rank 0: the ranks are not of one version")]
+    #[error("a rank has another position than rank 0: the ranks run different versions")]
     OtherPosition,
 }
 

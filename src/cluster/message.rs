@@ -6,17 +6,17 @@ use kosumi_eval::{Evaluation, NetworkSettings, NetworkView, Ownership, Prior, Sh
 use kosumi_go::board::{BoardSize, Color, Key, Move};
 use kosumi_net::Profile;
 use kosumi_search::counters::Counters;
-use kosumi_search::node::{Face, Means};
+use kosumi_search::node::{Means, NodeStatistics};
 use kosumi_search::params::CONSTANTS;
 use kosumi_search::registry::Value;
 use kosumi_search::{Formula, MoveRule, PuctParams, Restriction, SearchParams, TableUse};
 
-/// Value of [`Caller::task`] for the control of the search, on rank 0, instead of another node.
+/// Value of [`ReplyTo::task`] for the control of the search, on rank 0, instead of another node.
 pub(crate) const CONTROL: u32 = u32::MAX;
 
 /// Receiver of the results of visits: a task of a rank, and the index of the edge that the visits followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Caller {
+pub(crate) struct ReplyTo {
     pub(crate) rank: u32,
     pub(crate) task: u32,
     pub(crate) edge: u16,
@@ -33,7 +33,7 @@ pub(crate) struct Path {
 
 impl Path {
     /// Returns the path extended by a move from the node of this key.
-    pub(crate) fn and(&self, key: Key, mv: Move) -> Path {
+    pub(crate) fn extended(&self, key: Key, mv: Move) -> Path {
         let mut longer = Path {
             moves: Vec::with_capacity(self.moves.len() + 1),
             keys: Vec::with_capacity(self.keys.len() + 1),
@@ -53,7 +53,7 @@ impl Path {
 /// Visits that travel to a node.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Visit {
-    pub(crate) caller: Caller,
+    pub(crate) caller: ReplyTo,
     pub(crate) count: u32,
     pub(crate) key: Key,
     /// Kind of the last move if the edge is new, see `search::bias`.
@@ -65,12 +65,12 @@ pub(crate) struct Visit {
 
 /// Results of visits that were sent to a node: some are done, some were cancelled, and others may still be in progress.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Done {
+pub(crate) struct VisitResults {
     pub(crate) task: u32,
     pub(crate) edge: u16,
     pub(crate) done: u32,
     pub(crate) cancelled: u32,
-    pub(crate) face: Face,
+    pub(crate) face: NodeStatistics,
 }
 
 /// Results of visits of the root, for the control.
@@ -85,7 +85,7 @@ pub(crate) struct RootDone {
 
 /// Evaluation of a position by a network, with its moves.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Assessment {
+pub(crate) struct PositionEvaluation {
     pub(crate) evaluation: Evaluation,
     pub(crate) moves: Vec<(Move, Prior)>,
 }
@@ -96,7 +96,7 @@ pub(crate) struct EdgeView {
     pub(crate) mv: Move,
     pub(crate) prior: Prior,
     pub(crate) visits: u32,
-    pub(crate) child: Option<(Key, Face)>,
+    pub(crate) child: Option<(Key, NodeStatistics)>,
 }
 
 /// Parameters of a search.
@@ -160,7 +160,7 @@ pub(crate) enum Message {
     /// Begins a search.
     Begin(Box<Begin>),
     Visit(Visit),
-    Done(Done),
+    Done(VisitResults),
     RootDone(RootDone),
     /// Visits have reached a position without a node, because the table of its rank is full. The position was
     /// evaluated, and the evaluations count for the node before it.
@@ -178,14 +178,14 @@ pub(crate) enum Message {
     /// Result of a requested evaluation; `None` if the search was stopped before it, or if a move was illegal.
     Evaluated {
         job: u32,
-        assessment: Option<Assessment>,
+        assessment: Option<PositionEvaluation>,
     },
     /// Cancels evaluations that have not begun.
     Stop,
     /// Requests the root's data for the control.
     Show,
     Shown {
-        face: Face,
+        face: NodeStatistics,
         edges: Vec<EdgeView>,
         /// Moves that were left out, and the factor of the other moves' probabilities.
         pruned: Vec<Move>,
@@ -274,16 +274,16 @@ messages! {
 }
 
 wire! {
-    Caller { rank, task, edge }
+    ReplyTo { rank, task, edge }
     Path { moves, keys }
     Visit { caller, count, key, kind, is_new, path }
-    Done { task, edge, done, cancelled, face }
+    VisitResults { task, edge, done, cancelled, face }
     RootDone { done, cancelled, visits, best_two }
-    Face { visits, own_utility, means }
+    NodeStatistics { visits, own_utility, means }
     Means { result, utility, utility_square, score, score_square, lead, no_result, weight, weight_square }
     Evaluation { value, score, score_mean, score_deviation, no_result, errors }
     ShorttermErrors { value, score }
-    Assessment { evaluation, moves }
+    PositionEvaluation { evaluation, moves }
     EdgeView { mv, prior, visits, child }
     Begin { game, is_tree, key, params, network, for_play, score, seed, restriction, clear, is_central }
     Restriction { avoid, allow }
@@ -295,7 +295,7 @@ wire! {
     }
     Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits }
     Ended { counters, owners, unit, count, usage, audit }
-    Audit { in_flight, uneven, kept, sent, kept_by_key, sent_by_key }
+    Audit { in_flight, inconsistent, kept, sent, kept_by_key, sent_by_key }
 }
 
 /// All constants of the registry that such a search has, in its order. A rank has one worker, so `descents_at_once` is
@@ -435,7 +435,7 @@ mod tests {
             weight: 0.5,
             weight_square: 0.6,
         };
-        let face = Face { visits: 7, own_utility: 0.7, means };
+        let face = NodeStatistics { visits: 7, own_utility: 0.7, means };
         let edge = EdgeView {
             mv,
             prior: Prior::Probability(0.25),
@@ -464,7 +464,7 @@ mod tests {
             waits: 7,
         };
         let usage = TableUse { nodes: 1, node_capacity: 2, edges: 3, edge_capacity: 4, bytes: 5 };
-        let path = Path::default().and(key, mv).and(Key(3), Move::Pass);
+        let path = Path::default().extended(key, mv).extended(Key(3), Move::Pass);
         vec![
             Message::Begin(Box::new(Begin {
                 game: "(;SZ[9]C[ä])".into(),
@@ -492,20 +492,23 @@ mod tests {
                 is_central: false,
             })),
             Message::Visit(Visit {
-                caller: Caller { rank: 3, task: CONTROL, edge: 5 },
+                caller: ReplyTo { rank: 3, task: CONTROL, edge: 5 },
                 count: 6,
                 key,
                 kind: Some(0),
                 is_new: true,
                 path,
             }),
-            Message::Done(Done { task: 1, edge: 2, done: 3, cancelled: 4, face }),
+            Message::Done(VisitResults { task: 1, edge: 2, done: 3, cancelled: 4, face }),
             Message::RootDone(RootDone { done: 1, cancelled: 2, visits: 3, best_two: [4, 5] }),
             Message::Beyond { task: 1, edge: 2, count: 3, evaluation },
             Message::Evaluate { job: 7, moves: vec![mv, Move::Pass] },
             Message::Evaluated {
                 job: 7,
-                assessment: Some(Assessment { evaluation, moves: vec![(mv, Prior::Probability(0.5))] }),
+                assessment: Some(PositionEvaluation {
+                    evaluation,
+                    moves: vec![(mv, Prior::Probability(0.5))],
+                }),
             },
             Message::Evaluated { job: 8, assessment: None },
             Message::Stop,
@@ -549,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn malformed_messages_are_errors() {
         let size = BoardSize::square(9).expect("a size");
         for message in messages(size) {
             let mut out = Writer::default();

@@ -37,7 +37,7 @@ mod tests {
 
     /// Games with passes, and with turns out of order, arrive at other ranks unchanged.
     #[test]
-    fn any_game_comes_back_from_its_text() {
+    fn games_survive_serialisation() {
         for seed in 0..3_000 {
             let mut rng = Rng::new(seed);
             let rules = PRESETS[rng.below(PRESETS.len() as u32) as usize].rules;

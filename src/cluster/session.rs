@@ -4,10 +4,10 @@
 //! answered at once, however long evaluations take.
 
 use super::audit::Audit;
-use super::control::{Control, Found};
+use super::control::{Control, SearchResult};
 use super::link::{ClusterError, Link};
 use super::message::{Begin, Ended, Message};
-use super::rank::{Answer, Job, Rank, answer};
+use super::rank::{Job, JobResult, Rank, evaluate_job};
 use super::wire::{Malformed, Reader, Wire};
 use kosumi_eval::{Evaluator, Ownership};
 use kosumi_go::board::Move;
@@ -41,12 +41,12 @@ pub(crate) struct Session<'s, E, L> {
 
 /// Jobs that wait for an evaluator.
 #[derive(Default)]
-struct Desk {
+struct JobQueue {
     jobs: Mutex<(VecDeque<Job>, bool)>,
     is_there: Condvar,
 }
 
-impl Desk {
+impl JobQueue {
     fn lock(&self) -> MutexGuard<'_, (VecDeque<Job>, bool)> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,9 +72,9 @@ impl Desk {
 }
 
 /// Guard that ends the evaluators on drop, however a search ends.
-struct Closing<'d>(&'d Desk);
+struct CloseOnDrop<'d>(&'d JobQueue);
 
-impl Drop for Closing<'_> {
+impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         self.0.close();
     }
@@ -82,17 +82,17 @@ impl Drop for Closing<'_> {
 
 /// Runs one evaluator: processes jobs until there are no more. Returns the ownership that it found.
 fn evaluate_jobs<E: Evaluator>(
-    desk: &Desk,
+    desk: &JobQueue,
     game: &Game,
     mut evaluator: E,
     mut rng: Rng,
-    answers: &Sender<Answer>,
+    answers: &Sender<JobResult>,
     rank: &Thread,
 ) -> Option<Ownership> {
     let mut line = Line::new(game);
     while let Some(job) = desk.next() {
         debug_assert!(is_legal_game(game, &job.moves), "an illegal move in the search: {:?}", job.moves);
-        if answers.send(answer(job, &mut line, &mut evaluator, &mut rng)).is_err() {
+        if answers.send(evaluate_job(job, &mut line, &mut evaluator, &mut rng)).is_err() {
             break;
         }
         rank.unpark();
@@ -111,11 +111,11 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
     mut session: Session<'_, E, L>,
     evaluator: &E,
     table: &NodeTable,
-) -> Result<Option<Found>, ClusterError> {
-    let desk = Desk::default();
+) -> Result<Option<SearchResult>, ClusterError> {
+    let desk = JobQueue::default();
     let (sender, answers) = mpsc::channel();
     thread::scope(|scope| {
-        let closing = Closing(&desk);
+        let closing = CloseOnDrop(&desk);
         let (this, game) = (thread::current(), session.game);
         let workers = (0..session.threads).map(|index| {
             let (evaluator, sender, this, desk) = (evaluator.clone(), sender.clone(), this.clone(), &desk);
@@ -128,7 +128,7 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
         while !is_over {
             let has_packets = session.take_packets()?;
             let has_answers = session.take_answers(&answers);
-            let (is_told, is_end) = session.take_told()?;
+            let (is_told, is_end) = session.process_control_messages()?;
             if is_end {
                 session.drop_jobs(&desk);
                 desk.close();
@@ -139,12 +139,12 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
                 }
                 let rank = &session.rank;
                 let audit = match cfg!(debug_assertions) {
-                    true => Audit::of(table, |key| rank.home_of(key) == rank.number()),
+                    true => Audit::of(table, |key| rank.rank_of(key) == rank.number()),
                     false => Audit::default(),
                 };
                 let ended = Ended::new(session.rank.counters, game.size(), &ownership, table.usage(), audit);
                 session.rank.post(0, Message::Ended(Box::new(ended)));
-                session.rank.settle();
+                session.rank.process_local();
                 is_over = session.control.is_none();
             }
             if session.rank.is_stopping() {
@@ -170,7 +170,7 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
     fn take_packets(&mut self) -> Result<bool, ClusterError> {
         let mut is_any = false;
         // Packets after the end belong to the next search.
-        while !self.rank.is_told_the_end() {
+        while !self.rank.has_received_end() {
             let next = match self.early.pop_front() {
                 Some(packet) => Some(packet),
                 None => self.link.poll()?,
@@ -186,7 +186,7 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
     }
 
     /// Processes all results of the evaluators. Returns true if there were any.
-    fn take_answers(&mut self, answers: &Receiver<Answer>) -> bool {
+    fn take_answers(&mut self, answers: &Receiver<JobResult>) -> bool {
         let mut is_any = false;
         while let Ok(answer) = answers.try_recv() {
             is_any = true;
@@ -197,9 +197,9 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
 
     /// Processes messages for the control or for this loop. Returns whether there were any, and whether the search is
     /// over.
-    fn take_told(&mut self) -> Result<(bool, bool), ClusterError> {
+    fn process_control_messages(&mut self) -> Result<(bool, bool), ClusterError> {
         let (mut is_any, mut is_end) = (false, false);
-        while let Some((from, message)) = self.rank.next_told() {
+        while let Some((from, message)) = self.rank.next_control_message() {
             is_any = true;
             let rest = match &mut self.control {
                 Some(control) => control.receive(&mut self.rank, from, message),
@@ -217,7 +217,7 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
     }
 
     /// Queues jobs for the evaluators: one waiting job for each evaluator, so that none of them waits.
-    fn give_jobs(&mut self, desk: &Desk) {
+    fn give_jobs(&mut self, desk: &JobQueue) {
         let mut jobs = desk.lock();
         while jobs.0.len() < self.threads {
             let Some(job) = self.rank.next_job() else { break };
@@ -227,7 +227,7 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
     }
 
     /// Cancels the jobs that no evaluator has taken.
-    fn drop_jobs(&mut self, desk: &Desk) {
+    fn drop_jobs(&mut self, desk: &JobQueue) {
         let jobs = std::mem::take(&mut desk.lock().0);
         jobs.into_iter().for_each(|job| self.rank.take_back(job));
     }

@@ -12,22 +12,22 @@
 //! ```
 
 use super::audit::Audit;
-use super::control::{Control, Window};
+use super::control::{Control, VisitWindow};
 use super::drive::Placement;
 use super::link::ClusterError;
 use super::message::{Begin, Ended, Message};
-use super::rank::{Answer, Common, Job, Rank, answer, home};
+use super::rank::{Job, JobResult, Rank, RankContext, evaluate_job, home};
 use super::wire::{Malformed, Reader, Wire};
 use kosumi_eval::{Evaluator, Ownership};
 use kosumi_go::game::{Game, Line};
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::Rng;
 use kosumi_search::bias::BiasTable;
-use kosumi_search::table::Storing;
-use kosumi_search::utility::Scale;
+use kosumi_search::table::StoredMoves;
+use kosumi_search::utility::UtilityScale;
 use kosumi_search::valuation::Valuation;
 use kosumi_search::{
-    Formula, Limits, NodeTable, SearchContext, SearchParams, SearchReport, give_root_priors,
+    Formula, Limits, NodeTable, SearchContext, SearchParams, SearchReport, set_root_priors_of,
 };
 use kosumi_sync::atomic::AtomicU32;
 use std::cmp::Reverse;
@@ -37,7 +37,7 @@ use std::time::Duration;
 
 /// Settings of a simulated cluster. Times are in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Simulated {
+pub(crate) struct SimulatedCluster {
     /// Number of ranks.
     pub ranks: usize,
     /// Number of simultaneous evaluations on each rank.
@@ -57,7 +57,7 @@ pub(crate) struct Simulated {
     /// Placement of the nodes.
     pub placement: Placement,
     /// Number of visits in progress; `None` for the default of a search.
-    pub window: Option<Window>,
+    pub window: Option<VisitWindow>,
     /// Size of each rank's table, in MiB.
     pub mebibytes: usize,
     /// Seed of all random numbers.
@@ -66,7 +66,7 @@ pub(crate) struct Simulated {
 
 /// Result of a simulated search.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct SimulationResult {
     /// Report of the search.
     pub report: SearchReport,
     /// Time from the first visit to the report.
@@ -90,14 +90,14 @@ pub(crate) struct Outcome {
     pub mean_busy: f64,
 }
 
-impl Outcome {
+impl SimulationResult {
     /// Returns the number of evaluations per second in the steady time.
     pub(crate) fn rate(&self) -> f64 {
         self.steady_evaluations as f64 / self.steady_time.as_secs_f64().max(1e-9)
     }
 
     /// Returns the rate as a share of the rate of evaluators that never wait.
-    pub(crate) fn efficiency(&self, settings: &Simulated) -> f64 {
+    pub(crate) fn efficiency(&self, settings: &SimulatedCluster) -> f64 {
         let mean = settings.evaluation as f64 * (1.0 + settings.jitter / 2.0);
         self.rate() * mean / 1e9 / (settings.ranks * settings.threads) as f64
     }
@@ -137,7 +137,7 @@ impl Timeline {
 /// Input of a rank's thread.
 enum Input {
     Packet(usize, Vec<u8>),
-    Answer(Answer),
+    Answer(JobResult),
 }
 
 /// State of a rank's machine.
@@ -145,7 +145,7 @@ enum Input {
 struct Machine {
     inbox: VecDeque<Input>,
     /// Jobs that wait for an evaluator.
-    desk: VecDeque<Job>,
+    waiting_jobs: VecDeque<Job>,
     evaluating: usize,
     is_busy: bool,
     /// Total time that the thread has been busy.
@@ -167,26 +167,26 @@ struct Store {
 ///
 /// Returns an error if the search does not use a network (PUCT), or if a rank violates the protocol.
 pub(crate) fn simulate<E: Evaluator>(
-    settings: &Simulated,
+    settings: &SimulatedCluster,
     evaluator: &E,
     params: &SearchParams,
     game: &Game,
     visits: u32,
-) -> Result<Outcome, ClusterError> {
-    simulate_and_look(settings, evaluator, params, game, visits, &mut |_, _| {})
+) -> Result<SimulationResult, ClusterError> {
+    simulate_and_inspect(settings, evaluator, params, game, visits, &mut |_, _| {})
 }
 
 /// Runs a search like [`simulate`], and calls `look` with the table of every rank at the end.
-pub(super) fn simulate_and_look<E: Evaluator>(
-    settings: &Simulated,
+pub(super) fn simulate_and_inspect<E: Evaluator>(
+    settings: &SimulatedCluster,
     evaluator: &E,
     params: &SearchParams,
     game: &Game,
     visits: u32,
     look: &mut dyn FnMut(usize, &NodeTable),
-) -> Result<Outcome, ClusterError> {
+) -> Result<SimulationResult, ClusterError> {
     let Formula::Puct(puct) = params.formula else { return Err(Malformed.into()) };
-    let Simulated { ranks, threads, .. } = *settings;
+    let SimulatedCluster { ranks, threads, .. } = *settings;
     let is_central = settings.placement.is_central(ranks * threads);
     let score = evaluator.clone().evaluate(&Line::new(game), &mut Rng::new(0), &mut Vec::new()).score_mean;
     let limits = Limits::playouts(visits);
@@ -208,27 +208,27 @@ pub(super) fn simulate_and_look<E: Evaluator>(
     };
     let stores: Vec<Store> = (0..ranks)
         .map(|_| Store {
-            table: NodeTable::new(settings.mebibytes, Storing::Likely),
+            table: NodeTable::new(settings.mebibytes, StoredMoves::Likely),
             bias: BiasTable::new(),
             seen: AtomicU32::new(1),
         })
         .collect();
     let root_home = &stores[home(begin.key, ranks, is_central)].table;
     if let (true, Some(root)) = (evaluator.has_root_priors(), root_home.find_or_insert(begin.key)) {
-        give_root_priors(root_home, evaluator, root, game, 1.0);
+        set_root_priors_of(root_home, evaluator, root, game, 1.0);
     }
-    let scale = Scale::new(&puct, game.size().area(), score);
+    let scale = UtilityScale::new(&puct, game.size().area(), score);
     let all = stores
         .iter()
         .enumerate()
         .map(|(rank, store)| {
             let Store { table, bias, seen } = store;
             let valuation = Valuation { table, bias, params: puct, scale };
-            let common = Common { table, valuation, begin: &begin, seen, rank, ranks, threads };
+            let common = RankContext { table, valuation, begin: &begin, seen, rank, ranks, threads };
             Rank::new(common, game, evaluator.clone())
         })
         .collect();
-    let window = settings.window.unwrap_or(Window::for_evaluators(ranks * threads, is_central));
+    let window = settings.window.unwrap_or(VisitWindow::for_evaluators(ranks * threads, is_central));
     let simulation = Simulation {
         settings,
         ranks: all,
@@ -262,7 +262,7 @@ struct Counts {
 }
 
 struct Simulation<'s, E> {
-    settings: &'s Simulated,
+    settings: &'s SimulatedCluster,
     ranks: Vec<Rank<'s, E>>,
     stores: &'s [Store],
     machines: Vec<Machine>,
@@ -279,7 +279,7 @@ struct Simulation<'s, E> {
 }
 
 impl<E: Evaluator> Simulation<'_, E> {
-    fn run(mut self, visits: u32) -> Result<Outcome, ClusterError> {
+    fn run(mut self, visits: u32) -> Result<SimulationResult, ClusterError> {
         // Rank 0 begins.
         self.work(0, 0)?;
         while !self.is_over {
@@ -291,7 +291,7 @@ impl<E: Evaluator> Simulation<'_, E> {
                     to
                 }
                 Event::Answers { rank, job } => {
-                    let answer = answer(job, &mut self.line, &mut self.evaluator, &mut self.rng);
+                    let answer = evaluate_job(job, &mut self.line, &mut self.evaluator, &mut self.rng);
                     self.counts.evaluations += 1;
                     self.machines[rank].inbox.push_back(Input::Answer(answer));
                     self.machines[rank].evaluating -= 1;
@@ -320,7 +320,7 @@ impl<E: Evaluator> Simulation<'_, E> {
         let (half, most) = (self.counts.half.unwrap_or(end), self.counts.most.unwrap_or(end));
         let busy = |machine: &Machine| machine.worked as f64 / time.max(1) as f64;
         let report = self.control.report().ok_or(ClusterError::Silent)?.report;
-        Ok(Outcome {
+        Ok(SimulationResult {
             report,
             time: Duration::from_nanos(time),
             steady_time: Duration::from_nanos(most.0 - half.0),
@@ -353,10 +353,10 @@ impl<E: Evaluator> Simulation<'_, E> {
                 }
             }
         }
-        self.attend(rank)?;
-        while self.machines[rank].desk.len() < self.settings.threads {
+        self.process_control_messages(rank)?;
+        while self.machines[rank].waiting_jobs.len() < self.settings.threads {
             let Some(job) = self.ranks[rank].next_job() else { break };
-            self.machines[rank].desk.push_back(job);
+            self.machines[rank].waiting_jobs.push_back(job);
         }
         let (packets, messages) = self.ranks[rank].take_packets();
         self.counts.messages += messages;
@@ -374,10 +374,10 @@ impl<E: Evaluator> Simulation<'_, E> {
 
     /// Processes messages that are not for the search: those for the control on rank 0, and the end of the search on
     /// all ranks.
-    fn attend(&mut self, rank: usize) -> Result<(), ClusterError> {
+    fn process_control_messages(&mut self, rank: usize) -> Result<(), ClusterError> {
         let size = self.line.game().size();
         loop {
-            while let Some((from, message)) = self.ranks[rank].next_told() {
+            while let Some((from, message)) = self.ranks[rank].next_control_message() {
                 let rest = match rank {
                     0 => self.control.receive(&mut self.ranks[0], from, message),
                     _ => Some(message),
@@ -394,7 +394,7 @@ impl<E: Evaluator> Simulation<'_, E> {
                             Audit::default(),
                         );
                         self.ranks[rank].post(0, Message::Ended(Box::new(ended)));
-                        self.ranks[rank].settle();
+                        self.ranks[rank].process_local();
                     }
                     Some(_) => return Err(Malformed.into()),
                 }
@@ -403,7 +403,7 @@ impl<E: Evaluator> Simulation<'_, E> {
                 return Ok(());
             }
             self.is_over = self.control.step(&mut self.ranks[0])?;
-            if self.is_over || !self.ranks[0].is_told() {
+            if self.is_over || !self.ranks[0].has_control_message() {
                 return Ok(());
             }
         }
@@ -412,7 +412,7 @@ impl<E: Evaluator> Simulation<'_, E> {
     /// Gives jobs to idle evaluators.
     fn begin_evaluations(&mut self, rank: usize, time: u64) {
         while self.machines[rank].evaluating < self.settings.threads {
-            let Some(job) = self.machines[rank].desk.pop_front() else { return };
+            let Some(job) = self.machines[rank].waiting_jobs.pop_front() else { return };
             self.machines[rank].evaluating += 1;
             let end = time + self.with_jitter(self.settings.evaluation);
             self.timeline.add(end, Event::Answers { rank, job });

@@ -53,7 +53,7 @@ impl<E: Evaluator + Sync + 'static> Ranks<E> {
     }
 
     /// Ends the ranks, and returns the nodes that each has stored.
-    fn end(self) -> Vec<KeptNodes> {
+    fn end(self) -> Vec<NodeRecords> {
         let Ranks { first, others } = self;
         let kept_first = keep(first.table());
         drop(first);
@@ -66,7 +66,7 @@ impl<E: Evaluator + Sync + 'static> Ranks<E> {
 }
 
 /// Data that a rank has of a node, its own or a stand-in.
-struct Kept {
+struct NodeRecord {
     visits: u32,
     own_visits: u32,
     in_flight: u32,
@@ -75,20 +75,20 @@ struct Kept {
 }
 
 /// Data of all nodes of a rank.
-type KeptNodes = Vec<(Key, Kept)>;
+type NodeRecords = Vec<(Key, NodeRecord)>;
 
-fn keep(table: &NodeTable) -> KeptNodes {
-    let of = |node: &Node| Kept {
+fn keep(table: &NodeTable) -> NodeRecords {
+    let of = |node: &Node| NodeRecord {
         visits: node.visits(),
         own_visits: node.own_visits(),
         in_flight: node.in_flight(),
-        face: format!("{:?}", node.face()),
+        face: format!("{:?}", node.statistics()),
         edges: table
             .edges(node)
             .map(|edge| (edge.mv(), edge.visits(), edge.child().map(|child| table.node(child).key())))
             .collect(),
     };
-    (0..table.node_count() as u32).map(|id| (table.node(id).key(), of(table.node(id)))).collect()
+    table.ids().map(|id| (table.node(id).key(), of(table.node(id)))).collect()
 }
 
 fn context_free(report: &SearchReport) -> String {
@@ -118,7 +118,7 @@ fn built_in(root_symmetries: u8) -> NetworkEvaluator {
 }
 
 #[test]
-fn one_rank_is_the_search() {
+fn one_rank_equals_search() {
     fn compare<E: Evaluator + Sync + 'static>(evaluator: &E, game: &Game, playouts: u32, fresh: &E) {
         let params = SearchParams::for_network();
         let limits = Limits::playouts(playouts);
@@ -128,7 +128,7 @@ fn one_rank_is_the_search() {
             let link = thread_links(1).remove(0);
             let mut one = Cluster::new(link, fresh.clone(), 8, 1)
                 .placed(placement)
-                .with_window(Window { least: 1, most: 1 });
+                .with_window(VisitWindow { least: 1, most: 1 });
             let found = one.run(&params, game, 7, &context).expect("a report");
             assert_eq!(context_free(&found), context_free(&wanted));
             assert_eq!(found.usage.nodes, wanted.usage.nodes);
@@ -161,7 +161,7 @@ fn one_rank_treats_the_root_as_the_search_does() {
     let game = Game::new(BoardSize::square(9).expect("size"), Rules::default(), 7.0);
     let mut search = Search::new(built_in(4), params, 8, 1);
     let link = thread_links(1).remove(0);
-    let mut one = Cluster::new(link, built_in(4), 8, 1).with_window(Window { least: 1, most: 1 });
+    let mut one = Cluster::new(link, built_in(4), 8, 1).with_window(VisitWindow { least: 1, most: 1 });
     for temperature in [1.0, 1.5] {
         params.root.root_policy_temperature = temperature;
         search.set_params(params);
@@ -177,9 +177,9 @@ fn one_rank_treats_the_root_as_the_search_does() {
 
 /// Evaluator that records the settings of its calls.
 #[derive(Clone)]
-struct Settled(NetworkSettings, Arc<Mutex<Vec<f32>>>);
+struct RecordingEvaluator(NetworkSettings, Arc<Mutex<Vec<f32>>>);
 
-impl Evaluator for Settled {
+impl Evaluator for RecordingEvaluator {
     fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         self.1.lock().expect("lock").push(self.0.policy_temperature);
         HashPolicy.evaluate(line, rng, moves)
@@ -193,15 +193,15 @@ impl Evaluator for Settled {
         Some(self.0)
     }
 
-    fn with_network_settings(&self, settings: &NetworkSettings) -> Settled {
-        Settled(*settings, Arc::clone(&self.1))
+    fn with_network_settings(&self, settings: &NetworkSettings) -> RecordingEvaluator {
+        RecordingEvaluator(*settings, Arc::clone(&self.1))
     }
 }
 
 #[test]
 fn settings_of_the_network_are_those_of_rank_0() {
     let noted = Arc::new(Mutex::new(Vec::new()));
-    let evaluator = Settled(NetworkSettings::default(), Arc::clone(&noted));
+    let evaluator = RecordingEvaluator(NetworkSettings::default(), Arc::clone(&noted));
     let mut all = Ranks::start(&evaluator, 3, 1, Placement::Hashed, 8);
     let game = empty(5);
     assert_eq!(all.run(&game, 100, 1).visits, 100);
@@ -212,25 +212,28 @@ fn settings_of_the_network_are_those_of_rank_0() {
     let noted = std::mem::take(&mut *noted.lock().expect("lock"));
     assert!(noted.len() > 20 && noted.iter().all(|&it| it == 2.0), "{noted:?}");
     all.first.ask_with(&NetworkSettings { policy_temperature: 2.0, ..NetworkSettings::default() });
-    assert_eq!(all.run(&game, 100, 1).visits, 200, "the same as before");
+    assert_eq!(all.run(&game, 100, 1).visits, 200, "the settings are unchanged");
     all.end();
 }
 
 /// Checks every visit of every node, over all ranks: none is in progress, lost, or counted twice.
-fn check_sums(kept: &[KeptNodes], game: &Game, report: &SearchReport, placement: Placement) {
+fn check_sums(kept: &[NodeRecords], game: &Game, report: &SearchReport, placement: Placement) {
     let ranks = kept.len();
     let home = |key: Key| rank::home(key, ranks, placement == Placement::Central);
-    let mut own: HashMap<Key, &Kept> = HashMap::new();
+    let mut own: HashMap<Key, &NodeRecord> = HashMap::new();
     let mut arrived: HashMap<Key, u32> = HashMap::new();
     for (rank, nodes) in kept.iter().enumerate() {
         for (key, node) in nodes {
             assert_eq!(node.in_flight, 0, "a descent is still in progress");
             if home(*key) == rank {
-                assert!(own.insert(*key, node).is_none(), "a node is kept twice");
+                assert!(own.insert(*key, node).is_none(), "a node is stored twice");
                 let through: u32 = node.edges.iter().map(|edge| edge.1).sum();
                 assert_eq!(node.visits, node.own_visits + through);
             } else {
-                assert!(node.edges.is_empty() && node.own_visits == 0, "a stand-in has nothing of its own");
+                assert!(
+                    node.edges.is_empty() && node.own_visits == 0,
+                    "a stand-in has no edges and no evaluations"
+                );
             }
             for &(_, visits, child) in &node.edges {
                 if let Some(child) = child {
@@ -291,7 +294,7 @@ fn descents_over_ranks_are_legal() {
                 let mut all = Ranks::start(&oracle, 4, 1, Placement::Hashed, 2);
                 let report = all.run(&game, 1000, 7);
                 assert_eq!(report.playouts, 1000);
-                assert!(leaves.load(Ordering::Relaxed) > 5, "leaves were looked at");
+                assert!(leaves.load(Ordering::Relaxed) > 5, "leaves were evaluated");
                 assert_eq!(game.check(to_move, report.best_move()), Ok(()));
                 all.end();
             }
@@ -320,7 +323,7 @@ fn a_full_table_changes_no_legality_and_no_sum() {
 }
 
 #[test]
-fn what_was_learned_is_kept_from_move_to_move() {
+fn statistics_survive_a_move() {
     let mut game = empty(5);
     let mut all = Ranks::start(&HashPolicy, 3, 1, Placement::Hashed, 8);
     let first = all.run(&game, 1000, 1);
@@ -384,8 +387,8 @@ fn a_lost_rank_ends_the_search_with_an_error() {
     let limits = Limits::playouts(100);
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
     let run = |first: &mut Cluster<_, _>| first.run(&SearchParams::for_network(), &empty(5), 1, &context);
-    assert_eq!(run(&mut first).expect_err("nobody is there"), ClusterError::Lost(1));
-    assert_eq!(run(&mut first).expect_err("nor later"), ClusterError::Silent);
+    assert_eq!(run(&mut first).expect_err("the rank is gone"), ClusterError::Lost(1));
+    assert_eq!(run(&mut first).expect_err("the cluster is lost"), ClusterError::Silent);
     // A rank that exists but never answers.
     let mut links = thread_links(2);
     let _silent = links.pop();
@@ -431,8 +434,8 @@ impl Evaluator for Plausible {
 }
 
 /// Returns the settings of a cluster with 10 Gbit/s between machines of 16 cores.
-fn simulated(ranks: usize, evaluation: u64, latency: u64) -> simulation::Simulated {
-    simulation::Simulated {
+fn simulated(ranks: usize, evaluation: u64, latency: u64) -> simulation::SimulatedCluster {
+    simulation::SimulatedCluster {
         ranks,
         threads: 16,
         latency,
@@ -457,7 +460,7 @@ const PACKET: u64 = 2_000;
 fn a_simulation_is_repeated_to_the_nanosecond() {
     let game = Game::new(BoardSize::square(9).expect("size"), Rules::default(), 7.0);
     let run = |seed| {
-        let settings = simulation::Simulated { seed, threads: 2, ..simulated(5, 1_000_000, 50_000) };
+        let settings = simulation::SimulatedCluster { seed, threads: 2, ..simulated(5, 1_000_000, 50_000) };
         simulation::simulate(&settings, &Plausible, &SearchParams::for_network(), &game, 500)
             .expect("a search")
     };
@@ -472,25 +475,25 @@ fn a_simulation_is_repeated_to_the_nanosecond() {
 }
 
 #[test]
-fn sums_are_exact_whatever_the_network_does() {
+fn sums_are_exact_with_random_delays() {
     // Packets of different ranks overtake each other, evaluations end in any order, and many visits travel together.
     for (ranks, seed, window) in [(2, 1, 7), (16, 2, 200), (64, 3, 900), (64, 4, 3000)] {
         for placement in [Placement::Hashed, Placement::Central] {
             for sharing in [NodeSharing::Graph, NodeSharing::Tree] {
                 let game = empty(5).with_sharing(sharing);
-                let settings = simulation::Simulated {
+                let settings = simulation::SimulatedCluster {
                     placement,
                     threads: 3,
                     jitter: 1.0,
                     seed,
-                    window: Some(Window { least: window, most: window }),
+                    window: Some(VisitWindow { least: window, most: window }),
                     ..simulated(ranks, 300_000, 100_000)
                 };
                 let mut kept = Vec::new();
                 let mut look = |_: usize, table: &NodeTable| kept.push(keep(table));
                 let params = SearchParams::for_network();
                 let outcome =
-                    simulation::simulate_and_look(&settings, &HashPolicy, &params, &game, 3000, &mut look);
+                    simulation::simulate_and_inspect(&settings, &HashPolicy, &params, &game, 3000, &mut look);
                 let report = outcome.expect("a search").report;
                 assert_eq!((report.playouts, report.visits), (3000, 3000));
                 check_sums(&kept, &game, &report, placement);
@@ -517,7 +520,7 @@ const CLUSTERS: &str = "\
 
 #[test]
 #[ignore = "the table of docs/cluster.md, many minutes: cargo test --profile checked -p kosumi-cluster --lib simulated_clusters -- --ignored --nocapture"]
-#[expect(clippy::print_stdout, reason = "the table is what is asked for")]
+#[expect(clippy::print_stdout, reason = "the test is run for its table")]
 fn simulated_clusters() {
     let game = Game::new(BoardSize::square(19).expect("size"), Rules::default(), 7.5);
     let wanted = std::env::var("KOSUMI_CLUSTERS").unwrap_or(CLUSTERS.to_owned());
@@ -534,10 +537,10 @@ fn simulated_clusters() {
         let evaluators = ranks * threads;
         // The window is fully open from the beginning, as in a search that has run for a while.
         let window = (evaluators as f64 * factor) as u32;
-        let settings = simulation::Simulated {
+        let settings = simulation::SimulatedCluster {
             placement,
             threads,
-            window: Some(Window { least: window, most: window }),
+            window: Some(VisitWindow { least: window, most: window }),
             mebibytes: if placement == Placement::Central { 4 * ranks.clamp(16, 256) } else { 16 },
             ..simulated(ranks, 1000 * evaluation as u64, 1000 * latency as u64)
         };
@@ -565,7 +568,7 @@ fn simulated_clusters() {
 }
 
 /// Clusters for the comparison of moves: evaluation and latency in microseconds, placement, ranks, and the window.
-const WORTHS: &str = "500:2:central:1:1:1 500:2:central:4:4:4 500:2:central:4:4:6 500:2:central:8:8:8 500:2:central:8:8:12 \
+const COMPARED_CLUSTERS: &str = "500:2:central:1:1:1 500:2:central:4:4:4 500:2:central:4:4:6 500:2:central:8:8:8 500:2:central:8:8:12 \
     500:5000:central:4:4:6 500:2:hashed:4:1:1 500:2:hashed:4:4:4 500:2:hashed:4:4:8 500:2:hashed:8:8:16";
 
 /// Parses a move in GTP notation.
@@ -577,10 +580,10 @@ fn vertex(word: &str) -> Move {
 
 #[test]
 #[ignore = "how well clusters choose, many minutes; KOSUMI_POSITIONS names a file with games, a line of moves each: cargo test --profile checked -p kosumi-cluster --lib what_clusters_choose -- --ignored --nocapture"]
-#[expect(clippy::print_stdout, reason = "the table is what is asked for")]
-fn what_clusters_choose() {
+#[expect(clippy::print_stdout, reason = "the test is run for its table")]
+fn move_quality_of_clusters() {
     let text = std::fs::read_to_string(std::env::var("KOSUMI_POSITIONS").expect("a file")).expect("games");
-    let wanted = std::env::var("KOSUMI_CLUSTERS").unwrap_or(WORTHS.to_owned());
+    let wanted = std::env::var("KOSUMI_CLUSTERS").unwrap_or(COMPARED_CLUSTERS.to_owned());
     let number =
         |name: &str, usual: u32| std::env::var(name).map_or(usual, |it| it.parse().expect("a number"));
     let (visits, reference) = (number("KOSUMI_VISITS", 800), number("KOSUMI_REFERENCE", 6000));
@@ -611,11 +614,11 @@ fn what_clusters_choose() {
             let words: Vec<&str> = cluster.split(':').collect();
             let number = |place: usize| words[place].parse::<u64>().expect("a number");
             let placement = if words[2] == "central" { Placement::Central } else { Placement::Hashed };
-            let simulated = simulation::Simulated {
+            let simulated = simulation::SimulatedCluster {
                 placement,
                 threads: 1,
                 mebibytes: 16,
-                window: Some(Window { least: number(4) as u32, most: number(5) as u32 }),
+                window: Some(VisitWindow { least: number(4) as u32, most: number(5) as u32 }),
                 message: 1000,
                 packet: 1000,
                 ..simulated(number(3) as usize, 1000 * number(0), 1000 * number(1))

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_woken() {
+    fn waiting_rank_is_woken() {
         let mut links = thread_links(2);
         let (mut one, mut other) = (links.remove(0), links.remove(0));
         thread::scope(|scope| {

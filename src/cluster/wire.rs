@@ -5,7 +5,7 @@ use kosumi_go::board::{GRID, Key, Move, Point};
 
 /// Error: bytes that are not a valid message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a message that cannot be read: the ranks are not of one version")]
+#[error("malformed message: the ranks run different versions")]
 pub struct Malformed;
 
 /// Output buffer.

@@ -1,7 +1,7 @@
 //! Capturing the opponent's dead stones before passing. Servers ask for it after a dispute about dead stones, and
 //! strict rules require it.
 
-use super::decide::Turn;
+use super::decide::MoveConstraints;
 use super::passing::PASS_LOSS_MAX;
 use super::status::{self, Moment};
 use super::{Decision, Engine, Purpose, SearchRequest};
@@ -11,7 +11,7 @@ use kosumi_go::tactics;
 use kosumi_search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
 
 /// Maximum value that a move which takes a liberty may lose against the best move nearby, on the scale from −1 to 1.
-const EQUAL_VALUE: f32 = 0.1;
+const CAPTURE_LOSS_MAX: f32 = 0.1;
 /// Share of the best move's visits below which a move's value is too uncertain.
 const ENOUGH_VISITS: f32 = 0.05;
 
@@ -22,17 +22,17 @@ impl Engine {
             engine.set_to_move(color);
             match engine.dead_stones(color.opponent()) {
                 dead if dead.is_empty() => engine.choose(color, request),
-                dead => Decision::Play(engine.taking_move(color, &dead, request.interrupted)),
+                dead => Decision::Play(engine.capturing_move(color, &dead, request.interrupted)),
             }
         })
     }
 
     /// Returns the move to play instead of a pass: it captures dead stones if there are any and if there is time to
     /// find them.
-    pub(super) fn instead_of_passing(&mut self, turn: &Turn<'_>) -> Move {
+    pub(super) fn instead_of_passing(&mut self, turn: &MoveConstraints<'_>) -> Move {
         let has_time = self.has_time_for_status(turn.time_left());
         let dead = if has_time { self.dead_stones(turn.color.opponent()) } else { PointSet::EMPTY };
-        if dead.is_empty() { Move::Pass } else { self.taking_move(turn.color, &dead, turn.interrupted) }
+        if dead.is_empty() { Move::Pass } else { self.capturing_move(turn.color, &dead, turn.interrupted) }
     }
 
     /// Returns the dead stones of a player, even under rules by which every stone counts as alive.
@@ -52,7 +52,7 @@ impl Engine {
 
     /// Returns a move towards capturing these stones: on one of their liberties if that costs nothing, otherwise near
     /// them, or elsewhere if all of these moves are bad. Returns a pass if no other move is legal.
-    fn taking_move(
+    fn capturing_move(
         &mut self,
         color: Color,
         dead: &PointSet,
@@ -108,7 +108,7 @@ impl Engine {
         let sign = color.sign() as f32;
         let is_good = |entry: &&MoveReport| {
             entry.visits as f32 >= ENOUGH_VISITS * best.visits as f32
-                && entry.value * sign >= best.value * sign - EQUAL_VALUE
+                && entry.value * sign >= best.value * sign - CAPTURE_LOSS_MAX
         };
         let takes_liberty = |entry: &&MoveReport| {
             entry.mv.point().is_some_and(|point| {

@@ -1,6 +1,6 @@
 //! Dead stones: combines certain results, the solver's readings, and the estimates of playouts or a network.
 
-use super::expected::Expected;
+use super::expected::ExpectedOwners;
 use super::reading::Attacks;
 use kosumi_go::board::{Board, Cell, Color, Point, PointMap, PointSet};
 use kosumi_go::eyespace::{self, Fate};
@@ -15,13 +15,13 @@ const DOUBTFUL_MEAN: f32 = 0.95;
 /// live.
 const HELD_MEAN: f32 = 0.8;
 /// Certainty of a chain's loss that was read. Greater than every mean owner.
-const READ: f32 = 2.0;
+const READ_CERTAINTY: f32 = 2.0;
 /// Certainty of a chain's loss that holds whatever is played.
-const CERTAIN: f32 = 3.0;
+const PROVEN_CERTAINTY: f32 = 3.0;
 
 /// Judgement of the stones of a position.
 #[derive(Debug)]
-pub(super) struct Stones {
+pub(super) struct StoneJudgement {
     /// Dead stones, as whole chains.
     pub(super) dead: PointSet,
     /// See [`FinalStatus::unsettled`](super::FinalStatus::unsettled).
@@ -36,12 +36,12 @@ pub(super) struct Stones {
 /// `is_over` means that neither side gets another move. A group that the opponent can capture is then dead, whichever
 /// side is to move, as the Japanese rules have it (article 7). Before the end, the fate of an unsettled group is its
 /// expected one.
-pub(super) fn judge(mut attacks: Attacks<'_>, expected: &Expected, is_over: bool) -> Stones {
+pub(super) fn judge(mut attacks: Attacks<'_>, expected: &ExpectedOwners, is_over: bool) -> StoneJudgement {
     let board = attacks.board;
-    let (mut lost, unsettled) = how_lost(&mut attacks, expected);
+    let (mut lost, unsettled) = loss_certainties(&mut attacks, expected);
     if is_over {
-        give_up_unsettled(board, &unsettled, &mut lost);
-        give_up_capturable(&mut attacks, &mut lost);
+        mark_unsettled_lost(board, &unsettled, &mut lost);
+        mark_capturable_lost(&mut attacks, &mut lost);
     }
     let mut dead = PointSet::EMPTY;
     for (point, _) in board.stones() {
@@ -51,13 +51,13 @@ pub(super) fn judge(mut attacks: Attacks<'_>, expected: &Expected, is_over: bool
     }
     revive_captors(board, &lost, &mut dead);
     // Each iteration revives a chain.
-    while revive_unheld(board, &mut dead) {}
-    Stones { dead, unsettled }
+    while revive_unenclosed(board, &mut dead) {}
+    StoneJudgement { dead, unsettled }
 }
 
 /// Counts unsettled chains as captured. Where unsettled chains of both colours touch, each could capture the other, and
 /// their expected owners decide.
-fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f32>) {
+fn mark_unsettled_lost(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f32>) {
     let mut is_mutual = PointSet::EMPTY;
     for point in unsettled.iter() {
         let opponent = board.cell(point).color().map(|color| Cell::from(color.opponent()));
@@ -67,8 +67,8 @@ fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f3
         }
     }
     for anchor in unsettled.iter().filter(|&point| board.anchor(point) == point) {
-        if !is_mutual.contains(anchor) && lost[anchor].abs() < READ {
-            lost[anchor] = READ;
+        if !is_mutual.contains(anchor) && lost[anchor].abs() < READ_CERTAINTY {
+            lost[anchor] = READ_CERTAINTY;
         }
     }
 }
@@ -77,12 +77,12 @@ fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f3
 ///
 /// Stones inside an eye may be captured while their captors die all the same, because the eye that remains is a dead
 /// shape. Therefore a chain is given up only if it touches stones of the opponent that are not captured themselves.
-fn give_up_capturable(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
+fn mark_capturable_lost(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
     let board = attacks.board;
     let is_doubtful =
         |&point: &Point| board.anchor(point) == point && (-DOUBTFUL_MEAN..=DEAD_MEAN).contains(&lost[point]);
     let doubtful: Vec<Point> = board.stones().map(|(point, _)| point).filter(is_doubtful).collect();
-    let found: PointSet = attacks.that_succeed(&doubtful).into_iter().collect();
+    let found: PointSet = attacks.capturable_chains(&doubtful).into_iter().collect();
     for anchor in found.iter() {
         let opponent = board.cell(anchor).color().map(|color| Cell::from(color.opponent()));
         let is_held = |next: Point| {
@@ -92,14 +92,14 @@ fn give_up_capturable(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
         };
         let mut beside = board.chain(anchor).flat_map(|stone| stone.adjacent());
         if beside.any(is_held) {
-            lost[anchor] = READ;
+            lost[anchor] = READ_CERTAINTY;
         }
     }
 }
 
 /// Returns how clearly every chain ends as the opponent's, at its anchor: a mean owner in `[-1, 1]`, or a larger
 /// magnitude where the solver or a proof decides. Also returns the stones of unsettled groups.
-fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, PointSet) {
+fn loss_certainties(attacks: &mut Attacks<'_>, expected: &ExpectedOwners) -> (PointMap<f32>, PointSet) {
     let Attacks { board, suicide, .. } = *attacks;
     let sure = Color::BOTH.map(|color| safety::unconditionally_held(board, color, suicide));
     let mut lost = PointMap::filled(0.0);
@@ -108,9 +108,9 @@ fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, P
     for &(anchor, color) in &anchors {
         let own = &sure[color as usize];
         lost[anchor] = if own.chains.contains(anchor) || own.territory.contains(anchor) {
-            -CERTAIN
+            -PROVEN_CERTAINTY
         } else if sure[color.opponent() as usize].territory.contains(anchor) {
-            CERTAIN
+            PROVEN_CERTAINTY
         } else {
             let sum: f32 = board.chain(anchor).map(|stone| expected.if_attacked(color, stone)).sum();
             -sum / board.chain_len(anchor) as f32 * color.sign() as f32
@@ -129,15 +129,15 @@ fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, P
         for (anchor, fate) in group.chains.iter().chain(&group.intruders) {
             seen.insert(*anchor);
             let read = match fate {
-                Fate::Alive => -READ,
-                Fate::Dead => READ,
+                Fate::Alive => -READ_CERTAINTY,
+                Fate::Dead => READ_CERTAINTY,
                 Fate::Unsettled => {
                     unsettled.extend_from(board.chain(*anchor));
                     continue;
                 }
                 Fate::Unknown => continue,
             };
-            if lost[*anchor].abs() < READ {
+            if lost[*anchor].abs() < READ_CERTAINTY {
                 lost[*anchor] = read;
             }
         }
@@ -145,10 +145,10 @@ fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, P
     let seems_dead: Vec<Point> = anchors
         .iter()
         .map(|&(anchor, _)| anchor)
-        .filter(|&anchor| lost[anchor] > DEAD_MEAN && lost[anchor] < READ)
+        .filter(|&anchor| lost[anchor] > DEAD_MEAN && lost[anchor] < READ_CERTAINTY)
         .collect();
-    for anchor in attacks.that_fail(&seems_dead) {
-        lost[anchor] = -READ;
+    for anchor in attacks.safe_chains(&seems_dead) {
+        lost[anchor] = -READ_CERTAINTY;
     }
     (lost, unsettled)
 }
@@ -173,7 +173,7 @@ fn revive_captors(board: &Board, lost: &PointMap<f32>, dead: &mut PointSet) {
 }
 
 /// Revives dead stones that no living stones of the opponent surround. Returns false if there were none.
-fn revive_unheld(board: &Board, dead: &mut PointSet) -> bool {
+fn revive_unenclosed(board: &Board, dead: &mut PointSet) -> bool {
     let (cleaned, _) = score::without_chains(board, dead);
     let mut revived = false;
     for region in score::empty_regions(&cleaned) {

@@ -1,7 +1,7 @@
 //! Choice of a move: one search, followed by decisions about resigning, passing and playing on.
 
+use super::advantage::GameAdvantage;
 use super::record::SearchSummary;
-use super::uneven::Uneven;
 use super::{Decision, Engine, Purpose, SearchRequest};
 use kosumi_go::board::{Color, Move};
 use kosumi_go::rng::{Rng, mix};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const POINTS_FOR_A_STONE: f32 = 20.0;
 
 /// Conditions of the choice of a move.
-pub(super) struct Turn<'a> {
+pub(super) struct MoveConstraints<'a> {
     pub(super) color: Color,
     restriction: Restriction,
     /// End of the time for this move.
@@ -22,7 +22,7 @@ pub(super) struct Turn<'a> {
     pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl Turn<'_> {
+impl MoveConstraints<'_> {
     pub(super) fn permits(&self, mv: Move) -> bool {
         self.restriction.permits(self.color, mv, 0)
     }
@@ -79,7 +79,7 @@ impl Engine {
         let budget = self.budget(color);
         let deadline = self.deadline(start, budget);
         let restriction = request.restriction.clone();
-        let turn = Turn { color, restriction, deadline, interrupted: request.interrupted };
+        let turn = MoveConstraints { color, restriction, deadline, interrupted: request.interrupted };
         let decision = if self.pass_ends_a_won_game(&turn) {
             Decision::Play(Move::Pass)
         } else {
@@ -103,7 +103,7 @@ impl Engine {
     pub fn regression_move(&mut self, color: Color, request: SearchRequest<'_>) -> Move {
         let (game, notes) = (self.game.clone(), self.notes.clone());
         self.time_manager.begin_game();
-        self.uneven = Uneven::default();
+        self.uneven = GameAdvantage::default();
         let (resign, searches) = (self.settings.resign.take(), self.searches);
         self.clear_search();
         self.clear_evaluations();
@@ -119,14 +119,14 @@ impl Engine {
     }
 
     /// Decides by a search's report: resigns, passes because nothing is left to gain, or plays the best permitted move.
-    fn decide(&mut self, turn: &Turn<'_>, report: &SearchReport) -> Decision {
+    fn decide(&mut self, turn: &MoveConstraints<'_>, report: &SearchReport) -> Decision {
         if self.should_resign(turn.color, report) {
             return Decision::Resign;
         }
         if self.should_pass(turn, report) {
             return Decision::Play(Move::Pass);
         }
-        let choice = self.choice(turn, report);
+        let choice = self.best_or_drawn_move(turn, report);
         if choice != Move::Pass {
             return Decision::Play(choice);
         }
@@ -135,7 +135,7 @@ impl Engine {
     }
 
     /// Returns the move chosen like people or like the rank, or the best one, depending on the settings.
-    fn choice(&self, turn: &Turn<'_>, report: &SearchReport) -> Move {
+    fn best_or_drawn_move(&self, turn: &MoveConstraints<'_>, report: &SearchReport) -> Move {
         let may_be_played = |mv| turn.permits(mv) && self.game.check(turn.color, mv).is_ok();
         let unit = Rng::new(mix(self.settings.seed).wrapping_add(self.searches)).unit();
         let best = || report.moves.iter().find(|entry| may_be_played(entry.mv)).map(|entry| entry.mv);
@@ -152,17 +152,17 @@ impl Engine {
         let Some(threshold) = self.settings.resign else { return false };
         let sign = color.sign() as f32;
         let usual = (self.search.evaluator().visits_for_resigning(), 0.0);
-        let (visits, behind) = self.style().map_or(usual, |style| style.to_resign(usual.0));
+        let (visits, behind) = self.style().map_or(usual, |style| style.resign_limits(usual.0));
         let is_lost = report.value * sign < threshold
             && report.visits >= visits
-            && -report.score * sign >= behind + self.to_win_back(color)
+            && -report.score * sign >= behind + self.recoverable_points(color)
             && self.game.records().len() * 4 > self.game.size().area();
         self.time_manager.note_prospect(color, is_lost) >= self.settings.resign_after.max(1)
     }
 
     /// Points that a player may still win back from an opponent with handicap stones. Proportional to the number of
     /// stones and to the empty part of the board.
-    pub(super) fn to_win_back(&self, color: Color) -> f32 {
+    pub(super) fn recoverable_points(&self, color: Color) -> f32 {
         let stones = if color == Color::White { self.game.handicap() } else { 0 };
         if stones < 2 {
             return 0.0;

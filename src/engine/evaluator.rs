@@ -1,7 +1,7 @@
 //! Evaluator of an engine: a network if it has one, otherwise playouts.
 
 use super::EngineSettings;
-use super::status::Expects;
+use super::status::OwnershipSource;
 use kosumi_eval::{
     Evaluation, Evaluator, FirstPlays, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
     StoredPrediction,
@@ -81,7 +81,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// Discards what was learned about positions.
+    /// Discards all cached evaluations.
     pub(super) fn clear(&self) {
         if let EngineEvaluator::Network(evaluator) = self {
             evaluator.cache().clear();
@@ -122,7 +122,7 @@ impl EngineEvaluator {
     }
 }
 
-impl Expects for EngineEvaluator {
+impl OwnershipSource for EngineEvaluator {
     fn now(&self, game: &Game) -> Ownership {
         match self {
             EngineEvaluator::Playouts(playouts) => playouts.ownership_of(game),

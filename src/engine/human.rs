@@ -14,14 +14,14 @@ use kosumi_search::{RootExploration, SearchReport, TreeExploration};
 use std::sync::Arc;
 
 /// Value of `pikl_lambda` from which losses have no effect.
-const NO_LAMBDA: f32 = 1e8;
+const UNLIMITED_LAMBDA: f32 = 1e8;
 
 /// Smaller scales of losses count as this one: nothing is divided by 0.
 const LEAST_LAMBDA: f32 = 1e-6;
 
 /// Candidate for the move to play.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Choice {
+struct Candidate {
     mv: Move,
     /// Visits in the search.
     visits: f64,
@@ -33,16 +33,16 @@ struct Choice {
 
 /// Returns the share of every move, in the order of `moves`, as a mixture of the search's visits and the human policy.
 /// The shares sum to 1, or are all 0 if neither source has data.
-fn shares(settings: &HumanSettings, moves: &[Choice]) -> Vec<f64> {
+fn shares(settings: &HumanSettings, moves: &[Candidate]) -> Vec<f64> {
     let visits: f64 = moves.iter().map(|it| it.visits).sum();
-    let searched = |it: &Choice| if visits > 0.0 { it.visits / visits } else { 0.0 };
+    let searched = |it: &Candidate| if visits > 0.0 { it.visits / visits } else { 0.0 };
     let best = moves.iter().map(|it| it.value).fold(f64::NEG_INFINITY, f64::max);
-    let is_ignored = |it: &Choice| settings.ignore_pass && it.mv == Move::Pass;
+    let is_ignored = |it: &Candidate| settings.ignore_pass && it.mv == Move::Pass;
     let human: Vec<f64> = moves
         .iter()
         .map(|it| match settings.pikl_lambda {
             _ if is_ignored(it) => 0.0,
-            NO_LAMBDA.. => it.human,
+            UNLIMITED_LAMBDA.. => it.human,
             lambda => it.human * ((it.value - best) / f64::from(lambda.max(LEAST_LAMBDA))).exp(),
         })
         .collect();
@@ -61,7 +61,7 @@ fn shares(settings: &HumanSettings, moves: &[Choice]) -> Vec<f64> {
 }
 
 /// Removes moves whose win rate is lower than that of the first move by more than `max_loss`.
-fn leave_out_bad(moves: &mut Vec<Choice>, max_loss: f32) {
+fn remove_losing_moves(moves: &mut Vec<Candidate>, max_loss: f32) {
     let Some(best) = moves.first() else { return };
     let least = best.value - 2.0 * f64::from(max_loss);
     moves.retain(|it| it.value >= least);
@@ -100,7 +100,7 @@ pub(super) fn tree_exploration(
     }
     let mut shares = ByColor::new(opponent, opponent);
     shares[player] = own;
-    Some(TreeExploration { shares, cpuct, cpuct_permanent, people: Box::new(network()?) })
+    Some(TreeExploration { shares, cpuct, cpuct_permanent, source: Box::new(network()?) })
 }
 
 impl Engine {
@@ -175,15 +175,15 @@ impl Engine {
         }
         let priors = priors.unwrap_or_default();
         let human = |mv: Move| priors.iter().find(|(known, _)| *known == mv).map_or(0.0, |&(_, prior)| prior);
-        let moves = report.moves.iter().filter(|entry| may_be_played(entry.mv)).map(|entry| Choice {
+        let moves = report.moves.iter().filter(|entry| may_be_played(entry.mv)).map(|entry| Candidate {
             mv: entry.mv,
             visits: entry.visits.into(),
             value: f64::from(entry.value * report.to_move.sign() as f32),
             human: human(entry.mv).into(),
         });
-        let mut moves: Vec<Choice> = moves.collect();
+        let mut moves: Vec<Candidate> = moves.collect();
         if priors.is_empty() {
-            leave_out_bad(&mut moves, settings.max_loss);
+            remove_losing_moves(&mut moves, settings.max_loss);
         }
         draw(&shares(settings, &moves), temperature, unit).map(|place| moves[place].mv)
     }
@@ -196,7 +196,7 @@ mod tests {
     use kosumi_eval::NetworkSettings;
     use kosumi_go::board::{BoardSize, Point};
     use kosumi_net::random::{self, Options};
-    use kosumi_search::{Limits, Shares};
+    use kosumi_search::{ExplorationShares, Limits};
     use std::collections::HashSet;
 
     const SETTINGS: HumanSettings = HumanSettings { ignore_pass: false, ..HumanSettings::LIKE_PEOPLE };
@@ -207,12 +207,12 @@ mod tests {
         assert!(is_near, "{found:?} instead of {wanted:?}");
     }
 
-    fn choices() -> [Choice; 3] {
+    fn choices() -> [Candidate; 3] {
         let at = |column| Move::Play(Point::new(column, 0));
         [
-            Choice { mv: at(0), visits: 8.0, value: 0.5, human: 0.2 },
-            Choice { mv: at(1), visits: 0.0, value: -0.1, human: 0.6 },
-            Choice { mv: Move::Pass, visits: 2.0, value: 0.4, human: 0.2 },
+            Candidate { mv: at(0), visits: 8.0, value: 0.5, human: 0.2 },
+            Candidate { mv: at(1), visits: 0.0, value: -0.1, human: 0.6 },
+            Candidate { mv: Move::Pass, visits: 2.0, value: 0.4, human: 0.2 },
         ]
     }
 
@@ -224,7 +224,7 @@ mod tests {
         // The human policy shares what the search does not give to the pass.
         near(&shares(&HumanSettings { ignore_pass: true, ..SETTINGS }, &choices()), &[0.2, 0.6, 0.2]);
         let without_pass =
-            choices().map(|it| Choice { visits: if it.mv == Move::Pass { 0.0 } else { 5.0 }, ..it });
+            choices().map(|it| Candidate { visits: if it.mv == Move::Pass { 0.0 } else { 5.0 }, ..it });
         near(&shares(&HumanSettings { ignore_pass: true, ..SETTINGS }, &without_pass), &[0.25, 0.75, 0.0]);
         // Moves that lose are played less often.
         let weighed = [0.2, 0.6 * (-0.6f64 / 0.3).exp(), 0.2 * (-0.1f64 / 0.3).exp()];
@@ -233,12 +233,12 @@ mod tests {
         let found = shares(&HumanSettings { pikl_lambda: 0.3, ..SETTINGS }, &choices());
         assert!(found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-6), "{found:?}");
         // Neither source has data.
-        let nothing = choices().map(|it| Choice { visits: 0.0, human: 0.0, ..it });
+        let nothing = choices().map(|it| Candidate { visits: 0.0, human: 0.0, ..it });
         near(&shares(&SETTINGS, &nothing), &[0.0; 3]);
     }
 
     #[test]
-    fn cool_choices_are_the_largest_share() {
+    fn low_temperature_chooses_the_largest_share() {
         let shares = [0.2, 0.5, 0.3];
         for unit in [0.0, 0.3, 0.999] {
             assert_eq!(draw(&shares, 0.0, unit), Some(1));
@@ -292,14 +292,14 @@ mod tests {
     fn bad_moves_are_left_out() {
         let left = |max_loss| {
             let mut moves = choices().to_vec();
-            leave_out_bad(&mut moves, max_loss);
+            remove_losing_moves(&mut moves, max_loss);
             moves.iter().map(|it| it.value).collect::<Vec<_>>()
         };
         // Values go from -1 to 1, win rates from 0 to 1.
         assert_eq!(left(1.0), [0.5, -0.1, 0.4]);
         assert_eq!(left(0.06), [0.5, 0.4]);
         assert_eq!(left(0.04), [0.5]);
-        leave_out_bad(&mut Vec::new(), 0.0);
+        remove_losing_moves(&mut Vec::new(), 0.0);
     }
 
     #[test]
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn games_differ_while_it_is_warm() {
+    fn games_differ_at_positive_temperature() {
         let warm = HumanSettings {
             early_temperature: Some(1.0),
             temperature_halflife: 0.5,
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_play_is_looked_at() {
+    fn human_moves_are_explored_at_the_root() {
         let explored =
             HumanSettings { root_weightful: 0.8, cpuct_permanent: 2.0, ..HumanSettings::default() };
         let visits = |settings: HumanSettings| {
@@ -374,9 +374,9 @@ mod tests {
     }
 
     #[test]
-    fn what_people_play_is_expected_of_whom_it_is_said_of() {
-        let own = Shares { weightless: 0.1, weightful: 0.2 };
-        let opponent = Shares { weightless: 0.0, weightful: 0.8 };
+    fn tree_exploration_has_shares_by_player() {
+        let own = ExplorationShares { weightless: 0.1, weightful: 0.2 };
+        let opponent = ExplorationShares { weightless: 0.0, weightful: 0.8 };
         let settings = HumanSettings { own, opponent, cpuct_permanent: 2.0, ..HumanSettings::default() };
         let engine = |settings| engine(settings, Some("rank_5k"));
         let it = engine(settings).tree_exploration(Color::White).unwrap();
@@ -396,9 +396,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_expected_of_one_player_is_forgotten_when_the_other_is_searched_for() {
-        let opponent = Shares { weightless: 0.0, weightful: 0.5 };
-        let visits = |own: Shares, color: Color| {
+    fn graph_is_cleared_when_the_exploration_changes() {
+        let opponent = ExplorationShares { weightless: 0.0, weightful: 0.5 };
+        let visits = |own: ExplorationShares, color: Color| {
             let mut engine =
                 engine(HumanSettings { own, opponent, ..HumanSettings::default() }, Some("rank_5k"));
             let limits = Limits::playouts(60);
@@ -409,9 +409,9 @@ mod tests {
         };
         // With the same shares for both players, one graph serves both.
         let (.., with_both) = visits(opponent, Color::White);
-        let (_, playouts, with_one) = visits(Shares::default(), Color::White);
+        let (_, playouts, with_one) = visits(ExplorationShares::default(), Color::White);
         assert!(with_one + playouts as usize / 2 < with_both, "{with_one} {with_both}");
-        let (again, playouts, _) = visits(Shares::default(), Color::Black);
+        let (again, playouts, _) = visits(ExplorationShares::default(), Color::Black);
         assert!(again > playouts, "for the same player it is kept");
     }
 }

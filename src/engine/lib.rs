@@ -1,9 +1,12 @@
-//! The engine: a game, a search and two clocks. The protocols and the command line call it.
+#![doc = include_str!("README.md")]
 //!
-//! This is the only module of this crate that reads a clock. It makes the decisions that the search knows
-//! nothing of: when to pass, when to resign, and which stones are dead at the end.
+//! The engine: a game, a search and two clocks. The protocols and the command line use it.
+//!
+//! It makes the decisions that the search does not: when to pass, when to resign, how long to think, and which stones
+//! are dead at the end.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
+mod advantage;
 mod analyst;
 mod cleanup;
 mod dead;
@@ -20,6 +23,10 @@ mod reading;
 mod record;
 mod request;
 mod settings;
+#[cfg(feature = "cluster")]
+mod spread;
+#[cfg(not(feature = "cluster"))]
+#[path = "alone.rs"]
 mod spread;
 mod status;
 mod survival;
@@ -27,18 +34,19 @@ mod survival;
 mod tests;
 pub mod time;
 mod time_manager;
-mod uneven;
 
 pub use analyst::{Analyst, AnalystSettings, Question, Reports};
 pub use evaluator::EngineEvaluator;
-pub use record::{Remarks, Revision};
-pub use request::{Decision, Observer, SearchRequest};
+pub use record::{CommentDetail, Revision};
+pub use request::{Decision, SearchObserver, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings, processors};
+#[cfg(feature = "cluster")]
 pub use spread::{OnLoss, RankLink};
 pub use status::FinalStatus;
-pub use survival::{Judgement, SurvivalQuestion};
+pub use survival::{SurvivalEstimate, SurvivalQuestion};
 
 use crate::time::{Clock, TimeControl};
+use advantage::GameAdvantage;
 use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
 use kosumi_go::game::{Game, IllegalMove, Line};
@@ -49,32 +57,31 @@ use kosumi_search::{Analysis, Extras, Limits, Reporting, Search, SearchContext, 
 use kosumi_solve::{Memo, MemoUsage};
 use plan::Explored;
 use record::GameNotes;
-use spread::Spread;
+use spread::RankCluster;
 use status::Moment;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use time_manager::TimeManager;
-use uneven::Uneven;
 
-/// See the [module documentation](self).
+/// See the [crate documentation](self).
 #[derive(Debug)]
 pub struct Engine {
     settings: EngineSettings,
     game: Game,
     search: Search<EngineEvaluator>,
     /// Cluster of MPI ranks that searches are spread over; `None` if all searches run in this process.
-    spread: Option<Spread>,
+    spread: Option<RankCluster>,
     /// Second network, which predicts the moves of people.
     human: Option<Box<NetworkEvaluator>>,
-    /// Kind of exploration with which the positions of the current graph below the root were searched.
-    explored: Option<Explored>,
+    /// Exploration below the root with which the current graph was searched.
+    exploration_kind: Option<Explored>,
     clocks: ByColor<Clock>,
     /// Number of searches since the game began. It selects the random numbers of each search.
     searches: u64,
     report: Option<SearchReport>,
     /// Key of the position that `report` is about.
-    searched: Key,
+    report_key: Key,
     status: Option<((Key, Moment), FinalStatus)>,
     /// Cache of the solver's results on small regions.
     memo: Memo,
@@ -82,7 +89,7 @@ pub struct Engine {
     notes: GameNotes,
     time_manager: TimeManager,
     /// Doubling advantage of the players in a game with a head start.
-    uneven: Uneven,
+    uneven: GameAdvantage,
 }
 
 /// Purpose of a search.
@@ -128,16 +135,16 @@ impl Engine {
             search,
             spread: None,
             human: None,
-            explored: None,
+            exploration_kind: None,
             clocks,
             searches: 0,
             report: None,
-            searched: Key::default(),
+            report_key: Key::default(),
             status: None,
-            memo: Memo::new(reading::ANSWERS),
+            memo: Memo::new(reading::CACHED_RESULTS),
             notes: GameNotes::default(),
             time_manager: TimeManager::default(),
-            uneven: Uneven::default(),
+            uneven: GameAdvantage::default(),
         }
     }
 
@@ -172,11 +179,11 @@ impl Engine {
         if wanted.sharing != built.sharing {
             self.game = self.game.clone().with_sharing(wanted.sharing);
         }
-        self.fit_search(self.game.size());
+        self.update_search_params(self.game.size());
     }
 
     /// Updates the search parameters for boards of this size.
-    fn fit_search(&mut self, size: BoardSize) {
+    fn update_search_params(&mut self, size: BoardSize) {
         self.search.set_params(params(self.search.evaluator(), &self.settings, size));
     }
 
@@ -215,7 +222,7 @@ impl Engine {
         Some(evaluator.predict(&Line::new(&self.game_with_turn(color)), symmetry, optimism))
     }
 
-    /// The search. Callers read its statistics.
+    /// The search with its statistics.
     pub fn search(&self) -> &Search<EngineEvaluator> {
         &self.search
     }
@@ -225,12 +232,12 @@ impl Engine {
         self.report.as_ref()
     }
 
-    /// Replaces the game. What searches have learned is kept where it still applies.
+    /// Replaces the game. Statistics of earlier searches are kept where they still apply.
     pub fn set_game(&mut self, game: Game) {
         if game.size() != self.game.size() {
             self.clear_search();
         }
-        self.fit_search(game.size());
+        self.update_search_params(game.size());
         self.game = if game.sharing() == self.settings.sharing {
             game
         } else {
@@ -240,7 +247,7 @@ impl Engine {
         self.status = None;
         self.notes.begin();
         self.time_manager.begin_game();
-        self.uneven = Uneven::default();
+        self.uneven = GameAdvantage::default();
     }
 
     /// Starts a game on an empty board of another size. Komi and rules stay.
@@ -256,17 +263,17 @@ impl Engine {
         self.game = self.game.cleared();
         self.notes.begin();
         self.time_manager.begin_game();
-        self.uneven = Uneven::default();
+        self.uneven = GameAdvantage::default();
         self.start_new_game();
     }
 
-    /// Resets the clocks and the sequence of random numbers, and discards everything that searches have learned.
+    /// Resets the clocks and the sequence of random numbers, and discards all statistics and evaluations.
     fn start_new_game(&mut self) {
         self.clocks = self.clocks.map(Clock::restarted);
         self.forget();
     }
 
-    /// Discards everything that searches have learned, and resets the sequence of random numbers.
+    /// Discards all statistics and evaluations, and resets the sequence of random numbers.
     pub fn forget(&mut self) {
         self.clear_search();
         self.clear_evaluations();
@@ -283,7 +290,7 @@ impl Engine {
         }
     }
 
-    /// Discards what searches have learned, in this process and on all other ranks.
+    /// Discards the statistics of searches, in this process and on all other ranks.
     fn clear_search(&mut self) {
         self.search.clear();
         if let Some(spread) = &mut self.spread {
@@ -339,7 +346,7 @@ impl Engine {
     }
 
     /// Plays a move of the game record. Tolerates violations of the rules unless the settings are strict, and returns
-    /// what a strict reading of the rules would have objected to.
+    /// the objection that a strict reading of the rules would have raised.
     ///
     /// # Errors
     ///
@@ -370,7 +377,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes back the latest move. Returns false if there is no move to take back.
+    /// Takes back the latest move. Returns false if no move can be undone.
     pub fn undo(&mut self) -> bool {
         self.status = None;
         let is_undone = self.game.undo().is_some();
@@ -380,9 +387,9 @@ impl Engine {
         is_undone
     }
 
-    /// Searches the position for `color`, to these limits whatever the clocks say, and neither passes nor
-    /// resigns instead. A game that is over is searched as if play went on. Whose turn it is stays, and what was learned
-    /// is kept for the next search.
+    /// Searches the position for `color`, to these limits regardless of the clocks, without passing or resigning
+    /// instead. A finished game is searched as if play continued. The side to move does not change, and the statistics
+    /// are kept for the next search.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
         let mut game = analyst::analysed(&self.game);
         game.set_to_move(color);
@@ -397,7 +404,7 @@ impl Engine {
         game
     }
 
-    /// The analysis of the latest search's position from Black's perspective.
+    /// Returns the analysis of the latest search's position, from Black's perspective.
     pub fn last_analysis(&self) -> Option<Analysis> {
         Some(Analysis::new(self.report.as_ref()?, &Extras::default()))
     }
@@ -429,7 +436,7 @@ impl Engine {
         let plan = self.plan(game, purpose, noise);
         self.forget_other_expectations(&plan);
         self.searches += 1;
-        self.searched = game.graph_key();
+        self.report_key = game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let (search, spread) = (&mut self.search, &mut self.spread);
         let elapsed = || start.elapsed();
@@ -445,7 +452,7 @@ impl Engine {
             Some(observer) => thread::scope(|scope| {
                 let (sender, reports) = mpsc::channel();
                 let searching = scope.spawn(move || {
-                    // If nobody listens any more, the search goes on.
+                    // If the receiver is gone, the search continues without it.
                     let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
                     let reporting = Some(Reporting {
                         first: observer.every,
@@ -464,7 +471,7 @@ impl Engine {
         report
     }
 
-    /// Hit statistics of the cache of the solver's results on small regions.
+    /// Returns the hit statistics of the cache of the solver's results on small regions.
     pub fn memo_usage(&self) -> MemoUsage {
         self.memo.usage()
     }
@@ -475,8 +482,8 @@ impl Engine {
         self.status_at(self.moment())
     }
 
-    /// Moment of the game that [`final_status`](Engine::final_status) is about. Under rules by which every stone counts
-    /// as alive, there is nothing to judge at the end, and the moment is always [`Moment::DuringPlay`].
+    /// Returns the moment of the game that [`final_status`](Engine::final_status) is about. Under rules by which every
+    /// stone counts as alive, nothing needs to be judged at the end, and the moment is always [`Moment::DuringPlay`].
     fn moment(&self) -> Moment {
         if self.game.is_over() && self.game.rules().friendly_pass { Moment::End } else { Moment::DuringPlay }
     }

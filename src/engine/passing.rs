@@ -1,6 +1,6 @@
 //! Passing: when to pass, and which move to play instead of a pass that costs points.
 
-use super::decide::Turn;
+use super::decide::MoveConstraints;
 use super::{Engine, FinalStatus, reading};
 use kosumi_eval::Ownership;
 use kosumi_go::board::{Move, Point, PointSet};
@@ -18,7 +18,7 @@ pub(super) const PASS_LOSS_MAX: f32 = 0.3;
 /// Mean owner from which a point looks settled.
 const LOOKS_SETTLED_MEAN: f32 = 0.8;
 /// Maximum number of unsettled points in a settled position: neutral points and those of a seki.
-const LOOKS_OPEN_MOST: usize = 6;
+const UNSETTLED_POINTS_MAX: usize = 6;
 /// Number of points that a pass must not cost, neither by the search nor by the count.
 const PASS_COST_MAX: f32 = 0.5;
 
@@ -26,7 +26,7 @@ impl Engine {
     /// Whether passing too after the opponent's pass certainly wins the game. It does if nothing is left to decide,
     /// whichever side moves, and if the player wins both with the stones as they stand and with the dead stones
     /// removed. Then no way of counting makes it a loss.
-    pub(super) fn pass_ends_a_won_game(&mut self, turn: &Turn<'_>) -> bool {
+    pub(super) fn pass_ends_a_won_game(&mut self, turn: &MoveConstraints<'_>) -> bool {
         let passed = |last: &MoveRecord| last.mv == Move::Pass && last.color == turn.color.opponent();
         if !turn.permits(Move::Pass)
             || !self.game.records().last().is_some_and(passed)
@@ -45,7 +45,7 @@ impl Engine {
     /// Whether to pass although the opponent has not passed. Only under rules that remove dead stones at the end, and
     /// only if everything is settled, the score is good enough, and a pass costs nothing by the search and by the
     /// count.
-    pub(super) fn should_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> bool {
+    pub(super) fn should_pass(&mut self, turn: &MoveConstraints<'_>, report: &SearchReport) -> bool {
         if !turn.permits(Move::Pass)
             || !self.game.rules().friendly_pass
             || !self.looks_settled(&report.ownership)
@@ -68,7 +68,7 @@ impl Engine {
         let is_open = |point: &Point| ownership.mean(*point).abs() < LOOKS_SETTLED_MEAN;
         ownership.count() >= self.search.evaluator().evaluations_for_ownership()
             && self.game.board().stone_count() * 3 >= self.game.size().area()
-            && self.game.size().points().filter(is_open).count() <= LOOKS_OPEN_MOST
+            && self.game.size().points().filter(is_open).count() <= UNSETTLED_POINTS_MAX
     }
 
     /// Whether nothing is left to gain. Neutral points have value under area scoring, and dead stones have value where
@@ -86,7 +86,11 @@ impl Engine {
     ///
     /// On an empty board every move is better than a pass, because there is nothing to count yet, unless the board is
     /// too narrow for a living group.
-    pub(super) fn instead_of_costly_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> Option<Move> {
+    pub(super) fn instead_of_costly_pass(
+        &mut self,
+        turn: &MoveConstraints<'_>,
+        report: &SearchReport,
+    ) -> Option<Move> {
         let sign = turn.color.sign() as f32;
         let may_be_played = |entry: &&MoveReport| {
             entry.mv != Move::Pass && turn.permits(entry.mv) && self.game.check(turn.color, entry.mv).is_ok()
@@ -119,7 +123,7 @@ impl Engine {
 
     /// Returns a move to play instead of a pass: one that saves an own enclosed group or kills one of the opponent's,
     /// if its fate depends on which side moves first. A short search may not find it.
-    pub(super) fn vital_move(&mut self, turn: &Turn<'_>) -> Option<Move> {
+    pub(super) fn vital_move(&mut self, turn: &MoveConstraints<'_>) -> Option<Move> {
         // Where every stone counts as alive, no group has to be saved or killed.
         if !self.game.rules().friendly_pass || !self.has_time_for_status(turn.time_left()) {
             return None;
@@ -138,7 +142,7 @@ impl Engine {
     /// Whether the game continues as `report` expects if the player passes. A search in which the player moves first
     /// cannot tell: it treats a group as alive that dies if left alone. Therefore this function searches the position
     /// after the pass, with the opponent to move, in the same graph and without evicting any nodes.
-    fn can_afford_to_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> bool {
+    fn can_afford_to_pass(&mut self, turn: &MoveConstraints<'_>, report: &SearchReport) -> bool {
         let start = Instant::now();
         let mut after = self.game.clone();
         if after.play(turn.color, Move::Pass).is_err() || after.is_over() {
@@ -163,7 +167,7 @@ impl Engine {
 }
 
 /// Returns the player's expected score after the best permitted move of the search.
-fn best_score(turn: &Turn<'_>, report: &SearchReport) -> f32 {
+fn best_score(turn: &MoveConstraints<'_>, report: &SearchReport) -> f32 {
     let best = report.moves.iter().find(|entry| turn.permits(entry.mv));
     best.map_or(report.score, |entry| entry.score) * turn.color.sign() as f32
 }

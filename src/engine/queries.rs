@@ -1,7 +1,7 @@
 //! Queries about the position that do not choose a move.
 
 use super::Engine;
-use super::status::Expects as _;
+use super::status::OwnershipSource as _;
 use kosumi_eval::{Evaluator, Ownership, Prior};
 use kosumi_go::board::{Cell, Move, Point, Symmetry};
 use kosumi_go::game::{Game, Line};
@@ -9,14 +9,14 @@ use kosumi_search::SearchReport;
 
 impl Engine {
     /// Returns the latest report if it is of the current position with the same side to move.
-    pub fn report_here(&self) -> Option<&SearchReport> {
-        self.report.as_ref().filter(|_| self.searched == self.game.graph_key())
+    pub fn report_of_position(&self) -> Option<&SearchReport> {
+        self.report.as_ref().filter(|_| self.report_key == self.game.graph_key())
     }
 
     /// Returns the expected owner of every point: from the search of this position if there was one, otherwise from the
     /// evaluator alone. The result depends on the position and the search only.
     pub fn ownership(&self) -> Ownership {
-        match self.report_here() {
+        match self.report_of_position() {
             Some(report) if report.ownership.count() > 0 => report.ownership.clone(),
             _ => self.search.evaluator().now(&self.game),
         }
@@ -33,7 +33,7 @@ impl Engine {
         if let Some(Ok(prediction)) = self.predict(self.game.to_move(), Symmetry::ALL[0], 0.0) {
             return prediction.score_stdev();
         }
-        match self.report_here() {
+        match self.report_of_position() {
             Some(report) if report.playouts > 1 => report.score_error * (report.playouts as f32).sqrt(),
             _ => self.deviation_by_owners(),
         }

@@ -14,7 +14,7 @@ use kosumi_search::{MoveReport, RootExploration, SearchReport};
 
 /// Parameters of play at a rank.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Style {
+pub(super) struct RankStyle {
     /// Temperature of the policy. Larger values make it more even.
     temperature: f32,
     /// Loss in points that divides a move's frequency by e.
@@ -31,20 +31,20 @@ pub(super) struct Style {
 /// games with GNU Go as 9 kyu. The dan ranks follow from the losses of human moves. The temperatures are converted to
 /// today's network, such that its policy is as undecided as that network's was. `scripts/ranks` measures them, and
 /// `docs/ranks.md` has the results.
-const STYLES: [(u8, Style); 9] = [
-    (1, Style { temperature: 0.37, loss_scale: 0.33, loss_most: 2.2, visits: 270 }),
-    (4, Style { temperature: 0.85, loss_scale: 1.07, loss_most: 7.0, visits: 50 }),
-    (7, Style { temperature: 1.25, loss_scale: 2.85, loss_most: 14.5, visits: 25 }),
-    (10, Style { temperature: 1.47, loss_scale: 5.0, loss_most: 22.5, visits: 19 }),
-    (14, Style { temperature: 1.68, loss_scale: 8.2, loss_most: 33.0, visits: 17 }),
-    (18, Style { temperature: 1.80, loss_scale: 10.3, loss_most: 39.0, visits: 16 }),
-    (22, Style { temperature: 1.90, loss_scale: 12.5, loss_most: 44.5, visits: 16 }),
-    (26, Style { temperature: 2.00, loss_scale: 14.7, loss_most: 50.0, visits: 16 }),
-    (29, Style { temperature: 2.07, loss_scale: 16.5, loss_most: 54.5, visits: 16 }),
+const STYLES: [(u8, RankStyle); 9] = [
+    (1, RankStyle { temperature: 0.37, loss_scale: 0.33, loss_most: 2.2, visits: 270 }),
+    (4, RankStyle { temperature: 0.85, loss_scale: 1.07, loss_most: 7.0, visits: 50 }),
+    (7, RankStyle { temperature: 1.25, loss_scale: 2.85, loss_most: 14.5, visits: 25 }),
+    (10, RankStyle { temperature: 1.47, loss_scale: 5.0, loss_most: 22.5, visits: 19 }),
+    (14, RankStyle { temperature: 1.68, loss_scale: 8.2, loss_most: 33.0, visits: 17 }),
+    (18, RankStyle { temperature: 1.80, loss_scale: 10.3, loss_most: 39.0, visits: 16 }),
+    (22, RankStyle { temperature: 1.90, loss_scale: 12.5, loss_most: 44.5, visits: 16 }),
+    (26, RankStyle { temperature: 2.00, loss_scale: 14.7, loss_most: 50.0, visits: 16 }),
+    (29, RankStyle { temperature: 2.07, loss_scale: 16.5, loss_most: 54.5, visits: 16 }),
 ];
 
-impl Style {
-    pub(super) fn of(rank: Rank) -> Style {
+impl RankStyle {
+    pub(super) fn of(rank: Rank) -> RankStyle {
         let step = rank.steps_below_ten_dan();
         let above = STYLES.iter().position(|&(at, _)| at >= step).unwrap_or(STYLES.len() - 1).max(1);
         let ((from, strong), (to, weak)) = (STYLES[above - 1], STYLES[above]);
@@ -52,7 +52,7 @@ impl Style {
         // Strength is linear in the losses of moves and in the logarithm of the visits.
         let between = |a: f32, b: f32| a + share * (b - a);
         let (few, many) = (weak.visits as f32, strong.visits as f32);
-        Style {
+        RankStyle {
             temperature: between(strong.temperature, weak.temperature),
             loss_scale: between(strong.loss_scale, weak.loss_scale),
             loss_most: between(strong.loss_most, weak.loss_most),
@@ -62,7 +62,7 @@ impl Style {
 
     /// Returns the minimum number of visits and the minimum deficit in points for resigning. `usual` is the number of
     /// visits without a rank. A rank that makes large mistakes must not resign because of a small lead.
-    pub(super) fn to_resign(self, usual: u32) -> (u32, f32) {
+    pub(super) fn resign_limits(self, usual: u32) -> (u32, f32) {
         (usual.min(self.visits / 4), self.loss_most)
     }
 
@@ -76,13 +76,13 @@ impl Style {
 }
 
 /// Share of simulations that explore candidates of the rank, to measure their loss.
-const LOOKING: f32 = 0.5;
+const EXPLORATION_SHARE: f32 = 0.5;
 
 impl Engine {
     /// Style of the rank, if the engine plays at a rank without a network of human play.
-    pub(super) fn style(&self) -> Option<Style> {
+    pub(super) fn style(&self) -> Option<RankStyle> {
         let is_alone = self.human_network().is_none() && self.search.evaluator().network().is_some();
-        self.settings.rank.filter(|_| is_alone).map(Style::of)
+        self.settings.rank.filter(|_| is_alone).map(RankStyle::of)
     }
 
     /// Returns the exploration of moves that the rank may play.
@@ -97,7 +97,7 @@ impl Engine {
         // Likely moves are explored even after they have proved bad.
         Some(RootExploration {
             priors,
-            weightless: LOOKING,
+            weightless: EXPLORATION_SHARE,
             weightful: 0.0,
             cpuct: 1.0,
             cpuct_permanent: 2.0,
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn weaker_ranks_lose_more_and_think_less() {
         let ranks = (1..=9).rev().map(|dan| format!("{dan}d")).chain((1..=20).map(|kyu| format!("{kyu}k")));
-        let styles: Vec<Style> = ranks.map(|text| Style::of(rank(&text))).collect();
+        let styles: Vec<RankStyle> = ranks.map(|text| RankStyle::of(rank(&text))).collect();
         for pair in styles.windows(2) {
             assert!(pair[0].temperature < pair[1].temperature, "{pair:?}");
             assert!(pair[0].loss_scale < pair[1].loss_scale && pair[0].loss_most < pair[1].loss_most);
@@ -175,22 +175,22 @@ mod tests {
         assert!(style.weight(0.2, 0.0) > style.weight(0.2, 3.0) && style.weight(0.2, 3.0) > 0.0);
         assert_eq!((style.weight(0.9, style.loss_most + 1.0), style.weight(0.0, 0.0)), (0.0, 0.0));
         // Interpolation between two styles of the table.
-        let (fifth, (_, strong), (_, weak)) = (Style::of(rank("5d")), STYLES[1], STYLES[2]);
+        let (fifth, (_, strong), (_, weak)) = (RankStyle::of(rank("5d")), STYLES[1], STYLES[2]);
         assert!((fifth.loss_scale - (2.0 * strong.loss_scale + weak.loss_scale) / 3.0).abs() < 1e-6);
         assert_eq!(fifth.visits, 40, "50 · (25/50)^(1/3)");
     }
 
     #[test]
-    fn who_makes_large_mistakes_gives_up_late() {
-        assert_eq!(Style::of(rank("20k")).to_resign(20), (4, 54.5));
-        assert_eq!(Style::of(rank("6d")).to_resign(20), (12, 7.0));
+    fn weak_ranks_resign_late() {
+        assert_eq!(RankStyle::of(rank("20k")).resign_limits(20), (4, 54.5));
+        assert_eq!(RankStyle::of(rank("6d")).resign_limits(20), (12, 7.0));
         let mut engine = engine(Some(rank("20k")), 1);
-        assert_eq!(engine.to_win_back(Color::White), 0.0);
+        assert_eq!(engine.recoverable_points(Color::White), 0.0);
         let stones = kosumi_go::handicap::fixed_handicap(engine.game().size(), 4).unwrap();
         engine.set_game(engine.game().with_handicap(&stones).unwrap());
         // Four stones of 20 points each on a board of 49 points, 45 of them empty.
-        assert!((engine.to_win_back(Color::White) - 80.0 * 45.0 / 49.0).abs() < 1e-4);
-        assert_eq!(engine.to_win_back(Color::Black), 0.0);
+        assert!((engine.recoverable_points(Color::White) - 80.0 * 45.0 / 49.0).abs() < 1e-4);
+        assert_eq!(engine.recoverable_points(Color::Black), 0.0);
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
                 let report = engine.last_report().unwrap();
                 let Decision::Play(mv) = decision else { panic!() };
                 let loss = report.moves[0].score - report.find(mv).unwrap().score;
-                assert!(loss <= Style::of(rank(text)).loss_most + 1e-3, "{mv}: {loss}");
+                assert!(loss <= RankStyle::of(rank(text)).loss_most + 1e-3, "{mv}: {loss}");
                 played.insert(mv.to_string());
             }
             played.len()
@@ -218,11 +218,11 @@ mod tests {
         let mut plain = engine(None, 1);
         assert!(plain.style().is_none() && plain.ranked_exploration(plain.game()).is_none());
         plain.change_settings(EngineSettings { rank: Some(rank("3k")), ..*plain.settings() });
-        assert_eq!(plain.limits_without_clock().visits, Some(Style::of(rank("3k")).visits));
+        assert_eq!(plain.limits_without_clock().visits, Some(RankStyle::of(rank("3k")).visits));
     }
 
     #[test]
-    fn ranks_search_with_what_they_were_measured_with() {
+    fn ranks_use_the_measured_search_params() {
         let params = |it: &Engine| crate::params(it.search.evaluator(), it.settings(), it.game().size());
         // A small network, which would have its own parameters without a rank.
         assert_eq!(params(&engine(Some(rank("3k")), 1)), SearchParams::for_network());

@@ -10,27 +10,27 @@ use kosumi_solve::{Aim, Memo, Question, Reading, Region, Success};
 /// Maximum number of empty points in a region to read. A seki has few, and so has an eye that is still one or two.
 const EMPTY_POINTS: usize = 12;
 /// Budget for vital points. An eye of six points takes about 10,000 nodes.
-const VITAL_NODES: Allowance = Allowance { each: 60_000, all: 100_000 };
+const VITAL_BUDGET: NodeBudget = NodeBudget { each: 60_000, all: 100_000 };
 /// Size of the table for one reading, in bytes. It holds as many positions as the budget has nodes.
 const MEMORY: usize = 1 << 20;
 /// Number of results in the cache, about 300 kB.
-pub(super) const ANSWERS: usize = 4096;
+pub(super) const CACHED_RESULTS: usize = 4096;
 /// Stack size of the reading thread. The stack frames are large, and the calling thread may have a small stack.
 const STACK: usize = 16 << 20;
 
 /// Budget of nodes for one chain and for all chains of a position.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowance {
+pub(super) struct NodeBudget {
     each: u64,
     all: u64,
 }
 
-impl Allowance {
+impl NodeBudget {
     /// Budget during a game: a few tens of milliseconds in all.
-    pub(super) const PLAY: Allowance = Allowance { each: 3_000, all: 30_000 };
+    pub(super) const PLAY: NodeBudget = NodeBudget { each: 3_000, all: 30_000 };
     /// Budget where the result ends the game: about half a second in all. A dead eye space of six points beside six
     /// liberties takes about 30,000 nodes.
-    pub(super) const END: Allowance = Allowance { each: 60_000, all: 120_000 };
+    pub(super) const END: NodeBudget = NodeBudget { each: 60_000, all: 120_000 };
 
     /// Reads whether the region's group is captured if `first` moves first. Returns `None` if the region has no point
     /// to play on.
@@ -57,19 +57,19 @@ pub(super) struct Attacks<'m> {
     /// Whether suicide of two or more stones is legal.
     pub(super) suicide: bool,
     /// Budget of each query.
-    pub(super) allowance: Allowance,
+    pub(super) allowance: NodeBudget,
 }
 
 impl Attacks<'_> {
     /// Returns the chains of `anchors` that the opponent cannot capture even when moving first, as in seki. Playouts
     /// fill the shared liberties of a seki, and networks have seen few of them.
-    pub(super) fn that_fail(&mut self, anchors: &[Point]) -> Vec<Point> {
+    pub(super) fn safe_chains(&mut self, anchors: &[Point]) -> Vec<Point> {
         self.with_success(anchors, Success::No)
     }
 
     /// Returns the chains of `anchors` that the opponent captures when moving first, whatever number of moves it takes.
     /// Excludes chains that depend on a ko.
-    pub(super) fn that_succeed(&mut self, anchors: &[Point]) -> Vec<Point> {
+    pub(super) fn capturable_chains(&mut self, anchors: &[Point]) -> Vec<Point> {
         self.with_success(anchors, Success::Yes)
     }
 
@@ -98,7 +98,7 @@ pub(super) fn vital_move(
     permits: impl Fn(Move) -> bool + Sync,
 ) -> Option<Move> {
     let regions = regions(board, unsettled.iter().filter(|&point| board.anchor(point) == point));
-    let mut budget = VITAL_NODES;
+    let mut budget = VITAL_BUDGET;
     let mut found: Option<(usize, Move)> = None;
     on_large_stack(&regions, |(anchor, region)| {
         let reading = budget.read(memo, board, region, color, suicide)?;
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_point_where_a_group_lives_or_dies_is_the_same_for_both() {
+    fn vital_point_is_the_same_for_both_sides() {
         let rabbity_six = "
             X X X X X O O
             X X . . X O O
@@ -171,7 +171,7 @@ mod tests {
             O O O O O O .";
         let board: Board = rabbity_six.parse().expect("a drawing");
         let black = stones(&board, Color::Black);
-        let mut memo = Memo::new(ANSWERS);
+        let mut memo = Memo::new(CACHED_RESULTS);
         let vital = Move::Play(Point::new(2, 4));
         for color in Color::BOTH {
             assert_eq!(vital_move(&mut memo, &board, &black, color, false, |_| true), Some(vital), "{color}");
@@ -244,23 +244,23 @@ mod tests {
         ];
         for (drawing, (column, row), is_dead, name) in cases {
             for (board, anchor) in images(drawing, Point::new(column, row)) {
-                let mut memo = Memo::new(ANSWERS);
-                let allowance = Allowance::END;
+                let mut memo = Memo::new(CACHED_RESULTS);
+                let allowance = NodeBudget::END;
                 let mut attacks = Attacks { memo: &mut memo, board: &board, suicide: false, allowance };
-                let (dead, alive) = (attacks.that_succeed(&[anchor]), attacks.that_fail(&[anchor]));
+                let (dead, alive) = (attacks.capturable_chains(&[anchor]), attacks.safe_chains(&[anchor]));
                 assert_eq!((!dead.is_empty(), !alive.is_empty()), (is_dead, !is_dead), "{name}\n{board}");
             }
         }
     }
 
     #[test]
-    fn who_cannot_change_a_group_s_fate_has_no_such_point() {
+    fn settled_group_has_no_vital_move() {
         let alive = "X . . . . X O\nX X X X X X O\nO O O O O O O\n. O . O O O O";
         let dead = "X . . X O\nX X X X O\nO O O O O\n. O . O O";
         for (drawing, color) in [(alive, Color::White), (dead, Color::Black)] {
             let board: Board = drawing.parse().expect("a drawing");
             let black = stones(&board, Color::Black);
-            let mut memo = Memo::new(ANSWERS);
+            let mut memo = Memo::new(CACHED_RESULTS);
             assert_eq!(
                 vital_move(&mut memo, &board, &black, color, false, |_| true),
                 None,

@@ -16,7 +16,7 @@ const OWN_NAME: &str = concat!("Kosumi ", env!("CARGO_PKG_VERSION"));
 
 /// Content of the comments on the engine's moves in a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Remarks {
+pub enum CommentDetail {
     /// No comments.
     None,
     /// Win rate, score and visits.
@@ -56,11 +56,11 @@ impl SearchSummary {
         SearchSummary { to_move, value, score, visits, variation }
     }
 
-    fn text(&self, remarks: Remarks) -> String {
+    fn text(&self, remarks: CommentDetail) -> String {
         let win_rate = 50.0 * (1.0 + self.to_move.sign() as f32 * self.value);
         let lead = format_score((self.score * 10.0).round() / 10.0);
         let mut text = format!("{} {win_rate:.1} %, {lead}, {} visits", self.to_move, self.visits);
-        if remarks == Remarks::Variation {
+        if remarks == CommentDetail::Variation {
             let moves: Vec<String> = self.variation.iter().map(Move::to_string).collect();
             text.push('\n');
             text.push_str(&moves.join(" "));
@@ -71,7 +71,7 @@ impl SearchSummary {
 
 /// Comment on a move.
 #[derive(Clone, PartialEq, Debug)]
-enum Remark {
+enum MoveComment {
     Nothing,
     Search(SearchSummary),
     /// Text from the record that the game was restored from.
@@ -83,7 +83,7 @@ enum Remark {
 pub(super) struct GameNotes {
     revision: Revision,
     /// Comments by move. May be shorter than the list of moves.
-    remarks: Vec<Remark>,
+    remarks: Vec<MoveComment>,
     /// Players for whom the engine has made moves.
     is_own: ByColor<bool>,
     /// Players' names in the record that the game comes from.
@@ -118,8 +118,8 @@ impl GameNotes {
 
     /// Records that the move with this number, counted from 1, was played.
     pub(super) fn note_move(&mut self, number: usize, summary: Option<SearchSummary>) {
-        self.remarks.resize(number.saturating_sub(1), Remark::Nothing);
-        self.remarks.push(summary.map_or(Remark::Nothing, Remark::Search));
+        self.remarks.resize(number.saturating_sub(1), MoveComment::Nothing);
+        self.remarks.push(summary.map_or(MoveComment::Nothing, MoveComment::Search));
         self.note_change();
     }
 
@@ -181,7 +181,7 @@ impl Engine {
     /// has none: the engine's name for the players that it has made moves for, and the names of the record that the
     /// game comes from. The date of that record takes precedence over that of `meta`, which is meant for games that
     /// began here.
-    pub fn record(&self, remarks: Remarks, meta: &Meta) -> Tree {
+    pub fn record(&self, remarks: CommentDetail, meta: &Meta) -> Tree {
         let name = |color| match self.notes.is_own[color] {
             true => Some(OWN_NAME.to_owned()),
             false => self.notes.names[color].clone(),
@@ -197,13 +197,13 @@ impl Engine {
         let line = tree.main_line();
         for (&node, remark) in line.iter().skip(1).zip(&self.notes.remarks) {
             match remark {
-                Remark::Search(summary) if remarks != Remarks::None => {
+                MoveComment::Search(summary) if remarks != CommentDetail::None => {
                     tree.at(node).comment(&summary.text(remarks));
                 }
-                Remark::Text(text) => {
+                MoveComment::Text(text) => {
                     tree.at(node).comment(text);
                 }
-                Remark::Nothing | Remark::Search(_) => {}
+                MoveComment::Nothing | MoveComment::Search(_) => {}
             }
         }
         self.add_clocks(&mut tree);
@@ -272,12 +272,12 @@ impl Engine {
                 self.notes.remarks.clear();
             }
             for _ in &node.moves {
-                self.notes.remarks.push(Remark::Nothing);
+                self.notes.remarks.push(MoveComment::Nothing);
             }
             if let (Some(text), Some(last)) = (&node.comment, self.notes.remarks.last_mut())
                 && !node.moves.is_empty()
             {
-                *last = Remark::Text(text.clone());
+                *last = MoveComment::Text(text.clone());
             }
         }
         self.notes.remarks.truncate(self.game.records().len());

@@ -14,17 +14,17 @@ pub struct SearchRequest<'a> {
     pub restriction: Restriction,
     /// Noise on the root's probabilities, for games that serve as training data.
     pub noise: Option<RootNoise>,
-    /// What reports contain besides the statistics of the search.
+    /// Contents of reports besides the statistics of the search.
     pub detail: Detail,
     /// Whether a network evaluates the position itself first, which counts as a visit. Analyses do so; a search for a
     /// move has better uses for a visit.
     pub evaluates_root: bool,
     /// Receiver of reports while the search runs.
-    pub observer: Option<Observer<'a>>,
+    pub observer: Option<SearchObserver<'a>>,
 }
 
 /// Receives reports of a search while it runs.
-pub struct Observer<'a> {
+pub struct SearchObserver<'a> {
     /// Time between two reports.
     pub every: Duration,
     /// Called with the game and the current report, on the thread that requested the search.
@@ -32,7 +32,7 @@ pub struct Observer<'a> {
 }
 
 impl<'a> SearchRequest<'a> {
-    /// A search for an analysis, counted as KataGo counts visits.
+    /// Creates a request for an analysis, which counts visits as KataGo does.
     pub fn analysis(interrupted: &'a (dyn Fn() -> bool + Sync), detail: Detail) -> SearchRequest<'a> {
         SearchRequest { detail, evaluates_root: true, ..SearchRequest::new(interrupted) }
     }
@@ -56,7 +56,7 @@ impl fmt::Debug for SearchRequest<'_> {
     }
 }
 
-impl fmt::Debug for Observer<'_> {
+impl fmt::Debug for SearchObserver<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Observer").field("every", &self.every).finish_non_exhaustive()
     }

@@ -4,10 +4,10 @@ use crate::time::DEFAULT_RESERVE;
 use kosumi_eval::{NetworkSettings, PlayoutSettings};
 use kosumi_go::board::Color;
 use kosumi_go::graph_key::NodeSharing;
-use kosumi_go::playout::HeuristicRates;
+use kosumi_go::playout::HeuristicProbabilities;
 use kosumi_go::rules::Rules;
 use kosumi_net::{Profile, Rank};
-use kosumi_search::{SearchChanges, Shares};
+use kosumi_search::{ExplorationShares, SearchChanges};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -50,20 +50,21 @@ pub struct EngineSettings {
     /// Evaluation by playouts.
     pub playout: PlayoutSettings,
     /// Rates at which the heuristics of the playout policy apply.
-    pub rates: HeuristicRates,
+    pub rates: HeuristicProbabilities,
     /// Evaluation by a network.
     pub network: NetworkSettings,
-    /// Ratio of a player's simulations to the opponent's as the network is told it, as a power of two from −3 to 3.
+    /// Ratio of a player's simulations to the opponent's, an input of the network, as a power of two from −3 to 3.
     /// Negative values mean fewer simulations. Networks that have this input then expect a weaker or a stronger
     /// opponent. KataGo's `playoutDoublingAdvantage`.
     pub doubling_advantage: f32,
-    /// Player with this advantage. `None` means the player on whose behalf the engine searches: the side to move or, on
-    /// the opponent's time, the player who has just moved.
-    pub advantaged: Option<Color>,
+    /// Player with this advantage. `None` means the player for whom the engine searches: the side to move or, on the
+    /// opponent's time, the player that has just moved.
+    pub advantaged_side: Option<Color>,
     /// Maximum doubling advantage for each point of a player's head start. Above 0, it replaces both settings above in
-    /// searches for a move to play: the player who has given a handicap or komi gets at most this advantage per point,
-    /// and never more than the game requires. Needs a network with [this input](kosumi_net::features::knows_advantage).
-    /// From 0 to 0.5. KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`.
+    /// searches for a move to play: the player that has given a handicap or komi gets at most this advantage per point,
+    /// and never more than the game requires. Needs a network with [this
+    /// input](kosumi_net::features::supports_advantage). From 0 to 0.5. KataGo's
+    /// `dynamicPlayoutDoublingAdvantageCapPerOppLead`.
     pub doubling_advantage_per_point: f32,
     /// Settings of human-like play.
     pub human: HumanSettings,
@@ -102,10 +103,10 @@ pub struct HumanSettings {
     pub root_weightful: f32,
     /// `humanSLPlaExploreProbWeightless` and `humanSLPlaExploreProbWeightful`: shares of simulations that choose human
     /// moves below the root, at nodes where the searching player is to move.
-    pub own: Shares,
+    pub own: ExplorationShares,
     /// `humanSLOppExploreProbWeightless` and `humanSLOppExploreProbWeightful`: counterparts of `own` for nodes where
     /// the opponent is to move.
-    pub opponent: Shares,
+    pub opponent: ExplorationShares,
     /// `humanSLCpuctExploration`: see [`RootExploration::cpuct`](kosumi_search::RootExploration::cpuct).
     pub cpuct: f32,
     /// `humanSLCpuctPermanent`: see
@@ -130,11 +131,11 @@ impl HumanSettings {
     /// temperature is replaced by the lower of the two settings, because the most visited move is not always the best
     /// one.
     pub(super) fn temperature_after(&self, moves: usize, area: usize) -> f32 {
-        const HARDLY_FELT: f32 = 0.05;
+        const NEGLIGIBLE: f32 = 0.05;
         let early = self.early_temperature.unwrap_or(self.temperature);
         let halvings = moves as f32 / self.temperature_halflife * 19.0 / (area as f32).sqrt();
         let temperature = self.temperature + (early - self.temperature) * libm::exp2f(-halvings);
-        if temperature < HARDLY_FELT { self.temperature.min(early) } else { temperature }
+        if temperature < NEGLIGIBLE { self.temperature.min(early) } else { temperature }
     }
 
     /// Settings that play moves with the frequencies of human play. The search alone decides to pass.
@@ -144,8 +145,8 @@ impl HumanSettings {
         ignore_pass: true,
         root_weightless: 0.0,
         root_weightful: 0.0,
-        own: Shares { weightless: 0.0, weightful: 0.0 },
-        opponent: Shares { weightless: 0.0, weightful: 0.0 },
+        own: ExplorationShares { weightless: 0.0, weightful: 0.0 },
+        opponent: ExplorationShares { weightless: 0.0, weightful: 0.0 },
         cpuct: 1.0,
         cpuct_permanent: 0.0,
         temperature: 1.0,
@@ -163,8 +164,8 @@ impl Default for HumanSettings {
             ignore_pass: false,
             root_weightless: 0.0,
             root_weightful: 0.0,
-            own: Shares::default(),
-            opponent: Shares::default(),
+            own: ExplorationShares::default(),
+            opponent: ExplorationShares::default(),
             cpuct: 1.0,
             cpuct_permanent: 0.0,
             temperature: 0.0,
@@ -205,11 +206,11 @@ impl Default for EngineSettings {
             ponder: false,
             reading_visits: 32,
             playout: PlayoutSettings::default(),
-            rates: HeuristicRates::default(),
+            rates: HeuristicProbabilities::default(),
             network: NetworkSettings::default(),
             doubling_advantage: 0.0,
             doubling_advantage_per_point: 0.0,
-            advantaged: None,
+            advantaged_side: None,
             human: HumanSettings::default(),
             wide_root_noise: 0.0,
             analysis_wide_root_noise: 0.0,

@@ -1,8 +1,8 @@
 //! The owner of every point at the end of the game.
 
 use super::dead;
-use super::expected::Expected;
-use super::reading::{Allowance, Attacks};
+use super::expected::ExpectedOwners;
+use super::reading::{Attacks, NodeBudget};
 use kosumi_eval::Ownership;
 use kosumi_go::board::{Board, BoardSize, ByColor, Cell, Color, Point, PointSet};
 use kosumi_go::game::Game;
@@ -50,7 +50,7 @@ pub(super) enum Moment {
 }
 
 /// Source of expected owners.
-pub(super) trait Expects {
+pub(super) trait OwnershipSource {
     /// Returns the expected owners if the side to move continues.
     fn now(&self, game: &Game) -> Ownership;
 
@@ -67,7 +67,7 @@ const DAME_MOST: usize = 4;
 
 /// Number of free points below which nothing can live inside living stones of the opponent, whatever the expected
 /// owners say. A living group in the corner has six stones and two eyes. On two rows, four stones are enough.
-fn room_to_live(size: BoardSize) -> usize {
+fn min_points_to_live(size: BoardSize) -> usize {
     if size.rows().min(size.columns()) > 2 { 8 } else { 6 }
 }
 
@@ -84,15 +84,15 @@ pub(super) fn final_status(
     memo: &mut Memo,
     game: &Game,
     moment: Moment,
-    evaluator: &impl Expects,
+    evaluator: &impl OwnershipSource,
 ) -> FinalStatus {
     let (board, rules) = (game.board(), game.rules());
     if moment == Moment::DuringPlay && !rules.friendly_pass {
         return all_alive(game, None);
     }
     let expected = match moment {
-        Moment::DuringPlay => Expected::Now(Box::new(evaluator.now(game))),
-        Moment::End => Expected::ByFirst(Box::new(evaluator.by_first(game))),
+        Moment::DuringPlay => ExpectedOwners::Now(Box::new(evaluator.now(game))),
+        Moment::End => ExpectedOwners::ByFirst(Box::new(evaluator.by_first(game))),
     };
     let settled = || Settled::read(board, rules.suicide, |point| expected.sure_mean(point));
     if !rules.friendly_pass {
@@ -100,9 +100,9 @@ pub(super) fn final_status(
     }
     let is_over = moment == Moment::End;
     // A decision to pass must not take the time that the final score may take.
-    let allowance = if game.is_over() { Allowance::END } else { Allowance::PLAY };
+    let allowance = if game.is_over() { NodeBudget::END } else { NodeBudget::PLAY };
     let attacks = Attacks { memo, board, suicide: rules.suicide, allowance };
-    let dead::Stones { dead, unsettled } = dead::judge(attacks, &expected, is_over);
+    let dead::StoneJudgement { dead, unsettled } = dead::judge(attacks, &expected, is_over);
     let (cleaned, _) = score::without_chains(board, &dead);
     let settled = settled().filter(|settled| is_over && settled.dead == dead && unsettled.is_empty());
     let mut status = FinalStatus {
@@ -138,14 +138,14 @@ fn all_alive(game: &Game, settled: Option<Settled>) -> FinalStatus {
 
 /// Gives the points of unfinished regions to the side that is expected to own them, regardless of the stones around
 /// them. `cleaned` is the board without the dead stones.
-fn divide_open_regions(board: &Board, cleaned: &Board, expected: &Expected, status: &mut FinalStatus) {
+fn divide_open_regions(board: &Board, cleaned: &Board, expected: &ExpectedOwners, status: &mut FinalStatus) {
     for region in score::empty_regions(cleaned) {
         let sum: f32 = region.points.iter().map(|&point| expected.mean(point)).sum();
         let mean = sum / region.points.len() as f32;
         let free = region.points.iter().filter(|&&point| board.cell(point) == Cell::Empty).count();
         let is_settled = match region.owner() {
             // Playouts may have let a group live that the solver has proved dead.
-            Some(owner) => free < room_to_live(board.size()) || mean * owner.sign() as f32 >= SURE_MEAN,
+            Some(owner) => free < min_points_to_live(board.size()) || mean * owner.sign() as f32 >= SURE_MEAN,
             None => !is_open(board, &region.points),
         };
         if is_settled {
@@ -174,7 +174,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Test evaluator: an ownership that does not depend on the side that moves first.
-    impl Expects for Ownership {
+    impl OwnershipSource for Ownership {
         fn now(&self, _game: &Game) -> Ownership {
             self.clone()
         }
@@ -276,7 +276,7 @@ mod tests {
 
     /// Returns an ownership in which the opponent owns the chain at (column, row), and every other stone owns its own
     /// point.
-    fn said_to_be_dead(board: &Board, column: usize, row: usize) -> Ownership {
+    fn ownership_with_dead_chain(board: &Board, column: usize, row: usize) -> Ownership {
         let anchor = board.anchor(Point::new(column, row));
         let says = |point: Point| {
             let owner = board.cell(point).color().map_or(0, Color::sign) as i8 * 120;
@@ -313,7 +313,7 @@ mod tests {
             let board: Board = drawing.parse().expect("a drawing");
             let rules = Rules::preset("chinese-kgs").expect("a preset").rules;
             let game = Game::from_board(board, Color::Black, rules, 0.5);
-            let expected = said_to_be_dead(&board, column, 2);
+            let expected = ownership_with_dead_chain(&board, column, 2);
             let status = final_status(&mut Memo::new(100), &game, Moment::End, &expected);
             check(&game, &status);
             assert_eq!(status.dead.contains(Point::new(column, 2)), is_dead, "{drawing}");
@@ -325,7 +325,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn nothing_contradicts_itself((board, ownership) in anything()) {
+        fn status_is_consistent((board, ownership) in anything()) {
             for name in ["chinese-kgs", "japanese", "cgos", "aga", "new-zealand", "stone-scoring"] {
                 let rules = Rules::preset(name).expect("a preset").rules;
                 for rules in [rules, Rules { tax: Tax::Seki, ..rules }, Rules { tax: Tax::None, ..rules }] {

@@ -14,11 +14,11 @@ use std::time::Duration;
 const MEMORY: usize = 4;
 
 /// Factor of the visits of a search with ko threats. A ko fight takes many moves: taking, retaking and what follows.
-const KO_VISITS: u32 = 4;
+const KO_VISITS_FACTOR: u32 = 4;
 
 /// Estimated fate of a group.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Judgement {
+pub struct SurvivalEstimate {
     /// Probability that its stones stay on the board if neither side has ko threats, in `[0, 1]`.
     pub survives: f32,
     /// Whether it is captured. Where a ko decides, the result assumes that one threat suffices, because threats are not
@@ -43,13 +43,13 @@ pub struct SurvivalQuestion<'a> {
 }
 
 /// Result of one search.
-struct Outcome {
+struct SurvivalSearch {
     survives: f32,
     best: Move,
     about: Arc<GroupSurvival>,
 }
 
-impl Outcome {
+impl SurvivalSearch {
     fn is_captured(&self) -> bool {
         self.survives < 0.5
     }
@@ -59,14 +59,14 @@ impl Engine {
     /// Estimates the fate of a group when both sides may play in this part of the board or elsewhere. Runs a search of
     /// `visits` visits, and one of four times as many where a ko may decide. The result depends on the position only.
     /// Returns `None` without a network or without a stone at `point`.
-    pub fn judge_survival(&self, question: SurvivalQuestion<'_>, visits: u32) -> Option<Judgement> {
+    pub fn estimate_survival(&self, question: SurvivalQuestion<'_>, visits: u32) -> Option<SurvivalEstimate> {
         let SurvivalQuestion { board, point, first, .. } = question;
         let owner = board.cell(point).color()?;
         let plain = self.search_survival(question, None, visits)?;
         // Find out whether ko threats save the side that loses.
         let loser = if plain.is_captured() { owner } else { owner.opponent() };
         let ko = match plain.about.was_banned_by_ko(loser) {
-            true => self.search_survival(question, Some(loser), visits.saturating_mul(KO_VISITS)),
+            true => self.search_survival(question, Some(loser), visits.saturating_mul(KO_VISITS_FACTOR)),
             false => None,
         };
         let ko = ko.filter(|ko| ko.is_captured() != plain.is_captured());
@@ -78,7 +78,7 @@ impl Engine {
         };
         // If the side to move must make ko threats first, the fight begins with the move that those threats enable.
         let best = ko.filter(|_| first == loser).map_or(plain.best, |ko| ko.best);
-        Some(Judgement { survives: plain.survives, captured, best })
+        Some(SurvivalEstimate { survives: plain.survives, captured, best })
     }
 
     fn search_survival(
@@ -86,7 +86,7 @@ impl Engine {
         question: SurvivalQuestion<'_>,
         endless_threats: Option<Color>,
         visits: u32,
-    ) -> Option<Outcome> {
+    ) -> Option<SurvivalSearch> {
         let SurvivalQuestion { board, point, playable, first } = question;
         let color = board.cell(point).color()?;
         let network = self.search.evaluator().network()?;
@@ -105,7 +105,7 @@ impl Engine {
         let survives = (1.0 + best.value * color.sign() as f32) / 2.0;
         let play = report.moves.iter().find(|entry| entry.mv != Move::Pass && entry.visits > 0);
         let shown = play.filter(|_| first == color).unwrap_or(best);
-        Some(Outcome { survives, best: shown.mv, about })
+        Some(SurvivalSearch { survives, best: shown.mv, about })
     }
 }
 
@@ -116,18 +116,18 @@ mod tests {
     use kosumi_net::{BuiltIn, Network};
 
     /// Judges the group at the lower left of a drawing.
-    fn judge(drawing: &str, first: Color) -> Judgement {
+    fn judge(drawing: &str, first: Color) -> SurvivalEstimate {
         judge_board(&drawing.parse().expect("a drawing"), first)
     }
 
-    fn judge_board(board: &Board, first: Color) -> Judgement {
+    fn judge_board(board: &Board, first: Color) -> SurvivalEstimate {
         let network = Network::built_in(BuiltIn::Small).expect("a network");
         let engine = Engine::with_network(EngineSettings::default(), Some(Arc::new(network)));
         let everywhere = board.size().points().collect();
         let point = board.size().points().find(|&point| board.cell(point).color() == Some(Color::Black));
         let point = point.expect("a stone");
         let question = SurvivalQuestion { board, point, playable: &everywhere, first };
-        engine.judge_survival(question, 60).expect("a judgement")
+        engine.estimate_survival(question, 60).expect("a judgement")
     }
 
     const UNSETTLED: &str = "
@@ -141,7 +141,7 @@ mod tests {
     ";
 
     #[test]
-    fn who_moves_first_decides_about_three_points() {
+    fn first_move_decides_a_three_point_eye() {
         let middle = Move::Play(Point::new(1, 1));
         let attacked = judge(UNSETTLED, Color::White);
         assert!(attacked.survives < 0.3 && attacked.best == middle, "{attacked:?}");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_network_or_a_stone_nothing_is_said() {
+    fn no_estimate_without_network_or_stone() {
         let board: Board = UNSETTLED.parse().expect("a drawing");
         let network = Network::built_in(BuiltIn::Small).expect("a network");
         for (network, column) in [(None, 0), (Some(Arc::new(network)), 1)] {
@@ -190,7 +190,7 @@ mod tests {
             let point = Point::new(column, 0);
             let playable = &PointSet::EMPTY;
             let question = SurvivalQuestion { board: &board, point, playable, first: Color::White };
-            assert_eq!(engine.judge_survival(question, 10), None);
+            assert_eq!(engine.estimate_survival(question, 10), None);
         }
     }
 }

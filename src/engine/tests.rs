@@ -46,7 +46,7 @@ const DEAD_STONES: &str = "
     O O . X O O O";
 
 #[test]
-fn the_three_answers_about_the_end_agree() {
+fn dead_stones_score_and_status_agree() {
     for rules in ["chinese-kgs", "japanese", "cgos"] {
         let mut engine = with_board(engine(rules, 200), DEAD_STONES, Color::White);
         let status = engine.final_status();
@@ -155,7 +155,7 @@ fn own_moves_are_strict_even_where_the_record_was_not() {
 }
 
 #[test]
-fn the_same_questions_get_the_same_answers() {
+fn play_is_deterministic() {
     let play = || {
         let mut engine = engine("cgos", 80);
         engine.set_size(BoardSize::square(7).expect("size"));
@@ -187,12 +187,12 @@ fn a_regression_move_changes_nothing() {
 fn a_clock_limits_the_time_for_a_move() {
     let mut engine = engine("cgos", u32::MAX);
     engine.set_size(BoardSize::square(5).expect("size"));
+    assert_eq!(engine.limits(engine.budget(Color::Black)).hard, None, "only the clock ends the search");
     engine.set_time_control(TimeControl::Absolute { main: Duration::from_millis(300) });
-    let start = Instant::now();
     let before = engine.clock(Color::Black).left();
+    assert!(engine.limits(engine.budget(Color::Black)).hard.is_some_and(|hard| hard < before));
+    // Tests of `time` check the exact share.
     genmove(&mut engine, Color::Black);
-    // Far below the five seconds without a clock. Tests of `time` check the exact share.
-    assert!(start.elapsed() < Duration::from_secs(3));
     assert!(engine.clock(Color::Black).left() < before);
     engine.clear();
     assert_eq!(engine.clock(Color::Black).left(), before, "a new game, a full clock");
@@ -304,20 +304,20 @@ proptest::proptest! {
         let mut other = Engine::new(settings);
         for _ in 0..60 {
             disturb(&mut engine, &mut rng);
-            let text = engine.record(Remarks::Variation, &Meta::default()).to_string();
+            let text = engine.record(CommentDetail::Variation, &Meta::default()).to_string();
             let record = Record::parse(text.as_bytes()).unwrap();
             let warnings = other.restore(&record).unwrap();
-            proptest::prop_assert!(warnings.iter().all(|it| it.ends_with("played all the same")), "{warnings:?}");
+            proptest::prop_assert!(warnings.iter().all(|it| it.ends_with("it was played") || it.ends_with("were played nevertheless")), "{warnings:?}");
             proptest::prop_assert_eq!(state(&other), state(&engine), "{}", text);
             // The record of the restored game is the same.
-            let again = other.record(Remarks::Variation, &Meta::default()).to_string();
+            let again = other.record(CommentDetail::Variation, &Meta::default()).to_string();
             proptest::prop_assert_eq!(again, text);
         }
     }
 }
 
 #[test]
-fn pondering_learns_and_stays_out_of_the_way() {
+fn pondering_fills_the_graph_and_changes_no_game() {
     use std::sync::atomic::{AtomicU32, Ordering};
     let asked = AtomicU32::new(0);
     // Returns an `interrupted` function that returns true after `most` calls.
@@ -334,10 +334,10 @@ fn pondering_learns_and_stays_out_of_the_way() {
     assert_eq!(nodes(&engine), 0, "the game has not begun");
 
     let answer = genmove(&mut engine, Color::Black);
-    let (before, record) = (nodes(&engine), engine.record(Remarks::Brief, &Meta::default()));
+    let (before, record) = (nodes(&engine), engine.record(CommentDetail::Brief, &Meta::default()));
     engine.ponder(&patience(20));
     assert!(nodes(&engine) > before, "after the engine's own move");
-    assert_eq!(engine.record(Remarks::Brief, &Meta::default()), record);
+    assert_eq!(engine.record(CommentDetail::Brief, &Meta::default()), record);
     engine.set_time_left(Color::White, Duration::from_secs(9), 0);
     let before = nodes(&engine);
     engine.ponder(&patience(200));
@@ -380,24 +380,24 @@ fn lost_games_are_given_up_when_they_stay_lost() {
     // Moves 1 to 7 are the opening on 25 points.
     assert_eq!(moves, 9, "two of three moves were played on, and then there were enough");
     assert_eq!(engine.result().as_deref(), Some("W+R"));
-    let text = engine.record(Remarks::Brief, &Meta::default()).to_string();
+    let text = engine.record(CommentDetail::Brief, &Meta::default()).to_string();
     assert!(text.contains("RE[W+R]") && text.contains("PB[Kosumi") && !text.contains("PW["), "{text}");
     engine.undo();
     assert_eq!(engine.result(), None);
 }
 
 #[test]
-fn comments_tell_what_was_thought() {
+fn comments_contain_search_results() {
     let mut engine = engine("chinese-kgs", 50);
     engine.set_size(BoardSize::square(5).unwrap());
     engine.play(Color::Black, Move::Play(Point::new(2, 2))).unwrap();
     let mv = genmove(&mut engine, Color::White);
     let text = |remarks| engine.record(remarks, &Meta::default()).to_string();
-    assert!(!text(Remarks::None).contains("C["));
-    let brief = text(Remarks::Brief);
+    assert!(!text(CommentDetail::None).contains("C["));
+    let brief = text(CommentDetail::Brief);
     assert_eq!(brief.matches("C[White ").count(), 1, "{brief}");
     assert!(brief.contains(" %, ") && brief.contains("+") && brief.contains(" visits]"), "{brief}");
-    assert!(text(Remarks::Variation).contains(&format!(" visits\n{mv}")));
+    assert!(text(CommentDetail::Variation).contains(&format!(" visits\n{mv}")));
 }
 
 #[test]
@@ -511,7 +511,7 @@ fn another_evaluation_is_used_at_once_and_forgets_what_was_learned() {
 
 /// The network receives the side of the search, and the graph is kept while that side stays the same.
 #[test]
-fn the_network_is_told_of_the_advantage_of_the_player_for_whom_is_searched() {
+fn network_gets_the_advantage_of_the_searching_player() {
     let network = kosumi_net::random::network(&kosumi_net::random::Options::default()).expect("a network");
     let network = Arc::new(network);
     let settings = EngineSettings {
@@ -537,7 +537,7 @@ fn the_network_is_told_of_the_advantage_of_the_player_for_whom_is_searched() {
         (told(&engine), value)
     };
     let usual = EngineSettings { doubling_advantage: 0.0, ..settings };
-    let whites = EngineSettings { advantaged: Some(Color::White), ..settings };
+    let whites = EngineSettings { advantaged_side: Some(Color::White), ..settings };
     let weaker = EngineSettings { doubling_advantage: -1.5, ..settings };
     let (black, white) = (value(settings, Color::Black), value(settings, Color::White));
     assert_eq!((black.0, white.0), (1.5, -1.5));
@@ -642,7 +642,7 @@ fn the_advantage_follows_the_handicap_in_games() {
 }
 
 #[test]
-fn a_search_on_a_clock_goes_on_for_what_would_be_lost() {
+fn clocked_search_uses_time_that_would_be_lost() {
     let mut engine = engine("cgos", 200);
     let main = Duration::from_secs(60);
     let settled_from = |engine: &Engine| engine.limits(engine.budget(Color::Black)).settled_from;

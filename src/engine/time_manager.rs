@@ -17,9 +17,9 @@ pub(super) struct TimeManager {
     /// Time of an evaluation in the latest search; zero if unknown.
     evaluation: Duration,
     /// Number of consecutive moves for which the game has looked lost, for each player.
-    lost: ByColor<u32>,
+    moves_lost: ByColor<u32>,
     /// Start of the current move.
-    began: Option<Instant>,
+    move_start: Option<Instant>,
     /// Revision of the game after the engine's latest move.
     after_own_move: Option<Revision>,
 }
@@ -58,21 +58,21 @@ impl TimeManager {
 
     /// Records whether the game looks lost, and returns for how many consecutive moves it has.
     pub(super) fn note_prospect(&mut self, color: Color, is_lost: bool) -> u32 {
-        self.lost[color] = if is_lost { self.lost[color] + 1 } else { 0 };
-        self.lost[color]
+        self.moves_lost[color] = if is_lost { self.moves_lost[color] + 1 } else { 0 };
+        self.moves_lost[color]
     }
 
     /// Records the start of a move, unless one is in progress, and returns it.
     pub(super) fn begin_move(&mut self) -> Instant {
-        *self.began.get_or_insert_with(Instant::now)
+        *self.move_start.get_or_insert_with(Instant::now)
     }
 
     pub(super) fn began(&self) -> Option<Instant> {
-        self.began
+        self.move_start
     }
 
     pub(super) fn end_move(&mut self) {
-        self.began = None;
+        self.move_start = None;
     }
 
     pub(super) fn made_move(&mut self, revision: Revision) {
@@ -92,7 +92,7 @@ impl Engine {
     /// Returns the limits of a search for a move. The time that the move has taken so far is deducted from the clock's
     /// budget.
     pub(super) fn limits(&self, budget: Option<Budget>) -> Limits {
-        let spent = self.time_manager.began.map_or(Duration::ZERO, |began| began.elapsed());
+        let spent = self.time_manager.move_start.map_or(Duration::ZERO, |began| began.elapsed());
         let settings = &self.settings;
         let ranked = self.style().map(|style| style.visits);
         let visits = settings.visits.into_iter().chain(ranked).min();
@@ -105,7 +105,7 @@ impl Engine {
         let hard = least(move_time.map(rest), budget.map(|budget| rest(budget.hard)));
         let counts = Limits { visits, playouts: settings.playouts, ..Limits::default() };
         // Time that the clock would not carry over is spent even when the choice is clear, because the next search
-        // starts from what is learned now. The random choice of a rank needs all moves evaluated, so it does not stop
+        // starts from the present statistics. The random choice of a rank needs all moves evaluated, so it does not stop
         // early.
         let settled_from = budget.filter(|_| ranked.is_none()).map(|budget| rest(budget.free));
         Limits { soft, hard, settled_from, ..counts }
@@ -124,9 +124,9 @@ impl Engine {
         let was_passed = || self.game.records().last().is_some_and(|last| last.mv == Move::Pass);
         let may_be_settled = self.game.board().stone_count() * 2 > self.game.size().area()
             && (looked_settled() || was_passed());
-        match self.time_manager.began {
+        match self.time_manager.move_start {
             Some(_) if may_be_settled && self.settings.capture_dead => Duration::MAX,
-            Some(_) if may_be_settled && has_status_to_ask_for(self) => self.status_time().mul_f64(1.5),
+            Some(_) if may_be_settled && status_needs_evaluation(self) => self.status_time().mul_f64(1.5),
             _ => Duration::ZERO,
         }
     }
@@ -153,7 +153,7 @@ impl Engine {
     }
 
     /// Searches the position after the engine's own move until `interrupted`: the opponent's replies and what follows.
-    /// What it learns is kept for the next search.
+    /// The statistics are kept for the next search.
     ///
     /// Returns at once unless the settings enable pondering, the engine's own move was the last change of the game, and
     /// the game continues. Returns before `interrupted` when the time or the memory for pondering is used up.
@@ -180,6 +180,6 @@ impl Engine {
 }
 
 /// Whether the status of the stones takes playouts or evaluations. Without friendly passes every stone is alive.
-fn has_status_to_ask_for(engine: &Engine) -> bool {
+fn status_needs_evaluation(engine: &Engine) -> bool {
     engine.game.rules().friendly_pass
 }

@@ -65,7 +65,7 @@ fn legal_moves(size: BoardSize, priors: &[u16]) -> impl Iterator<Item = (Move, P
     legal.map(|(mv, &prior)| (mv, Prior::unpack(prior)))
 }
 
-/// Part of the cache, for the keys with the same remainder.
+/// Part of the cache, for keys with the same remainder.
 #[derive(Debug, Default)]
 struct Shard {
     evaluations: HashMap<u128, Arc<CachedEvaluation>>,
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(cache.get(Key(1)), None);
         cache.insert(Key(1), answer(0.5, 3));
         cache.insert(Key(1), answer(0.25, 3));
-        assert_eq!(cache.get(Key(1)), Some(answer(0.5, 3)), "the first answer stays");
+        assert_eq!(cache.get(Key(1)), Some(answer(0.5, 3)), "the first evaluation stays");
         // Another position in the same shard.
         assert_eq!(cache.get(Key(1 + SHARDS as u128)), None);
         assert_eq!(cache.hits_and_misses(), (1, 2));
@@ -195,7 +195,7 @@ mod tests {
             cache.insert(Key(number), answer(0.0, 100));
             assert!(number % 97 != 0 || cache.bytes() <= 1 << 20);
         }
-        assert!(cache.bytes() > 1 << 19, "it is used");
+        assert!(cache.bytes() > 1 << 19, "the cache is filled");
         assert_eq!(cache.get(Key(0)), None);
         assert!(cache.get(Key(9_999)).is_some());
     }
@@ -229,13 +229,13 @@ mod models {
                     let cache = Arc::clone(&cache);
                     thread::spawn(move || {
                         cache.insert(Key(1), answer(value, 3));
-                        cache.get(Key(1)).expect("nothing takes it away")
+                        cache.get(Key(1)).expect("nothing evicts it")
                     })
                 })
                 .into_iter()
                 .collect();
             let seen: Vec<_> = others.into_iter().map(|other| other.join().expect("a worker")).collect();
-            assert_eq!(seen[0], seen[1], "what one has read the other reads, too");
+            assert_eq!(seen[0], seen[1], "both threads read the same evaluation");
             assert_eq!(cache.hits_and_misses(), (2, 0));
             assert_eq!(cache.bytes(), answer(0.0, 3).bytes(), "counted once");
         });

@@ -4,7 +4,7 @@ use crate::board::{BoardSize, Point};
 
 /// Returns the points of a fixed handicap of `stones`, in the order of the table in the GTP specification: lower left,
 /// upper right, upper left, lower right, then left and right, bottom and top, and the centre for odd numbers. Returns
-/// `None` if this size has no such handicap: fewer than two stones, more than nine, more than four if a side is 7 or of
+/// `None` if this size has invalid handicap: fewer than two stones, more than nine, more than four if a side is 7 or of
 /// even length, or a side below 7.
 ///
 /// The points lie on the fourth line of sides from a length of 13 on, and on the third line of shorter sides. Engines

@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! Go (Weiqi, Baduk): board, rules, superko, scoring and game records.
 //!
 //! Modules depend on each other in one direction: board ← rules ← history ← graph_key ← game ← everything else. Nothing

@@ -14,10 +14,10 @@ pub enum ReadError {
     #[error("not a network in KataGo's format: {0}")]
     Foreign(&'static str),
     /// The file is a network of an unsupported version.
-    #[error("the network is of version {0}; versions {OLDEST_VERSION} to {NEWEST_VERSION} can be used")]
+    #[error("the network has version {0}; versions {OLDEST_VERSION} to {NEWEST_VERSION} are supported")]
     Version(u64),
     /// The network is malformed or uses an unsupported feature.
-    #[error("{layer}, at byte {offset} of the unpacked file: {kind}")]
+    #[error("{layer}, at byte {offset} of the decompressed file: {kind}")]
     At {
         /// Layer that was being read: its name in the file or, before the name is known, its role.
         layer: String,
@@ -35,10 +35,10 @@ pub enum ErrorKind {
     #[error("the file ends too early")]
     End,
     /// The file goes on after the end of the network.
-    #[error("there is more in the file behind the end of the network")]
+    #[error("the file continues after the end of the network")]
     Trailing,
     /// The decompressed file has no valid word where one must be.
-    #[error("no word of at most {0} printable characters")]
+    #[error("expected a word of at most {0} printable characters")]
     Word(usize),
     /// A word is not a number of the required kind.
     #[error("{what}: \"{word}\" is not {wanted}")]
@@ -51,7 +51,7 @@ pub enum ErrorKind {
         wanted: &'static str,
     },
     /// A number is outside its range.
-    #[error("{what}: {found}, but from {least} to {most} is possible")]
+    #[error("{what}: {found} is outside the range from {least} to {most}")]
     Range {
         /// Role of the number.
         what: &'static str,
@@ -63,7 +63,7 @@ pub enum ErrorKind {
         most: u64,
     },
     /// The dimensions of two layers do not match.
-    #[error("{what}: {found}, where the layers around it need {wanted}")]
+    #[error("{what}: {found}, but the neighbouring layers need {wanted}")]
     Mismatch {
         /// Role of the number.
         what: &'static str,
@@ -87,15 +87,15 @@ pub enum ErrorKind {
         value: u64,
     },
     /// A block of weights does not begin with the encoding used elsewhere in the file.
-    #[error("no weights where they should begin")]
+    #[error("expected the beginning of a block of weights")]
     NoWeights,
     /// A weight is infinite or NaN, or the folded factors of a normalisation are.
-    #[error("a weight is infinite or not a number")]
+    #[error("a weight is infinite or NaN")]
     NotFinite,
     /// The network has more weights than this limit.
-    #[error("more than {0} numbers in all")]
+    #[error("the network has more than {0} weights")]
     TooLarge(usize),
     /// Blocks are nested more deeply than this limit.
-    #[error("blocks are nested more than {0} deep")]
+    #[error("blocks are nested more than {0} levels deep")]
     TooDeep(usize),
 }

@@ -172,6 +172,9 @@ mod tests {
             seen.push(output.policy);
         }
         assert_eq!(seen[0], plain.policy);
-        assert!((1..8).all(|other| seen[other] != seen[0]), "a random network sees each image differently");
+        assert!(
+            (1..8).all(|other| seen[other] != seen[0]),
+            "a random network evaluates each image differently"
+        );
     }
 }

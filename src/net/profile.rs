@@ -278,7 +278,7 @@ mod tests {
         let features = profile("rank_2d_5k").features(Color::White, 81);
         assert_eq!(features[..6], [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
         let length = |start: usize| features[start..start + 34].iter().sum::<f32>() as usize;
-        assert_eq!((length(6), length(40)), (14, 8), "the player to move first");
+        assert_eq!((length(6), length(40)), (14, 8), "the side to move comes first");
         assert_eq!((features[19], features[20]), (1.0, 0.0));
         assert_eq!(features[74..82], [0.5, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
         near(features[82], 0.4 * (1260f64.ln() - 6.5));

@@ -219,28 +219,31 @@ impl Default for Options {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum OptionsError {
     /// The version does not exist.
-    #[error("there are networks of the versions {OLDEST_VERSION} to {NEWEST_VERSION}")]
+    #[error("the version must be from {OLDEST_VERSION} to {NEWEST_VERSION}")]
     Version,
     /// Older files cannot state the activation.
-    #[error("networks of versions below 11 have the activation ReLU")]
+    #[error("below version 11 the activation must be ReLU")]
     Activation,
     /// Older files cannot represent an option.
     #[error(
         "networks of versions below 15 have no attention or feed-forward blocks, no other norm of the trunk than batch \
-         normalisation, no encoder of facts about the players, and no word about pass-alive chains"
+         normalisation, no encoder of metadata features, and no word about pass-alive chains"
     )]
     New,
     /// The number of channels or blocks is out of range.
-    #[error("from 2 to {MOST_CHANNELS} channels and from 1 to {MOST_BLOCKS} blocks are possible")]
+    #[error(
+        "the number of channels must be from 2 to {MOST_CHANNELS} and the number of blocks from 1 to {MOST_BLOCKS}"
+    )]
     Size,
     /// The heads of attention are invalid.
     #[error(
-        "the heads of keys must divide the heads, a head must have channels, at most {MOST_CHANNELS} in all, and those \
-         of its queries must be a multiple of 2 with learned angles and of 4 with fixed ones"
+        "the number of key heads must divide the number of heads; each head needs channels, at most \
+         {MOST_CHANNELS} in total; the channels of a query must be a multiple of 2 with learned angles and of \
+         4 with fixed angles"
     )]
     Heads,
     /// The number of logits is invalid.
-    #[error("every move has 2 logits or 4")]
+    #[error("the number of logits per move must be 2 or 4")]
     PolicyChannels,
 }
 

@@ -81,13 +81,13 @@ impl Header {
     fn read<R: BufRead>(tokens: &mut TokenReader<R>) -> Result<Header, ReadError> {
         let name = match tokens.name("the name of the network") {
             Err(ReadError::At { kind: ErrorKind::Word(_), .. }) => {
-                return Err(ReadError::Foreign("it does not begin with a name"));
+                return Err(ReadError::Foreign("the run does not begin with a name"));
             }
             name => name?,
         };
         let version = match tokens.integer("version") {
             Err(ReadError::At { kind: ErrorKind::Word(_) | ErrorKind::Number { .. }, .. }) => {
-                return Err(ReadError::Foreign("there is no version behind the name"));
+                return Err(ReadError::Foreign("no version follows the name"));
             }
             version => version?,
         };
@@ -217,15 +217,15 @@ fn network<R: BufRead>(tokens: &mut TokenReader<R>) -> Result<Network, ReadError
     let multipliers = if version >= 13 { reader.multipliers()? } else { Multipliers::DEFAULT };
     let (mut has_encoder, mut pass_alive_with_suicide) = (false, false);
     if version >= 15 {
-        has_encoder = match reader.tokens.integer("the version of the encoder of facts about the players")? {
+        has_encoder = match reader.tokens.integer("the version of the metadata encoder")? {
             0 => false,
             1 => true,
             value => {
-                let what = "an encoder of facts about the players, of version";
+                let what = "a metadata encoder of version";
                 return Err(reader.tokens.error(ErrorKind::Option { what, value }));
             }
         };
-        pass_alive_with_suicide = reader.flag("alive for certain as if suicide were legal")?;
+        pass_alive_with_suicide = reader.flag("pass-alive with suicide")?;
         reader.zeros("the option of the network with value", 6)?;
     }
     let trunk = reader.trunk(has_encoder)?;
@@ -284,8 +284,8 @@ impl<R: BufRead> Reader<'_, R> {
         let name = self.tokens.name(role)?;
         let height = self.window("rows of the window")?;
         let width = self.window("columns of the window")?;
-        let inputs = self.channels("channels that it takes", Exactly(inputs))?;
-        let outputs = self.channels("channels that it gives", outputs)?;
+        let inputs = self.channels("input channels", Exactly(inputs))?;
+        let outputs = self.channels("output channels", outputs)?;
         for _ in 0..2 {
             match self.tokens.integer("dilation")? {
                 1 => {}
@@ -307,8 +307,8 @@ impl<R: BufRead> Reader<'_, R> {
 
     fn matmul(&mut self, role: &str, inputs: usize, outputs: Width) -> Result<MatMul, ReadError> {
         let name = self.tokens.name(role)?;
-        let inputs = self.channels("channels that it takes", Exactly(inputs))?;
-        let outputs = self.channels("channels that it gives", outputs)?;
+        let inputs = self.channels("input channels", Exactly(inputs))?;
+        let outputs = self.channels("output channels", outputs)?;
         let weights = self.tokens.weights(inputs * outputs)?;
         Ok(MatMul { name, inputs, outputs, weights })
     }
@@ -324,8 +324,8 @@ impl<R: BufRead> Reader<'_, R> {
         let name = self.tokens.name(role)?;
         let channels = self.channels("channels", Exactly(channels))?;
         let epsilon = self.tokens.positive("epsilon", 1.0)?;
-        let has_scale = self.flag("has a scale")?;
-        let has_bias = self.flag("has a bias")?;
+        let has_scale = self.flag("whether the norm has a scale")?;
+        let has_bias = self.flag("whether the norm has a bias")?;
         let mean = self.tokens.weights(channels)?;
         let variance = self.tokens.weights(channels)?;
         let scale = has_scale.then(|| self.tokens.weights(channels)).transpose()?;
@@ -339,7 +339,7 @@ impl<R: BufRead> Reader<'_, R> {
     }
 
     fn rms_norm(&mut self, channels: usize) -> Result<RmsNorm, ReadError> {
-        let name = self.tokens.name("the norm of a transformer's block")?;
+        let name = self.tokens.name("the norm of a transformer block")?;
         let channels = self.channels("channels", Exactly(channels))?;
         let epsilon = self.tokens.positive("epsilon", 1.0)?;
         let scale = self.tokens.weights(channels)?;
@@ -350,7 +350,7 @@ impl<R: BufRead> Reader<'_, R> {
         let name = self.tokens.name("the norm of the trunk")?;
         let channels = self.channels("channels", Exactly(channels))?;
         let epsilon = self.tokens.positive("epsilon", 1.0)?;
-        let is_spatial = self.flag("over all points together")?;
+        let is_spatial = self.flag("whether the norm covers all points")?;
         self.zeros("a norm over groups of channels, with value", 1)?;
         let scale = self.tokens.weights(channels)?;
         let bias = self.tokens.weights(channels)?;
@@ -382,25 +382,25 @@ impl<R: BufRead> Reader<'_, R> {
         let conv = self.conv("the convolution before a pooling", inputs, Any)?;
         let norm = self.norm("the norm before a pooling", conv.outputs)?;
         let activation = self.activation("the activation before a pooling")?;
-        let matmul = self.matmul("the matrix behind a pooling", 3 * conv.outputs, Exactly(outputs))?;
+        let matmul = self.matmul("the matrix after a pooling", 3 * conv.outputs, Exactly(outputs))?;
         Ok(GlobalPooling { conv, norm, activation, matmul })
     }
 
     fn metadata_encoder(&mut self, channels: usize) -> Result<MetadataEncoder, ReadError> {
-        let name = self.tokens.name("the encoder of facts about the players")?;
-        let facts = self.tokens.integer_in("facts about the players", 1, MOST_CHANNELS)?;
-        self.fit("facts about the players", facts, Exactly(METADATA_FEATURES))?;
+        let name = self.tokens.name("the metadata encoder")?;
+        let facts = self.tokens.integer_in("metadata features", 1, MOST_CHANNELS)?;
+        self.fit("metadata features", facts, Exactly(METADATA_FEATURES))?;
         let first = self.dense_layer(METADATA_FEATURES)?;
         let second = self.dense_layer(first.matmul.outputs)?;
-        let role = "the last matrix of the encoder of facts about the players";
+        let role = "the last matrix of the metadata encoder";
         let last = self.matmul(role, second.matmul.outputs, Exactly(channels))?;
         Ok(MetadataEncoder { name, first, second, last })
     }
 
     fn dense_layer(&mut self, inputs: usize) -> Result<DenseLayer, ReadError> {
-        let matmul = self.matmul("a matrix of the encoder of facts about the players", inputs, Any)?;
-        let bias = self.bias("a bias of the encoder of facts about the players", matmul.outputs)?;
-        let activation = self.activation("an activation of the encoder of facts about the players")?;
+        let matmul = self.matmul("a matrix of the metadata encoder", inputs, Any)?;
+        let bias = self.bias("a bias of the metadata encoder", matmul.outputs)?;
+        let activation = self.activation("an activation of the metadata encoder")?;
         Ok(DenseLayer { matmul, bias, activation })
     }
 
@@ -493,7 +493,7 @@ impl<R: BufRead> Reader<'_, R> {
     }
 
     fn attention(&mut self, channels: usize) -> Result<AttentionBlock, ReadError> {
-        let name = self.tokens.name("a block of attention")?;
+        let name = self.tokens.name("an attention block")?;
         let heads = self.tokens.integer_in("heads", 1, MOST_HEADS)?;
         let key_heads = self.tokens.integer_in("heads of keys and values", 1, MOST_HEADS)?;
         if heads % key_heads != 0 {
@@ -507,8 +507,8 @@ impl<R: BufRead> Reader<'_, R> {
         }
         let key_width = self.tokens.integer_in("channels of a query", 1, MOST_CHANNELS)?;
         let value_width = self.tokens.integer_in("channels of a value", 1, MOST_CHANNELS)?;
-        let has_rotary = self.flag("has a rotary embedding")?;
-        let is_learned = self.flag("has a learned rotary embedding")?;
+        let has_rotary = self.flag("whether there is a rotary embedding")?;
+        let is_learned = self.flag("whether the rotary embedding is learned")?;
         // A rotary embedding rotates pairs of channels, and a fixed one needs an even number of pairs.
         let unit = if !has_rotary {
             1
@@ -518,7 +518,7 @@ impl<R: BufRead> Reader<'_, R> {
             4
         };
         if key_width % unit != 0 {
-            let wanted = "a multiple of what the rotary embedding turns together";
+            let wanted = "a multiple of the channels that the rotary embedding rotates together";
             let word = key_width.to_string();
             return Err(self.tokens.error(ErrorKind::Number { what: "channels of a query", word, wanted }));
         }
@@ -526,7 +526,7 @@ impl<R: BufRead> Reader<'_, R> {
         let query = self.matmul("the matrix of the queries", channels, Exactly(heads * key_width))?;
         let key = self.matmul("the matrix of the keys", channels, Exactly(key_heads * key_width))?;
         let value = self.matmul("the matrix of the values", channels, Exactly(key_heads * value_width))?;
-        let output = self.matmul("the matrix behind attention", heads * value_width, Exactly(channels))?;
+        let output = self.matmul("the output matrix of attention", heads * value_width, Exactly(channels))?;
         let rotary = match (has_rotary, is_learned) {
             (true, true) => Some(self.learned_rotary(key_heads, key_width / 2)?),
             (true, false) => {
@@ -567,7 +567,7 @@ impl<R: BufRead> Reader<'_, R> {
         let name = self.tokens.name("a feed-forward block")?;
         self.channels("channels", Exactly(channels))?;
         let hidden = self.channels("hidden channels", Any)?;
-        if !self.flag("is gated")? {
+        if !self.flag("whether the block is gated")? {
             // The file does not state which activation such a block needs, and KataGo does not implement it on CPUs.
             let what = "a feed-forward block whose gate has the value";
             return Err(self.tokens.error(ErrorKind::Option { what, value: 0 }));
@@ -606,7 +606,7 @@ impl<R: BufRead> Reader<'_, R> {
     }
 
     fn stated_policy_channels(&mut self) -> Result<usize, ReadError> {
-        let what = "logits of every move";
+        let what = "logits per move";
         let channels = self.tokens.integer_in(what, 1, MOST_CHANNELS)?;
         if ![2, 4].contains(&channels) {
             return Err(self.tokens.error(ErrorKind::Option { what, value: channels as u64 }));

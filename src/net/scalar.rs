@@ -57,8 +57,8 @@ impl Plane {
 /// Panics if the board of `input` has no points or if the length of `input.spatial` does not match its size.
 pub fn evaluate(network: &Network, input: &Input) -> Result<Output, NotFinite> {
     let (width, height) = (input.width, input.height);
-    assert!(width > 0 && height > 0, "a board has points");
-    assert_eq!(input.spatial.len(), width * height * SPATIAL_FEATURES, "all features of all points");
+    assert!(width > 0 && height > 0, "the board has no points");
+    assert_eq!(input.spatial.len(), width * height * SPATIAL_FEATURES, "wrong number of spatial features");
     let spatial = Plane { width, height, channels: SPATIAL_FEATURES, data: input.spatial.clone() };
     let trunk = trunk(&network.trunk, &spatial, input);
     let mut output = Output::default();

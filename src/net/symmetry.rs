@@ -49,7 +49,7 @@ pub fn image(input: &Input, symmetry: Symmetry, image: &mut Input) {
 ///
 /// Panics if `image` or `points` does not have one entry per point.
 pub fn restore(size: BoardSize, symmetry: Symmetry, image: &[f32], points: &mut [f32]) {
-    assert_eq!((image.len(), points.len()), (size.area(), size.area()), "a value for every point");
+    assert_eq!((image.len(), points.len()), (size.area(), size.area()), "one value per point is required");
     let image_size = symmetry.image_size(size);
     for point in size.points() {
         points[index(size, point)] = image[index(image_size, symmetry.apply(size, point))];

@@ -151,7 +151,11 @@ impl<R: BufRead> TokenReader<R> {
         match word.parse::<f64>() {
             // The number must also be above zero as an `f32`.
             Ok(number) if number as f32 > 0.0 && number <= most => Ok(number),
-            _ => Err(self.error(ErrorKind::Number { what, word, wanted: "a reasonable number above zero" })),
+            _ => Err(self.error(ErrorKind::Number {
+                what,
+                word,
+                wanted: "a positive number within the limit",
+            })),
         }
     }
 
@@ -299,7 +303,7 @@ mod tests {
         assert_eq!(kind(tokens.word()), ErrorKind::End);
         tokens.end().unwrap();
         let error = tokens.error(ErrorKind::End).to_string();
-        assert_eq!(error, "conv1, at byte 34 of the unpacked file: the file ends too early");
+        assert_eq!(error, "conv1, at byte 34 of the decompressed file: the file ends too early");
     }
 
     #[test]

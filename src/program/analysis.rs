@@ -14,9 +14,9 @@ use std::process::ExitCode;
 /// Answer questions about positions in KataGo's JSON protocol on standard input and output
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Options may be written with one dash, as KataGo has them: a program that starts
-\"katago analysis -config FILE -model FILE\" starts Kosumi if that one word is
-changed. See docs/analysis-engine.md.
+Options may be written with one dash, as in KataGo. A program that starts
+\"katago analysis -config FILE -model FILE\" starts Kosumi if \"katago\" is replaced
+by \"kosumi\". See docs/analysis-engine.md.
 
 Example, one line of a session:
   {\"id\":\"1\",\"boardXSize\":9,\"boardYSize\":9,\"rules\":\"chinese\",\"moves\":[[\"B\",\"E5\"]],\"maxVisits\":100}")]
@@ -93,7 +93,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let network = arguments.model.load()?.context("the analysis needs a network: leave out --no-model")?;
     let human = arguments.human_model.as_deref().map(|path| arguments.model.load_human(path)).transpose()?;
     if config.settings.engine.network.profile.is_some() && human.is_none() && !network.takes_metadata() {
-        bail!("humanSLProfile is set, but no network knows what people play: -human-model names one");
+        bail!("humanSLProfile is set, but no human-play network is loaded: give one with -human-model");
     }
     let processors = arguments.threads.map_or_else(processors, usize::from);
     let human_name = arguments.human_model.as_ref().map(|path| path.display().to_string());
@@ -109,7 +109,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let share = memory / 2 / server.workers();
     let server = server.with_search_memory(share).quitting_at_once(arguments.quit_without_waiting);
     warn("Started, ready to begin handling requests");
-    server.serve(io::stdin().lock(), io::stdout()).context("cannot go on")
+    server.serve(io::stdin().lock(), io::stdout()).context("the analysis server failed")
 }
 
 fn name_once(what: &str, keys: &[impl AsRef<str>]) {

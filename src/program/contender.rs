@@ -1,6 +1,6 @@
 //! Parsing of an engine of a match on the command line.
 
-use super::gtp::{EngineArguments, HumanArguments};
+use super::gtp::{EngineArguments, HumanPlayArguments};
 use clap::Parser;
 use kosumi_engine::EngineSettings;
 use kosumi_tools::matches::Contender;
@@ -12,7 +12,7 @@ struct BuiltIn {
     #[command(flatten)]
     engine: EngineArguments,
     #[command(flatten)]
-    human: HumanArguments,
+    human: HumanPlayArguments,
 }
 
 /// Memory of a built-in engine whose options do not set it, in MiB.
@@ -122,7 +122,7 @@ mod tests {
         let network = kosumi_net::random::network(&options).unwrap();
         network.write(kosumi_net::Encoding::Binary, std::fs::File::create(&path).unwrap()).unwrap();
         let contender = parse(&format!("builtin:no-model,human-model={},profile=rank_5k", path.display()));
-        assert!(contender.unwrap_err().contains("cannot be used with"), "people do not play by playouts");
+        assert!(contender.unwrap_err().contains("cannot be used with"), "human-like play needs a network");
         let contender = parse(&format!(
             "builtin:human-model={},profile=rank_5k,set=chosenMoveTemperature=0.5",
             path.display()

@@ -17,7 +17,7 @@ use kosumi_net::{BuiltIn, Network, Profile, Rank};
 use kosumi_tools::collections::read_game;
 use kosumi_tools::commands::{Commands, GraphicsKind, Setting};
 use kosumi_tools::ranks::World;
-use kosumi_tools::session::{Autosave, Served, newest, today};
+use kosumi_tools::session::{Autosave, RecordedCommands, newest, today};
 use kosumi_tools::system::wait_until_unread;
 use std::borrow::Cow;
 use std::env;
@@ -37,16 +37,16 @@ Examples:
   kosumi gtp --rules cgos           captures dead stones before it passes
   kosumi gtp --rank 8k              plays like a person of 8 kyu
   kosumi gtp --human-model human.bin.gz --profile rank_5k
-                                    plays what people of 5 kyu play
+                                    plays the moves of people of 5 kyu
   kosumi gtp --autosave games --resume
-                                    goes on with the game that a crash or a power cut interrupted
+                                    resumes the game that a crash or a power cut interrupted
 
 The command kosumi-help lists what the engine understands.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     engine: EngineArguments,
     #[command(flatten)]
-    human: HumanArguments,
+    human: HumanPlayArguments,
     #[command(flatten)]
     katago: KataGoArguments,
     /// Size of the board at the start: 19, or WIDTHxHEIGHT [default: 19]
@@ -78,7 +78,7 @@ pub(super) struct Arguments {
 
 /// Options for human-like play
 #[derive(Debug, Args)]
-pub(super) struct HumanArguments {
+pub(super) struct HumanPlayArguments {
     /// Second network, trained on human games: it predicts the moves of people with the given profile
     #[arg(long, value_name = "FILE", env = "KOSUMI_HUMAN_MODEL", conflicts_with = "no_model")]
     human_model: Option<PathBuf>,
@@ -90,7 +90,7 @@ pub(super) struct HumanArguments {
     profile: Option<Profile>,
 }
 
-impl HumanArguments {
+impl HumanPlayArguments {
     /// Returns the settings for human-like play if a profile is given, otherwise `defaults`.
     pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
         let Some(profile) = self.profile else { return defaults };
@@ -111,7 +111,7 @@ impl HumanArguments {
     ) -> anyhow::Result<Option<Arc<Network>>> {
         let network = self.human_model.as_deref().map(|path| engine.model.load_human(path)).transpose()?;
         if self.profile.is_some() && network.is_none() && !first.is_some_and(Network::takes_metadata) {
-            bail!("a profile is for networks of human play: --human-model names one");
+            bail!("a profile needs a human-play network: give one with --human-model");
         }
         Ok(network)
     }
@@ -236,7 +236,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         };
         let on_loss = move |why: &ClusterError| {
             is_one_gone.store(true, Ordering::Relaxed);
-            warn(&format!("{why}: from here on this process searches alone"));
+            warn(&format!("{why}: this process searches alone from now on"));
         };
         match engine.spread_over(link, placement()?, Box::new(on_loss)) {
             true => warn(&format!("searches with {count} ranks")),
@@ -244,27 +244,27 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         serve(arguments, engine)
     };
-    ranks::take_part(world, link, part).map(Option::unwrap_or_default)
+    ranks::run_rank(world, link, part).map(Option::unwrap_or_default)
 }
 
 /// Returns where the nodes of a search over ranks are stored, read from the environment.
 fn placement() -> anyhow::Result<Placement> {
-    match env::var(PLACEMENT).as_deref() {
+    match env::var(PLACEMENT_VARIABLE).as_deref() {
         Err(_) => Ok(Placement::Auto),
         Ok("hashed") => Ok(Placement::Hashed),
         Ok("central") => Ok(Placement::Central),
-        Ok(other) => bail!("{PLACEMENT} is '{other}'; it can be hashed or central"),
+        Ok(other) => bail!("{PLACEMENT_VARIABLE} is '{other}'; it can be hashed or central"),
     }
 }
 
 /// Environment variable for measurements that sets the placement of nodes.
-const PLACEMENT: &str = "KOSUMI_PLACEMENT";
+const PLACEMENT_VARIABLE: &str = "KOSUMI_PLACEMENT";
 
 /// Builds the engine of the command line. `threads` is the number of threads if no option sets it.
 fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {
     let defaults = EngineSettings { threads, ..EngineSettings::default() };
     let configured = arguments.katago.settings_or(defaults)?;
-    configured.idle.iter().for_each(|note| warn(note));
+    configured.notes.iter().for_each(|note| warn(note));
     let settings = arguments.engine.settings_or(arguments.human.settings_or(configured.settings));
     let settings = EngineSettings { ponder: settings.ponder || arguments.ponder, ..settings };
     let network = arguments.engine.network()?;
@@ -300,12 +300,12 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
     let (name, version) = arguments.compatible.gtp_identity();
     let version = arguments.override_version.clone().map_or(version.into(), Cow::Owned);
     let commands = Commands::new(engine)
-        .called(name, version)
+        .with_identity(name, version)
         .with_live_graphics(arguments.live_graphics, Box::new(draw))
         .with_notes(note)
         .with_date(|| Some(today()));
     super::shell::greet();
-    let mut served = Served::new(commands, autosave, log);
+    let mut served = RecordedCommands::new(commands, autosave, log);
     kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_until_unread)?;
     Ok(())
 }
@@ -319,12 +319,12 @@ fn resume(arguments: &Arguments, engine: &mut Engine) -> anyhow::Result<Option<P
         (Some(None), None) => bail!("--resume needs a file, or the folder of --autosave"),
     };
     let Some((path, record)) = found else {
-        warn("no unfinished game to go on with");
+        warn("no unfinished game to resume");
         return Ok(None);
     };
     let name = path.display();
-    let warnings = engine.restore(&record).with_context(|| format!("cannot go on with {name}"))?;
+    let warnings = engine.restore(&record).with_context(|| format!("cannot resume {name}"))?;
     warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
-    warn(&format!("goes on with {name} after move {}", engine.game().records().len()));
+    warn(&format!("resumes {name} after move {}", engine.game().records().len()));
     Ok(Some(path))
 }

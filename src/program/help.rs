@@ -6,26 +6,27 @@
 use clap::Command;
 
 /// Width of the narrowest terminal that examples must fit, in columns.
-const NARROW: usize = 80;
+const MAX_EXAMPLE_WIDTH: usize = 80;
 
 /// Indentation of the continuation lines of an example.
 const INDENT: &str = "      ";
 
 /// Formats the help texts of a command and of all its subcommands.
-pub(super) fn tidied(command: Command) -> Command {
+pub(super) fn formatted(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
-    let mut command = names.into_iter().fold(command, |command, name| command.mut_subcommand(name, tidied));
+    let mut command =
+        names.into_iter().fold(command, |command, name| command.mut_subcommand(name, formatted));
     if let Some(text) = command.get_after_help().map(ToString::to_string) {
-        command = command.after_help(tidy(&text));
+        command = command.after_help(format_text(&text));
     }
     if let Some(text) = command.get_after_long_help().map(ToString::to_string) {
-        command = command.after_long_help(tidy(&text));
+        command = command.after_long_help(format_text(&text));
     }
     command
 }
 
 /// Joins each paragraph into one line, and breaks examples that are too long.
-fn tidy(text: &str) -> String {
+fn format_text(text: &str) -> String {
     let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
     let mut lines: Vec<String> = Vec::new();
     let mut goes_on = false;
@@ -35,8 +36,8 @@ fn tidy(text: &str) -> String {
                 last.push(' ');
                 last.push_str(line);
             }
-        } else if line.starts_with(' ') && line.chars().count() > NARROW {
-            lines.extend(narrow(line));
+        } else if line.starts_with(' ') && line.chars().count() > MAX_EXAMPLE_WIDTH {
+            lines.extend(break_example(line));
         } else {
             lines.push(line.to_owned());
         }
@@ -47,7 +48,7 @@ fn tidy(text: &str) -> String {
 }
 
 /// Breaks a long line. A command is broken between options and its explanation goes below it. Other lines are wrapped.
-fn narrow(line: &str) -> Vec<String> {
+fn break_example(line: &str) -> Vec<String> {
     let begin = line.len() - line.trim_start().len();
     let (example, explanation) = match line[begin..].find("  ") {
         Some(gap) => (&line[begin..begin + gap], line[begin + gap..].trim()),
@@ -57,7 +58,7 @@ fn narrow(line: &str) -> Vec<String> {
     // A line that continues a command begins with an option.
     if !example.starts_with("kosumi ") && !example.starts_with("--") {
         return match explanation {
-            "" if begin < NARROW / 2 => wrapped(example, indent, indent),
+            "" if begin < MAX_EXAMPLE_WIDTH / 2 => wrapped(example, indent, indent),
             "" => wrapped(example, INDENT, INDENT),
             _ => [vec![format!("{indent}{example}")], wrapped(explanation, INDENT, INDENT)].concat(),
         };
@@ -67,12 +68,12 @@ fn narrow(line: &str) -> Vec<String> {
         None => (example, false),
     };
     let mut lines = vec![String::new()];
-    for unit in units(example) {
+    for unit in split_at_options(example) {
         let last = lines.len() - 1;
         let is_first = lines[last].is_empty();
         if is_first {
             lines[last] = format!("{indent}{unit}");
-        } else if lines[last].chars().count() + 1 + unit.chars().count() > NARROW - 2 {
+        } else if lines[last].chars().count() + 1 + unit.chars().count() > MAX_EXAMPLE_WIDTH - 2 {
             lines[last].push_str(" \\");
             lines.push(format!("{INDENT}{unit}"));
         } else {
@@ -91,7 +92,7 @@ fn narrow(line: &str) -> Vec<String> {
 
 /// Splits a command into parts between which a line may end. An option stays with its value, and quoted words stay
 /// together.
-fn units(command: &str) -> Vec<String> {
+fn split_at_options(command: &str) -> Vec<String> {
     let mut units: Vec<String> = Vec::new();
     let mut quote = None;
     let mut takes_value = false;
@@ -116,7 +117,7 @@ fn units(command: &str) -> Vec<String> {
     units
 }
 
-/// Wraps words into lines of at most [`NARROW`] columns.
+/// Wraps words into lines of at most [`MAX_EXAMPLE_WIDTH`] columns.
 fn wrapped(text: &str, first: &str, others: &str) -> Vec<String> {
     let mut lines = vec![first.to_owned()];
     let mut is_empty = true;
@@ -124,7 +125,7 @@ fn wrapped(text: &str, first: &str, others: &str) -> Vec<String> {
         let last = lines.len() - 1;
         if is_empty {
             lines[last].push_str(word);
-        } else if lines[last].chars().count() + 1 + word.chars().count() > NARROW {
+        } else if lines[last].chars().count() + 1 + word.chars().count() > MAX_EXAMPLE_WIDTH {
             lines.push(format!("{others}{word}"));
         } else {
             lines[last].push(' ');
@@ -142,27 +143,30 @@ mod tests {
     #[test]
     fn paragraphs_are_joined_and_examples_are_not() {
         let text = "One two\nthree.\n\nExamples:\n  kosumi x     does\n  kosumi y\nmore";
-        assert_eq!(tidy(text), "One two three.\n\nExamples:\n  kosumi x     does\n  kosumi y\nmore");
+        assert_eq!(format_text(text), "One two three.\n\nExamples:\n  kosumi x     does\n  kosumi y\nmore");
     }
 
     #[test]
     fn long_examples_have_their_explanation_below() {
         let long = format!("  kosumi {}    what it does", "--option value ".repeat(4).trim());
-        let told = tidy(&long);
+        let told = format_text(&long);
         assert!(told.lines().count() == 2 && told.ends_with("\n      what it does"), "{told}");
         let command = format!("  kosumi {}", "--option value ".repeat(9).trim());
-        let broken = tidy(&command);
-        assert!(broken.lines().all(|line| line.chars().count() <= NARROW), "{broken}");
+        let broken = format_text(&command);
+        assert!(broken.lines().all(|line| line.chars().count() <= MAX_EXAMPLE_WIDTH), "{broken}");
         assert_eq!(broken.replace(" \\\n      ", " "), command);
     }
 
     #[test]
-    fn an_explanation_alone_is_no_command() {
-        let told = tidy(&format!("  kosumi x\n{}{}", " ".repeat(40), "word ".repeat(12).trim()));
-        assert!(!told.contains('\\') && told.lines().all(|line| line.chars().count() <= NARROW), "{told}");
+    fn an_explanation_without_a_command_is_wrapped() {
+        let told = format_text(&format!("  kosumi x\n{}{}", " ".repeat(40), "word ".repeat(12).trim()));
+        assert!(
+            !told.contains('\\') && told.lines().all(|line| line.chars().count() <= MAX_EXAMPLE_WIDTH),
+            "{told}"
+        );
         let long =
             format!("  kosumi match --engine 'other --option {}' --jobs 2 --log x.jsonl \\", "x".repeat(20));
-        let told = tidy(&long);
+        let told = format_text(&long);
         assert!(
             told.contains("'other --option xxxxxxxxxxxxxxxxxxxx'") && !told.contains("--jobs \\"),
             "{told}"

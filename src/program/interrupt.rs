@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Errors
 ///
 /// Returns an error if the signal handler cannot be installed.
-pub(super) fn flag() -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn install_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
     ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed)).context("cannot wait for ^C")?;

@@ -30,7 +30,7 @@ pub(super) struct Configured {
     /// Size of the board at the start, if the configuration sets it.
     pub(super) size: Option<BoardSize>,
     /// Notes about keys that have no effect, with the reason.
-    pub(super) idle: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 impl KataGoArguments {
@@ -52,7 +52,7 @@ impl KataGoArguments {
 }
 
 /// Keys of logging and chat that are ignored without a note, besides those that the analysis engine ignores.
-const OTHERS: &[&str] = &[
+const IGNORED_KEYS: &[&str] = &[
     "logAllGTPCommunication",
     "logSearchInfoForChosenMove",
     "startupPrintMessageToStderr",
@@ -73,7 +73,7 @@ const RULES: &[(&str, &str)] = &[
 ];
 
 fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Configured> {
-    let mut found = Configured { settings: defaults, size: None, idle: Vec::new() };
+    let mut found = Configured { settings: defaults, size: None, notes: Vec::new() };
     // `allowResignation` takes effect whether it stands before or behind `resignThreshold`.
     let mut resigns = true;
     for (key, value) in entries.iter() {
@@ -102,7 +102,7 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
             _ if Setting::is_known(key) => {
                 Setting::parse(&format!("{key}={value}")).map_err(wrong)?.apply(&mut found.settings);
             }
-            _ if OTHERS.contains(&key) || is_of_no_concern(key) => {}
+            _ if IGNORED_KEYS.contains(&key) || is_of_no_concern(key) => {}
             _ => {
                 let known = match parameters::find(key) {
                     Some(parameter) => {
@@ -114,8 +114,8 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
                     None => "unknown, and not used",
                 };
                 let note = format!("key '{key}' of the configuration is {known}");
-                if !found.idle.contains(&note) {
-                    found.idle.push(note);
+                if !found.notes.contains(&note) {
+                    found.notes.push(note);
                 }
             }
         }
@@ -130,7 +130,7 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
 }
 
 /// Options that KataGo accepts with one dash, by command.
-const WITH_ONE_DASH: &[(&str, &[&str])] = &[
+const ONE_DASH_OPTIONS: &[(&str, &[&str])] = &[
     (
         "analysis",
         &[
@@ -148,7 +148,7 @@ const WITH_ONE_DASH: &[(&str, &[&str])] = &[
 
 /// Adds a second dash to KataGo's options on a command line.
 pub(super) fn with_two_dashes(words: Vec<OsString>) -> Vec<OsString> {
-    let known = WITH_ONE_DASH.iter().find(|(command, _)| words.get(1).is_some_and(|word| word == command));
+    let known = ONE_DASH_OPTIONS.iter().find(|(command, _)| words.get(1).is_some_and(|word| word == command));
     let Some((_, names)) = known else { return words };
     let second = |word: OsString| {
         let is_known = word
@@ -204,11 +204,11 @@ mod tests {
             "'chosenMovePrune' of the configuration is known, but",
             "'fooBar' of the configuration is unknown",
         ];
-        assert_eq!(found.idle.len(), 2, "{:?}", found.idle);
+        assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
         assert!(
-            found.idle.iter().zip(wanted).all(|(found, wanted)| found.contains(wanted)),
+            found.notes.iter().zip(wanted).all(|(found, wanted)| found.contains(wanted)),
             "{:?}",
-            found.idle
+            found.notes
         );
     }
 

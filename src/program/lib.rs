@@ -1,4 +1,5 @@
-//! Command line: arguments, progress and output. Each command has a file of its own. The work is done in other modules.
+//! The command line: arguments, progress and output. Each command has a module of its own. The work is done in other
+//! crates.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
 mod analysis;
@@ -87,29 +88,29 @@ enum Subcommands {
 
 /// Builds the command line, with help texts formatted for every width.
 fn command() -> clap::Command {
-    help::tidied(with_names_of_sizes(Cli::command()))
+    help::formatted(with_size_aliases(Cli::command()))
 }
 
 /// Names of the option for the board size. Each command shows the most fitting name and accepts the other ones, too.
-const NAMES_OF_SIZES: [&str; 3] = ["boardsize", "size", "sizes"];
+const SIZE_OPTION_NAMES: [&str; 3] = ["boardsize", "size", "sizes"];
 
 /// Adds all names of the board size option to a command and its subcommands.
-fn with_names_of_sizes(command: clap::Command) -> clap::Command {
+fn with_size_aliases(command: clap::Command) -> clap::Command {
     let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
     let command =
-        names.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_names_of_sizes));
+        names.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_size_aliases));
     command.mut_args(|argument| {
         let own = argument.get_long().map(str::to_owned);
-        if own.as_deref().is_none_or(|own| !NAMES_OF_SIZES.contains(&own)) {
+        if own.as_deref().is_none_or(|own| !SIZE_OPTION_NAMES.contains(&own)) {
             return argument;
         }
-        let others = NAMES_OF_SIZES.into_iter().filter(|name| own.as_deref() != Some(name));
+        let others = SIZE_OPTION_NAMES.into_iter().filter(|name| own.as_deref() != Some(name));
         argument.visible_aliases(others.collect::<Vec<_>>())
     })
 }
 
 /// Expands abbreviations on the command line: a game record alone is reviewed, and KataGo's options may have one dash.
-fn expanded(words: Vec<OsString>) -> Vec<OsString> {
+fn expand_arguments(words: Vec<OsString>) -> Vec<OsString> {
     shell::with_review(katago::with_two_dashes(words))
 }
 
@@ -120,14 +121,15 @@ fn expanded(words: Vec<OsString>) -> Vec<OsString> {
 ///
 /// Returns the error message of the command line parser.
 pub fn check(words: Vec<OsString>) -> Result<(), String> {
-    let matches = command().try_get_matches_from(expanded(words)).map_err(|error| error.to_string())?;
+    let matches =
+        command().try_get_matches_from(expand_arguments(words)).map_err(|error| error.to_string())?;
     Cli::from_arg_matches(&matches).map(drop).map_err(|error| error.to_string())
 }
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let has_own_console = has_own_console() && io::stdin().is_terminal();
-    let words = expanded(std::env::args_os().collect());
+    let words = expand_arguments(std::env::args_os().collect());
     let code = run(if has_own_console { shell::with_play(words) } else { words });
     if has_own_console {
         shell::wait_for_enter();
@@ -151,7 +153,7 @@ fn run(words: Vec<OsString>) -> ExitCode {
                 | Subcommands::Sgf(_)
         )
     );
-    if works_alone && let Err(error) = ranks::refuse_many() {
+    if works_alone && let Err(error) = ranks::refuse_mpi() {
         return failure(&error);
     }
     let result = match cli.command {
@@ -213,11 +215,11 @@ mod tests {
             let mut found = 0;
             for argument in command.get_arguments() {
                 let own = argument.get_long().unwrap_or_default();
-                if NAMES_OF_SIZES.contains(&own) {
+                if SIZE_OPTION_NAMES.contains(&own) {
                     let mut names = argument.get_all_aliases().unwrap_or_default();
                     names.push(own);
                     names.sort_unstable();
-                    assert_eq!(names, NAMES_OF_SIZES, "{path}");
+                    assert_eq!(names, SIZE_OPTION_NAMES, "{path}");
                     found += 1;
                 }
             }
@@ -225,7 +227,7 @@ mod tests {
             found + below.map(|it| check(it, &format!("{path} {}", it.get_name()))).sum::<usize>()
         }
         assert!(check(&command(), "kosumi") >= 7);
-        for name in NAMES_OF_SIZES {
+        for name in SIZE_OPTION_NAMES {
             let name = format!("--{name}");
             for words in [
                 &["kosumi", &name, "9"][..],

@@ -10,8 +10,8 @@ use kosumi_go::board::BoardSize;
 use kosumi_go::rules::Rules;
 use kosumi_tools::files::{check_target, relative, write_atomically};
 use kosumi_tools::matches::{
-    self, Conditions, Contender, Control, DeadStones, GameBoard, GameRecord, Match, Observer, Openings,
-    Opinions, Source, Storage, Summary, parse_clock,
+    self, Conditions, Contender, Control, DeadStones, EvaluationComments, GameBoard, GameRecord, Match,
+    MatchObserver, Openings, Source, Storage, Summary, parse_clock,
 };
 use kosumi_tools::ranks::World;
 use kosumi_tools::statistics::Sprt;
@@ -31,24 +31,24 @@ use std::time::Duration;
 #[command(after_long_help = "\
 Engines:
   builtin                        Kosumi in this process; one thread, 128 MiB
-  builtin:playouts=500,tree      the same with options of 'kosumi gtp', without dashes; human-model=FILE
-                                 and profile=rank_5k are such options, too
+  builtin:playouts=500,tree      with options of 'kosumi gtp', without dashes, also human-model=FILE
+                                 and profile=rank_5k
   \"gnugo --mode gtp --level 10\"  any GTP engine as a child process; no shell is involved
-Engines that know kata-set-rules are told the rules; others have to be started with them.
+Engines that support kata-set-rules get the rules by this command; others must be started with them.
 
-Forfeits: an illegal move, the refusal of a legal one, an answer that is no move, too much time, or the end of \
-the process loses the game. These losses are counted separately, and the engine is started anew. A game that cannot \
-even begin (an engine does not start, or refuses board, komi, clock or opening) is annulled and tried again; after \
-three attempts the match stops.
+Forfeits: an engine loses the game if it plays an illegal move, refuses a legal one, answers with \
+something else than a move, exceeds its time or exits. Forfeits are counted separately, and the \
+engine is restarted. A game that cannot begin (an engine does not start, or refuses board, komi, \
+clock or opening) is annulled and repeated; the match stops after three attempts.
 
 Dead stones: under rules without removal (cgos, tromp-taylor) all stones count. Otherwise those that both engines list \
 as dead are removed; where they differ, Kosumi judges by playouts, and the record says so.
 
-Stopping: ^C lets the games that are being played come to their end and counts them, as --sprt does: with several \
-games at a time, dropping them would favour the results of short games. A second ^C gives them up. With --log, even \
-'kill -9' loses nothing but the games being played: the same command line with --resume goes on.
+Stopping: after ^C, and after an --sprt verdict, games in progress are finished and counted, because \
+dropping them would favour the results of short games. A second ^C aborts them. With --log, even \
+'kill -9' loses only the games in progress: the same command line with --resume continues the match.
 
-Exit code: 0 the match is complete, or the SPRT has come to a verdict; 1 something failed; 2 the command line is \
+Exit code: 0 the match is complete, or the SPRT has reached a verdict; 1 something failed; 2 the command line is \
 wrong; 130 interrupted before the end.
 
 Examples:
@@ -122,8 +122,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = DeadStones::Agreed, help_heading = "Games")]
     dead: DeadStones,
     /// Engines whose win rate, score and expected moves are written as comments into the game records
-    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = Opinions::Builtin, help_heading = "Games")]
-    opinions: Opinions,
+    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = EvaluationComments::Builtin, help_heading = "Games")]
+    opinions: EvaluationComments,
 
     /// Stop as soon as the results of game pairs favour one of two Elo differences clearly: 0,10, or with error rates
     /// 0,10,0.05,0.05
@@ -187,7 +187,7 @@ impl Arguments {
             rules: self.rules,
             time: self.clock.or(self.time.map(|time| TimeControl::PerMove { time })),
             margin: self.margin,
-            patience: self.patience,
+            unclocked_move_time: self.patience,
             source,
             seed: self.seed,
             handicap,
@@ -210,7 +210,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     };
-    Ok(ranks::take_part(world, link, part)?.unwrap_or(ExitCode::SUCCESS))
+    Ok(ranks::run_rank(world, link, part)?.unwrap_or(ExitCode::SUCCESS))
 }
 
 /// Plays the match of the command line on this rank and, if there are other ranks, on them.
@@ -226,12 +226,12 @@ fn play(arguments: &Arguments, others: Option<(RankLink, Arc<AtomicBool>)>) -> a
     let mut playing = Match::open(conditions, arguments.games, &storage, control)?;
     if let (missing @ 1.., Some(folder)) = (playing.records_missing(), &arguments.sgf) {
         let folder = folder.display();
-        writeln!(io::stderr(), "kosumi: {missing} games of the log have no record in {folder}")?;
+        writeln!(io::stderr(), "kosumi: {missing} games of the log have no game record in {folder}")?;
     }
     let over = playing.summary().games.len() as u64;
     let bar = progress::bar_from(over, arguments.games.into(), progress::WIDE);
     let (link, is_one_gone) = others.unzip();
-    let mut shown = Shown { bar, is_one_gone: is_one_gone.unwrap_or_default() };
+    let mut shown = MatchProgress { bar, is_one_gone: is_one_gone.unwrap_or_default() };
     playing.play_with(arguments.jobs, link, &mut shown)?;
     shown.bar.finish_and_clear();
 
@@ -253,13 +253,13 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// Progress of a match: a line per game on the standard output and, on a terminal, a bar on the standard error.
-struct Shown {
+struct MatchProgress {
     bar: ProgressBar,
     /// Set when another rank is lost.
     is_one_gone: Arc<AtomicBool>,
 }
 
-impl Shown {
+impl MatchProgress {
     fn line(&self, line: &str) -> anyhow::Result<()> {
         self.bar.suspend(|| {
             let mut out = io::stdout().lock();
@@ -270,9 +270,9 @@ impl Shown {
     }
 }
 
-impl Observer for Shown {
+impl MatchObserver for MatchProgress {
     fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()> {
-        let standing = summary.standing();
+        let standing = summary.status_line();
         self.bar.set_position(summary.games.len() as u64);
         self.bar.set_message(standing.clone());
         if self.bar.is_hidden() {
@@ -303,7 +303,7 @@ fn catch_interrupts(control: &Arc<Control>) -> anyhow::Result<()> {
         } else {
             let _ = writeln!(
                 io::stderr(),
-                "\ninterrupted: the games being played are finished first; ^C again gives them up"
+                "\ninterrupted: games in progress are finished first; ^C again aborts them"
             );
         }
     };

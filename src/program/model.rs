@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
 /// Name of a network file in the folder of the program that is loaded by default.
-const BESIDE: &str = "kosumi.bin.gz";
+const DEFAULT_FILE_NAME: &str = "kosumi.bin.gz";
 
 /// Environment variable with the path of a network.
-const VARIABLE: &str = "KOSUMI_MODEL";
+const MODEL_VARIABLE: &str = "KOSUMI_MODEL";
 
 /// Options of the network
 #[derive(Clone, Debug, Args)]
@@ -53,7 +53,7 @@ impl ModelArguments {
     fn file(&self) -> Option<PathBuf> {
         match self.network {
             Some(_) => None,
-            None => self.model.clone().or_else(of_the_environment).or_else(beside_the_program),
+            None => self.model.clone().or_else(model_from_environment).or_else(model_beside_program),
         }
     }
 
@@ -106,7 +106,7 @@ impl ModelArguments {
         let network = load(path, options::arithmetic(self.kernel, self.precision)?)?;
         ensure!(
             network.takes_metadata(),
-            "{}: not a network of human play, which is told who plays",
+            "{}: not a human-play network (it has no metadata input)",
             path.display()
         );
         Ok(network)
@@ -116,22 +116,22 @@ impl ModelArguments {
 fn built_in(which: BuiltIn) -> anyhow::Result<Arc<Network>> {
     // No path contains a NUL, so the name cannot collide with a file.
     let name = PathBuf::from(format!("\0{}", which.name()));
-    shared(&name, || Network::built_in(which).context("the built-in network"))
+    load_shared(&name, || Network::built_in(which).context("the built-in network"))
 }
 
-fn of_the_environment() -> Option<PathBuf> {
-    std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
+fn model_from_environment() -> Option<PathBuf> {
+    std::env::var_os(MODEL_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-fn beside_the_program() -> Option<PathBuf> {
-    let path = std::env::current_exe().ok()?.parent()?.join(BESIDE);
+fn model_beside_program() -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?.parent()?.join(DEFAULT_FILE_NAME);
     path.is_file().then_some(path)
 }
 
 /// Reads a network and evaluates one position, so that a network with broken weights is refused here instead of during
 /// a game. The weights prepared for this evaluation are reused later.
 pub(super) fn load(path: &Path, arithmetic: ArithmeticChoice) -> anyhow::Result<Arc<Network>> {
-    let network = shared(path, || Network::open(path).with_context(|| format!("{}", path.display())))?;
+    let network = load_shared(path, || Network::open(path).with_context(|| format!("{}", path.display())))?;
     let mut input = Input::zero(5, 5);
     input.spatial.iter_mut().step_by(kosumi_net::SPATIAL_FEATURES).for_each(|on_board| *on_board = 1.0);
     let mut forward = Forward::shared(&network, arithmetic);
@@ -140,7 +140,7 @@ pub(super) fn load(path: &Path, arithmetic: ArithmeticChoice) -> anyhow::Result<
 }
 
 /// Returns the network of a file. Engines of a match that use the same file share it.
-fn shared(path: &Path, read: impl FnOnce() -> anyhow::Result<Network>) -> anyhow::Result<Arc<Network>> {
+fn load_shared(path: &Path, read: impl FnOnce() -> anyhow::Result<Network>) -> anyhow::Result<Arc<Network>> {
     /// Path of a file, its modification time, and its network.
     type Open = (PathBuf, Option<SystemTime>, Weak<Network>);
     static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
@@ -165,7 +165,7 @@ mod tests {
     use kosumi_net::random;
 
     #[test]
-    fn a_reason_is_told_once() {
+    fn an_error_message_contains_its_cause_once() {
         let error = load(Path::new("/no/such/file.bin.gz"), ArithmeticChoice::default()).unwrap_err();
         let text = format!("{error:#}");
         let why = std::fs::File::open("/no/such/file.bin.gz").unwrap_err().to_string();

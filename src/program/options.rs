@@ -59,7 +59,7 @@ pub(super) fn arithmetic(
 }
 
 /// Returns all available combinations that match the kernel and the precision, where they are given.
-pub(super) fn arithmetics(
+pub(super) fn available_arithmetics(
     kernel: Option<Kernel>,
     precision: Option<PrecisionChoice>,
 ) -> anyhow::Result<Vec<Arithmetic>> {
@@ -71,7 +71,7 @@ pub(super) fn arithmetics(
         None => Arithmetic::available(),
     };
     all.retain(|it| precision.is_none_or(|precision| it.precision == precision));
-    anyhow::ensure!(!all.is_empty(), "no kernel computes so");
+    anyhow::ensure!(!all.is_empty(), "no available kernel matches");
     Ok(all)
 }
 

@@ -8,7 +8,7 @@ use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::BoardSize;
 use kosumi_go::rules::Rules;
 use kosumi_net::BuiltIn;
-use kosumi_tools::browser::{self, FirstGame, MakeEngine, Purpose, Setup};
+use kosumi_tools::browser::{self, EnginePurpose, InitialTable, MakeEngine, ServerSettings};
 use kosumi_tools::session::today;
 use std::fs;
 use std::io::{self, Write};
@@ -37,7 +37,7 @@ pub(super) struct ServerArguments {
 
 /// Options of the engine of the page
 #[derive(Debug, Args)]
-pub(super) struct BehindArguments {
+pub(super) struct PageEngineArguments {
     /// Number of search threads [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -54,13 +54,13 @@ pub(super) struct BehindArguments {
 /// Play on a board in the browser
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Starts a server that only this machine can reach, and opens the browser. What is played there is saved when you say so,
-by the browser, as SGF. Ctrl-C ends it.
+Starts a server that only this machine can reach, and opens the browser. The
+browser saves a game as SGF when you ask for it. Ctrl-C stops the server.
 
 Examples:
   kosumi play                                   a board of 9x9
   kosumi play --boardsize 19                    a large one
-  kosumi play game.sgf                          goes on with a game
+  kosumi play game.sgf                          continues a game
   kosumi play --engine \"gnugo --mode gtp\"       another engine to choose as a player
   kosumi play --no-open --port 8123             prints the address alone")]
 pub(super) struct Arguments {
@@ -85,7 +85,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     server: ServerArguments,
     #[command(flatten)]
-    behind: BehindArguments,
+    behind: PageEngineArguments,
 }
 
 /// Parses a secret that can be part of an address.
@@ -97,12 +97,17 @@ fn token(text: &str) -> Result<String, String> {
 
 impl ServerArguments {
     /// Returns the setup of the server. `make` creates its engines.
-    pub(super) fn setup(&self, make: MakeEngine) -> Setup {
-        Setup { address: SocketAddr::new(self.listen, self.port), token: self.token.clone(), make, today }
+    pub(super) fn setup(&self, make: MakeEngine) -> ServerSettings {
+        ServerSettings {
+            address: SocketAddr::new(self.listen, self.port),
+            token: self.token.clone(),
+            make,
+            today,
+        }
     }
 
     /// Prints the address of the page and opens it in the browser.
-    pub(super) fn tell(&self, url: &str, once: &str) {
+    pub(super) fn announce(&self, url: &str, once: &str) {
         // The server runs even if the standard output is closed.
         let _ = writeln!(io::stdout(), "{url}");
         let _ = io::stdout().flush();
@@ -112,7 +117,7 @@ impl ServerArguments {
     }
 }
 
-impl BehindArguments {
+impl PageEngineArguments {
     /// Returns the function that creates the engines of the page.
     ///
     /// # Errors
@@ -136,8 +141,8 @@ impl BehindArguments {
         let for_best = settings.memory_mebibytes.saturating_sub(for_levels).max(1);
         Ok(Arc::new(move |purpose| {
             let (network, memory_mebibytes) = match purpose {
-                Purpose::Best => (&best, for_best),
-                Purpose::Level => (&of_levels, for_levels),
+                EnginePurpose::Best => (&best, for_best),
+                EnginePurpose::Level => (&of_levels, for_levels),
             };
             Engine::with_network(EngineSettings { memory_mebibytes, ..settings }, network.clone())
         }))
@@ -153,7 +158,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         None => None,
     };
-    let first = FirstGame {
+    let first = InitialTable {
         size: arguments.boardsize,
         rules: arguments.rules,
         komi: arguments.komi.unwrap_or(arguments.rules.usual_komi()),
@@ -163,7 +168,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let make = arguments.behind.engine(arguments.rules)?;
     let server = &arguments.server;
-    browser::play(server.setup(make), &first, &mut |url, once| server.tell(url, once))?;
+    browser::play(server.setup(make), &first, &mut |url, once| server.announce(url, once))?;
     Ok(())
 }
 

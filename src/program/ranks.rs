@@ -15,7 +15,7 @@ use std::thread;
 ///
 /// Returns the error of rank 0. Other ranks only print their errors: a rank that exits with a failure ends all ranks,
 /// and rank 0 may be able to continue without it.
-pub(super) fn take_part<T>(
+pub(super) fn run_rank<T>(
     world: World,
     link: RankLink,
     part: impl FnOnce(RankLink, Option<Arc<AtomicBool>>) -> anyhow::Result<T>,
@@ -47,7 +47,7 @@ pub(super) fn check_processors(rank: usize, threads: usize) {
     let processors = thread::available_parallelism().map_or(threads, usize::from);
     if threads > processors {
         warn(&format!(
-            "rank {rank} has {threads} threads on {processors} processors; mpirun --bind-to none gives it all of its machine"
+            "rank {rank} has {threads} threads on {processors} processors; mpirun --bind-to none lets it use the whole machine"
         ));
     }
 }
@@ -58,12 +58,12 @@ pub(super) fn check_processors(rank: usize, threads: usize) {
 /// # Errors
 ///
 /// Returns the error of rank 0.
-pub(super) fn spread<T>(
+pub(super) fn run_distributed<T>(
     piece: &'static str,
     run: impl FnOnce(RankPart) -> anyhow::Result<T>,
 ) -> anyhow::Result<Option<T>> {
     let Some((world, link)) = World::join()? else { return run(RankPart::Alone).map(Some) };
-    take_part(world, link, |link, is_one_gone| {
+    run_rank(world, link, |link, is_one_gone| {
         let Some(is_one_gone) = is_one_gone else { return run(RankPart::Other(link)) };
         let on_loss = move |rank: usize, pieces: usize| {
             is_one_gone.store(true, Ordering::Relaxed);
@@ -88,11 +88,11 @@ pub(super) fn threads(part: &RankPart, wanted: Option<usize>) -> usize {
 /// # Errors
 ///
 /// Returns an error if this process is one of several MPI ranks.
-pub(super) fn refuse_many() -> anyhow::Result<()> {
+pub(super) fn refuse_mpi() -> anyhow::Result<()> {
     if cfg!(feature = "mpi") && is_rank() {
         let (name, off) = DISABLE_RANKS;
         bail!(
-            "this command is not spread over ranks: start it once; with {name}={off} every process works by itself"
+            "this command does not support MPI: start it once, or set {name}={off} for independent processes"
         );
     }
     Ok(())
@@ -101,11 +101,11 @@ pub(super) fn refuse_many() -> anyhow::Result<()> {
 /// Warns that a rank is lost. `pieces` is the number of pieces of work that it had, and `piece` the name of one.
 pub(super) fn note_loss(rank: usize, pieces: usize, piece: &str) {
     let pieces = match pieces {
-        0 => "it had nothing to do".to_owned(),
-        1 => format!("its {piece} is given to another"),
-        _ => format!("its {pieces} {piece}s are given to others"),
+        0 => "it had no work".to_owned(),
+        1 => format!("its {piece} is reassigned"),
+        _ => format!("its {pieces} {piece}s are reassigned"),
     };
-    warn(&format!("rank {rank} is gone: {pieces}"));
+    warn(&format!("rank {rank} is lost: {pieces}"));
 }
 
 /// Writes a warning to the standard error.

@@ -9,7 +9,7 @@ use kosumi_engine::{Engine, EngineSettings};
 use kosumi_net::Network;
 use kosumi_tools::commands::Commands;
 use kosumi_tools::files::{check_target, read_text, write_atomically};
-use kosumi_tools::players::{Children, Engines, Threads};
+use kosumi_tools::players::{ChildEngines, Engines, InProcessEngines};
 use kosumi_tools::ranks::RankPart;
 use kosumi_tools::regress::{
     Comparison, EngineInfo, FORMAT, Matching, Options, Outcome, OutcomeCounts, Report, RunResult, Suite,
@@ -28,18 +28,21 @@ use std::time::{Duration, Instant};
 /// gogui-regress.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without --engine the tests are taken by Kosumi itself, with one thread and 1000 playouts a move (100 with a network)
-unless the options say otherwise: with one thread and a fixed number of playouts or visits, results repeat exactly.
+Without --engine Kosumi itself runs the tests, with one thread and 1000
+playouts a move (100 with a network) unless the options say otherwise: with one
+thread and a fixed number of playouts or visits, results repeat exactly.
 
-Each suite gets a fresh engine, which runs in the suite's folder. To use all processors, suites are split where a new
-position begins (loadsgf, boardsize, clear_board); what outlives positions, such as komi, is replayed. --whole
-switches that off, for engines whose answers depend on what they were asked before.
+Each suite gets a fresh engine, which runs in the suite's folder. To use all
+processors, suites are split where a new position begins (loadsgf, boardsize,
+clear_board); settings that outlive a position, such as komi, are replayed.
+--whole disables this, for engines whose answers depend on earlier commands.
 
-Outcomes: pass and fail are as expected, FAIL and PASS are not. A command that the engine does not know is
-'unsupported', not a wrong answer.
+Outcomes: pass and fail are as expected, FAIL and PASS are not. A command that
+the engine does not know is 'unsupported', not a wrong answer.
 
-Exit code: 0 all as expected; 1 unexpected failures; 2 errors: the engine crashed or took too long, refused a set-up
-command or does not know a test's command, or the command line or a suite is not in order.
+Exit code: 0 all as expected; 1 unexpected failures; 2 errors: the engine
+crashed or took too long, refused a set-up command or does not know a test's
+command, or the command line or a suite is not in order.
 
 Examples:
   kosumi regress nngs.tst strategy.tst --html report.html
@@ -106,20 +109,20 @@ const NETWORK_PLAYOUTS: u32 = 100;
 const MEMORY_MEBIBYTES: usize = 64;
 
 /// Exit codes.
-const AS_EXPECTED: u8 = 0;
+const EXIT_EXPECTED: u8 = 0;
 const UNEXPECTED: u8 = 1;
-const BROKEN: u8 = 2;
+const EXIT_ERROR: u8 = 2;
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let outcome = ranks::spread("part of a suite", |part| try_run(arguments, part));
-    match outcome.map(|code| code.unwrap_or(AS_EXPECTED)) {
+    let outcome = ranks::run_distributed("part of a suite", |part| try_run(arguments, part));
+    match outcome.map(|code| code.unwrap_or(EXIT_EXPECTED)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             // If the standard error is closed, the exit code still reports the failure.
             if !super::is_broken_pipe(&error) {
                 let _ = writeln!(io::stderr(), "kosumi: {error:#}");
             }
-            ExitCode::from(BROKEN)
+            ExitCode::from(EXIT_ERROR)
         }
     }
 }
@@ -131,7 +134,7 @@ fn try_run(arguments: &Arguments, part: RankPart) -> anyhow::Result<u8> {
         if !arguments.suites.iter().any(is_run) {
             play_suites(arguments, &arguments.suites, part)?;
         }
-        return Ok(AS_EXPECTED);
+        return Ok(EXIT_EXPECTED);
     }
     // Errors in this file should appear before the tests are run.
     let old = match &arguments.compare {
@@ -171,11 +174,11 @@ fn try_run(arguments: &Arguments, part: RankPart) -> anyhow::Result<u8> {
 fn exit_code(tally: &OutcomeCounts, fail_on_pass: bool, ignore_unsupported: bool) -> u8 {
     let unsupported = if ignore_unsupported { 0 } else { tally.unsupported };
     if tally.errors + tally.other_errors + unsupported > 0 {
-        BROKEN
+        EXIT_ERROR
     } else if tally.fail > 0 || (fail_on_pass && tally.unexpected_pass > 0) {
         UNEXPECTED
     } else {
-        AS_EXPECTED
+        EXIT_EXPECTED
     }
 }
 
@@ -198,7 +201,7 @@ fn play_suites(arguments: &Arguments, names: &[String], part: RankPart) -> anyho
     let processors = ranks::threads(&part, None);
     let (engines, command, threads): (Box<dyn Engines>, String, usize) = match &arguments.engine {
         Some(line) => {
-            let children = Children::new(line).map_err(anyhow::Error::msg)?;
+            let children = ChildEngines::new(line).map_err(anyhow::Error::msg)?;
             (Box::new(children), line.clone(), 1)
         }
         None => {
@@ -208,7 +211,7 @@ fn play_suites(arguments: &Arguments, names: &[String], part: RankPart) -> anyho
             let make = move |folder: &Path| {
                 Commands::new(Engine::with_network(settings, network.clone())).in_folder(folder)
             };
-            (Box::new(Threads { make }), about, settings.threads)
+            (Box::new(InProcessEngines { make }), about, settings.threads)
         }
     };
     let jobs = arguments.jobs.map_or((processors / threads.max(1)).max(1), usize::from);
@@ -300,20 +303,20 @@ mod tests {
     #[test]
     fn exit_codes() {
         let tally = OutcomeCounts { tests: 9, pass: 8, expected_fail: 1, ..OutcomeCounts::default() };
-        assert_eq!(exit_code(&tally, true, false), AS_EXPECTED);
+        assert_eq!(exit_code(&tally, true, false), EXIT_EXPECTED);
         let with_pass = OutcomeCounts { unexpected_pass: 1, ..tally };
         assert_eq!(
             (exit_code(&with_pass, false, false), exit_code(&with_pass, true, false)),
-            (AS_EXPECTED, UNEXPECTED)
+            (EXIT_EXPECTED, UNEXPECTED)
         );
         let with_fail = OutcomeCounts { fail: 1, ..tally };
         assert_eq!(exit_code(&with_fail, false, false), UNEXPECTED);
         let unsupported = OutcomeCounts { unsupported: 1, ..with_fail };
         assert_eq!(
             (exit_code(&unsupported, false, false), exit_code(&unsupported, false, true)),
-            (BROKEN, UNEXPECTED)
+            (EXIT_ERROR, UNEXPECTED)
         );
-        assert_eq!(exit_code(&OutcomeCounts { errors: 1, ..tally }, false, true), BROKEN);
-        assert_eq!(exit_code(&OutcomeCounts { other_errors: 1, ..tally }, false, true), BROKEN);
+        assert_eq!(exit_code(&OutcomeCounts { errors: 1, ..tally }, false, true), EXIT_ERROR);
+        assert_eq!(exit_code(&OutcomeCounts { other_errors: 1, ..tally }, false, true), EXIT_ERROR);
     }
 }

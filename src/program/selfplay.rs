@@ -31,7 +31,7 @@ use std::time::Duration;
 Examples:
   kosumi selfplay --out games --games 2000
   kosumi selfplay --out games --games 500 --sizes 9:3,13:2,19 --visits 100 --sgf
-  kosumi selfplay --out tree --visits 60 --training-share 100 --tree 6      what searches ask about, for label.py
+  kosumi selfplay --out tree --visits 60 --training-share 100 --tree 6      positions of search trees, for label.py
   kosumi selfplay --out teacher --model big.bin.gz --visits 0 --training-share 1000    no search: fast, for labels of label.py")]
 pub(super) struct Arguments {
     /// Folder for logs and shards; created if missing
@@ -54,7 +54,7 @@ pub(super) struct Arguments {
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     training_share: u32,
     /// Mean length of the opening, as a share of the points of the board
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = options::share)]
     opening: f32,
     /// Number of opening moves in a thousand that are drawn from all legal moves, and number of training positions in a
     /// thousand that are followed by an off-policy position, one or two random moves later
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     tree: u32,
     /// Share of noise in the root policy of training searches; 0 disables it
-    #[arg(long, value_name = "SHARE", default_value_t = 0.25, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.25, value_parser = options::share)]
     root_noise: f32,
     /// Forced visits: each visited root move of a training search gets at least sqrt(factor x prior x all visits)
     /// visits; 0 disables them. Visits that a move does not deserve are removed from the training target
@@ -75,7 +75,7 @@ pub(super) struct Arguments {
     forced_visits: f32,
     /// Soft resignation: absolute value of the expected result, 0 to 1, after three turns of which a game continues
     /// with fewer visits and fewer training positions; 1 disables it
-    #[arg(long, value_name = "RESULT", default_value_t = 0.9, value_parser = share)]
+    #[arg(long, value_name = "RESULT", default_value_t = 0.9, value_parser = options::share)]
     soft_resign: f32,
     /// Temperature of move choice at the beginning of games; a higher one gives more varied games
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = temperature)]
@@ -109,17 +109,12 @@ pub(super) struct Arguments {
 fn weighted_size(text: &str) -> Result<(BoardSize, u32), String> {
     let (size, share) = text.split_once(':').unwrap_or((text, "1"));
     let share = share.parse().ok().filter(|share| (1..=1_000_000).contains(share));
-    Ok((options::board_size(size)?, share.ok_or("the share is no number from 1 to 1,000,000")?))
+    Ok((options::board_size(size)?, share.ok_or("the share is not a number from 1 to 1,000,000")?))
 }
 
 /// Accepts only rules with a name: logs cannot store other ones.
 fn named_rules(text: &str) -> Result<Rules, String> {
     options::rules(text)
-}
-
-fn share(text: &str) -> Result<f32, String> {
-    let share = text.parse::<f32>().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "not a number from 0 to 1".to_owned())
 }
 
 fn factor(text: &str) -> Result<f32, String> {
@@ -133,7 +128,7 @@ fn temperature(text: &str) -> Result<f32, String> {
 }
 
 /// Interval between checks for an interruption.
-const PATIENCE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((world, link)) = World::join()? else {
@@ -142,7 +137,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // Ranks may share machines. Only the user knows how many threads each rank may use.
     let threads = arguments.threads.map_or(1, usize::from);
     ranks::check_processors(world.rank(), threads);
-    ranks::take_part(world, link, |link, is_one_gone| match is_one_gone {
+    ranks::run_rank(world, link, |link, is_one_gone| match is_one_gone {
         Some(is_one_gone) => play(arguments, threads, Some((link, is_one_gone))),
         None => {
             let network = arguments.model.load()?;
@@ -172,7 +167,7 @@ fn play(
     let before = segment.finished().count();
     let missing: Vec<u32> = (0..arguments.games).filter(|&game| !segment.finished().has(game)).collect();
 
-    let stop = interrupt::flag()?;
+    let stop = interrupt::install_flag()?;
     let threads = threads.min(missing.len());
     let bar = progress::bar_from(before.into(), arguments.games.into(), progress::WIDE);
     let numbers = Arc::new(PieceQueue::new(missing));
@@ -190,7 +185,7 @@ fn play(
     };
     drop(sender);
     loop {
-        match games.recv_timeout(PATIENCE) {
+        match games.recv_timeout(POLL_INTERVAL) {
             Ok(game) => {
                 segment.add(game?)?;
                 bar.set_position(u64::from(segment.finished().count()));

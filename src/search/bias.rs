@@ -10,7 +10,7 @@ use super::node::Node;
 use kosumi_go::board::{Board, Color, Move, Point};
 use kosumi_go::rng::mix;
 use kosumi_sync::atomic::{AtomicI64, Ordering};
-use kosumi_sync::{Blanks, blank, blanks};
+use kosumi_sync::{ZeroedSlice, zeroed, zeroed_slice};
 use std::fmt;
 
 /// Summed differences and weights of the nodes after one kind of move. They are integers, so a node can take back
@@ -33,7 +33,7 @@ const WEIGHT_LEAST: f64 = 0.001;
 
 /// Entries for all kinds of moves, shared by all workers.
 pub struct BiasTable {
-    entries: Blanks<Entry>,
+    entries: ZeroedSlice<Entry>,
 }
 
 impl fmt::Debug for BiasTable {
@@ -56,7 +56,7 @@ impl Kind {
         let (column, row) = (point.column(), point.row());
         for row in row.saturating_sub(2)..=row + 2 {
             for column in column.saturating_sub(2)..=column + 2 {
-                // The same points have the same surroundings, so a border needs no code.
+                // Equal points of the board have equal surroundings, so the border needs no code.
                 let Some(near) = board.size().point(column, row) else { continue };
                 let code = match board.cell(near).color() {
                     None => u64::from(board.ko().is_some_and(|(ko, _)| ko == near)),
@@ -95,19 +95,19 @@ impl Default for BiasTable {
 impl BiasTable {
     /// An empty table.
     pub fn new() -> BiasTable {
-        BiasTable { entries: blanks(ENTRIES).expect("memory for a table of 1 MiB") }
+        BiasTable { entries: zeroed_slice(ENTRIES).expect("memory for a table of 1 MiB") }
     }
 
     /// Forgets all entries.
     pub fn clear(&mut self) {
         for entry in self.entries.iter_mut() {
-            *entry = blank();
+            *entry = zeroed();
         }
     }
 
     /// Assigns the kind of the move that led to a new node. A node that other moves lead to as well keeps its first
     /// kind.
-    pub fn tie(node: &Node, kind: Option<Kind>) {
+    pub fn assign_kind(node: &Node, kind: Option<Kind>) {
         if let Some(Kind(entry)) = kind {
             let _ = node.bias_entry.compare_exchange(0, entry + 1, Ordering::Relaxed, Ordering::Relaxed);
         }
@@ -115,7 +115,7 @@ impl BiasTable {
 
     /// Records the difference between the search below a node and the node's own evaluation, with this weight. The new
     /// values replace those recorded before. Only one worker at a time may do this for a node.
-    pub(crate) fn note(&self, node: &Node, difference: f32, weight: f32) {
+    pub(crate) fn record(&self, node: &Node, difference: f32, weight: f32) {
         let Some(entry) = self.entry_of(node) else { return };
         let add =
             |sum: &AtomicI64, new: f32, old: f32| sum.fetch_add(fixed(new) - fixed(old), Ordering::Relaxed);
@@ -129,7 +129,7 @@ impl BiasTable {
     /// Reduces the contribution of an unreachable node to `share` of its value, until the node records a new one.
     pub(crate) fn fade(&self, node: &Node, share: f32) {
         if node.bias_weight.get() != 0.0 && node.bias_entry.load(Ordering::Relaxed) & FADED == 0 {
-            self.note(node, share * node.bias_difference.get(), share * node.bias_weight.get());
+            self.record(node, share * node.bias_difference.get(), share * node.bias_weight.get());
             node.bias_entry.fetch_or(FADED, Ordering::Relaxed);
         }
     }
@@ -188,28 +188,28 @@ mod tests {
     }
 
     #[test]
-    fn what_a_node_has_noted_it_can_change() {
+    fn node_contributions_are_replaced() {
         let table = BiasTable::new();
-        let [a, b, none] = [(); 3].map(|()| blank::<Node>());
-        BiasTable::tie(&a, Some(Kind(7)));
-        BiasTable::tie(&b, Some(Kind(7)));
-        BiasTable::tie(&b, Some(Kind(8)));
+        let [a, b, none] = [(); 3].map(|()| zeroed::<Node>());
+        BiasTable::assign_kind(&a, Some(Kind(7)));
+        BiasTable::assign_kind(&b, Some(Kind(7)));
+        BiasTable::assign_kind(&b, Some(Kind(8)));
         assert_eq!(table.bias(&a), 0.0);
-        table.note(&a, 0.5, 1.0);
-        table.note(&b, -1.5, 3.0);
+        table.record(&a, 0.5, 1.0);
+        table.record(&b, -1.5, 3.0);
         assert!((table.bias(&a) + 0.25).abs() < 1e-6 && table.bias(&a) == table.bias(&b));
-        table.note(&b, 0.25, 0.5);
-        assert!((table.bias(&b) - 0.5).abs() < 1e-6, "in the place of what was noted before");
+        table.record(&b, 0.25, 0.5);
+        assert!((table.bias(&b) - 0.5).abs() < 1e-6, "the new values replace the old ones");
         table.fade(&b, 0.2);
-        table.note(&a, 0.0, 0.0);
+        table.record(&a, 0.0, 0.0);
         assert!((table.bias(&a) - 0.5).abs() < 1e-6);
         assert_eq!(table.sums().len(), 1);
         let before = table.sums();
         table.fade(&b, 0.2);
         assert_eq!(table.sums(), before, "it has faded already");
-        table.note(&b, 0.0, 0.0);
+        table.record(&b, 0.0, 0.0);
         assert_eq!((table.bias(&a), table.sums().len()), (0.0, 0));
-        table.note(&none, 1.0, 1.0);
+        table.record(&none, 1.0, 1.0);
         assert_eq!((table.bias(&none), table.sums().len()), (0.0, 0));
     }
 }

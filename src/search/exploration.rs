@@ -31,7 +31,7 @@ pub struct RootExploration {
 
 /// Shares of simulations that choose by other priors.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Shares {
+pub struct ExplorationShares {
     /// Share of the simulations at a position, in `[0, 1]`, that choose by these priors and count neither there nor at
     /// the positions before it: their values and visits stay unchanged, and only the nodes below learn. At most
     /// [`WEIGHTLESS_MOST`] counts.
@@ -40,7 +40,7 @@ pub struct Shares {
     pub weightful: f32,
 }
 
-impl Shares {
+impl ExplorationShares {
     /// Returns whether no simulation chooses by other priors.
     pub fn is_none(&self) -> bool {
         self.weightless + self.weightful <= 0.0
@@ -61,20 +61,20 @@ impl Shares {
 }
 
 /// Source of the probabilities of moves. Every evaluator with probabilities is one.
-pub trait People: Send + Sync {
+pub trait PriorSource: Send + Sync {
     /// Appends the legal moves of the position at the end of a line, with their probabilities.
     fn priors(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>);
 
     /// Returns a copy for another worker.
-    fn copy(&self) -> Box<dyn People>;
+    fn copy(&self) -> Box<dyn PriorSource>;
 }
 
-impl<E: Evaluator + Sync + 'static> People for E {
+impl<E: Evaluator + Sync + 'static> PriorSource for E {
     fn priors(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         self.expand(line, moves);
     }
 
-    fn copy(&self) -> Box<dyn People> {
+    fn copy(&self) -> Box<dyn PriorSource> {
         Box::new(self.clone())
     }
 }
@@ -82,25 +82,25 @@ impl<E: Evaluator + Sync + 'static> People for E {
 /// Simulations that choose moves below the root by other priors.
 pub struct TreeExploration {
     /// Shares at positions with this side to move.
-    pub shares: ByColor<Shares>,
+    pub shares: ByColor<ExplorationShares>,
     /// See [`RootExploration::cpuct`].
     pub cpuct: f32,
     /// See [`RootExploration::cpuct_permanent`].
     pub cpuct_permanent: f32,
     /// Source of the priors. Called only where a simulation chooses by them.
-    pub people: Box<dyn People>,
+    pub source: Box<dyn PriorSource>,
 }
 
 impl TreeExploration {
     /// Returns everything except the priors on which the statistics of a search depend.
-    pub fn kind(&self) -> (ByColor<Shares>, [f32; 2]) {
+    pub fn parameters(&self) -> (ByColor<ExplorationShares>, [f32; 2]) {
         (self.shares, [self.cpuct, self.cpuct_permanent])
     }
 }
 
 impl fmt::Debug for TreeExploration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TreeExploration").field("kind", &self.kind()).finish_non_exhaustive()
+        f.debug_struct("TreeExploration").field("kind", &self.parameters()).finish_non_exhaustive()
     }
 }
 
@@ -119,26 +119,26 @@ impl Default for Priors {
 
 impl Priors {
     /// Loads the priors of the position at the end of a line.
-    pub(super) fn ask(&mut self, people: &mut dyn People, line: &Line<'_>) {
+    pub(super) fn load(&mut self, people: &mut dyn PriorSource, line: &Line<'_>) {
         self.points.fill(0.0);
         self.pass = 0.0;
         self.moves.clear();
         people.priors(line, &mut self.moves);
         for &(mv, prior) in &self.moves {
-            *place(&mut self.points, &mut self.pass, mv) = prior.probability();
+            *slot(&mut self.points, &mut self.pass, mv) = prior.probability();
         }
     }
 
     /// Returns the probability of a move and sets it to 0.
     pub(super) fn take(&mut self, mv: Move) -> f32 {
-        std::mem::take(place(&mut self.points, &mut self.pass, mv))
+        std::mem::take(slot(&mut self.points, &mut self.pass, mv))
     }
 
     /// Returns the most probable of the moves that were not taken; the first one among equals.
-    pub(super) fn likeliest_left(&mut self, permits: impl Fn(Move) -> bool) -> Option<(Move, f32)> {
+    pub(super) fn likeliest_untaken(&mut self, permits: impl Fn(Move) -> bool) -> Option<(Move, f32)> {
         let mut best: Option<(Move, f32)> = None;
         for &(mv, _) in &self.moves {
-            let prior = *place(&mut self.points, &mut self.pass, mv);
+            let prior = *slot(&mut self.points, &mut self.pass, mv);
             if prior > best.map_or(0.0, |(_, most)| most) && permits(mv) {
                 best = Some((mv, prior));
             }
@@ -147,7 +147,7 @@ impl Priors {
     }
 }
 
-fn place<'p>(points: &'p mut PointMap<f32>, pass: &'p mut f32, mv: Move) -> &'p mut f32 {
+fn slot<'p>(points: &'p mut PointMap<f32>, pass: &'p mut f32, mv: Move) -> &'p mut f32 {
     match mv {
         Move::Play(point) => &mut points[point],
         Move::Pass => pass,
@@ -179,9 +179,9 @@ impl Candidate {
 }
 
 impl RootExploration {
-    /// Draws the kind of a simulation, like [`Shares::draw`].
+    /// Draws the kind of a simulation, like [`ExplorationShares::draw`].
     pub(super) fn draw(&self, unit: f32) -> Option<bool> {
-        Shares { weightless: self.weightless, weightful: self.weightful }.draw(unit)
+        ExplorationShares { weightless: self.weightless, weightful: self.weightful }.draw(unit)
     }
 
     /// Returns the prior of a move.
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_probable_and_seldom_visited_is_urgent() {
+    fn probable_rarely_visited_moves_are_urgent() {
         let it = exploration(0.5, 0.0);
         let urgency = |prior, visits, value| it.urgency(&Candidate { prior, visits, value }, 99);
         assert!(urgency(0.5, 9, 0.0) > urgency(0.25, 9, 0.0));

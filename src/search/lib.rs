@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! Monte-Carlo graph search.
 //!
 //! ```text
@@ -5,9 +7,9 @@
 //!                select.rs   table.rs   eval/         node.rs
 //! ```
 //!
-//! Nodes are positions, keyed by the history-aware key of [`graph_key`](kosumi_go::graph_key): a position that is reached
-//! by different orders of moves is one node, and all paths share its statistics. [`node`] describes how statistics stay
-//! sound on a graph.
+//! Nodes are positions, keyed by the history-aware key of [`graph_key`](kosumi_go::graph_key): a position that is
+//! reached by different orders of moves is one node, and all paths share its statistics. [`node`] describes how
+//! statistics stay sound on a graph.
 //!
 //! The search prints nothing and reads no clock: the caller supplies the elapsed time, and the search returns a
 //! [`SearchReport`].
@@ -15,9 +17,9 @@
 //! Invariants (tests of these names in `search::tests`):
 //! - one thread, one seed, a fixed number of simulations: the same report, on every machine (`deterministic`);
 //! - after a search no descent is in progress anywhere, and all sums and means are exact (`sums_are_exact`,
-//!   `means_are_exact`, `what_is_noted_of_the_network_is_exact`);
+//!   `means_are_exact`, `bias_sums_are_exact`);
 //! - no descent plays a move that is illegal on its own path (`descents_are_legal`);
-//! - a full table changes speed and strength, never legality, and nothing grows (`a_full_table_is_no_error`).
+//! - a full table changes speed and strength, never legality, and nothing grows (`full_table_is_no_error`).
 
 pub mod analysis;
 pub mod bias;
@@ -51,7 +53,7 @@ pub mod valuation;
 pub mod worker;
 
 pub use analysis::{Analysis, Expectation, Extras, HumanView, MoveAnalysis, RawView};
-pub use exploration::{People, RootExploration, Shares, TreeExploration};
+pub use exploration::{ExplorationShares, PriorSource, RootExploration, TreeExploration};
 pub use mirror::AntiMirror;
 pub use noise::RootNoise;
 pub use owners::{Detail, Owners};
@@ -59,7 +61,7 @@ pub use params::{Choice, Formula, PuctParams, RaveParams, RootParams, SearchChan
 pub use report::{MoveReport, SearchReport};
 pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
-pub use table::{NodeTable, Storing, TableUse};
+pub use table::{NodeTable, StoredMoves, TableUse};
 
 use bias::BiasTable;
 use counters::Counters;
@@ -71,13 +73,13 @@ use kosumi_sync::Mutex;
 use kosumi_sync::atomic::{AtomicU32, Ordering};
 use node::NodeId;
 use params::View;
-use progress::{Pace, Progress};
+use progress::{LoopSettings, Progress};
 use std::cmp::Reverse;
 use std::fmt;
 use std::time::Duration;
-use utility::Scale;
+use utility::UtilityScale;
 use valuation::Valuation;
-use worker::{Common, Worker};
+use worker::{Worker, WorkerContext};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
@@ -89,7 +91,7 @@ pub struct SearchContext<'a> {
     pub stop: &'a dyn StopRule,
     /// Returns the time since the search began.
     pub elapsed: &'a (dyn Fn() -> Duration + Sync),
-    /// Returns whether to stop the search at once. Called now and then.
+    /// Returns whether to stop the search at once. Polled during the search.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Reports while the search runs, if wanted.
     pub reporting: Option<Reporting<'a>>,
@@ -100,7 +102,7 @@ pub struct SearchContext<'a> {
     /// Simulations that choose the root's move by other priors.
     pub exploration: Option<&'a RootExploration>,
     /// Simulations that choose moves below the root by other priors. Ignored by searches with playouts. Statistics
-    /// collected with different explorations, or without one, are not comparable: see [`TreeExploration::kind`].
+    /// collected with different explorations, or without one, are not comparable: see [`TreeExploration::parameters`].
     pub tree_exploration: Option<&'a TreeExploration>,
     /// Noise on the root's probabilities. Ignored by searches with playouts.
     pub noise: Option<&'a RootNoise>,
@@ -110,9 +112,10 @@ pub struct SearchContext<'a> {
     /// root that cannot be better than others, see [`RootParams`]. Has no effect with an `exploration` or `noise`, or
     /// with playouts.
     pub for_play: bool,
-    /// Is the position itself evaluated first, if that has not been done, as the first visit of the root? Not by playouts.
+    /// Whether the position itself is evaluated first, as the first visit of the root, if that has not been done.
+    /// Ignored with playouts.
     pub evaluates_root: bool,
-    /// What reports contain besides the statistics of the search.
+    /// Contents of reports besides the statistics of the search.
     pub detail: Detail,
 }
 
@@ -165,10 +168,10 @@ impl fmt::Debug for SearchContext<'_> {
 }
 
 /// Function that changes the priors of moves.
-pub type Adjust<'a> = dyn FnMut(&mut Vec<(Move, Prior)>) + 'a;
+pub type AdjustPriors<'a> = dyn FnMut(&mut Vec<(Move, Prior)>) + 'a;
 
 /// Gives the moves of a node, which is the game's position, the priors of a root at this temperature.
-pub fn give_root_priors<E: Evaluator>(
+pub fn set_root_priors_of<E: Evaluator>(
     table: &NodeTable,
     evaluator: &E,
     root: NodeId,
@@ -229,10 +232,10 @@ pub fn scale_without(table: &NodeTable, root: NodeId, pruned: &[Move]) -> f32 {
 /// simulation of a search is the slowest, and a limit may be near.
 const BATCH: u32 = 16;
 
-fn storing(params: &SearchParams) -> Storing {
+fn storing(params: &SearchParams) -> StoredMoves {
     match params.formula {
-        Formula::Rave(_) => Storing::All,
-        Formula::Puct(_) => Storing::Likely,
+        Formula::Rave(_) => StoredMoves::All,
+        Formula::Puct(_) => StoredMoves::Likely,
     }
 }
 
@@ -244,12 +247,12 @@ pub struct Search<E> {
     table: NodeTable,
     bias: BiasTable,
     /// Scale of the utilities, under PUCT.
-    scale: Option<Scale>,
+    scale: Option<UtilityScale>,
     /// The root and the constants for which all means and utilities were computed.
-    valued: Option<(Key, PuctParams)>,
+    valued_for: Option<(Key, PuctParams)>,
     /// The root whose moves have root priors, with their temperature, and the number of board symmetries averaged in
     /// them.
-    seen: (Option<(Key, f32)>, AtomicU32),
+    root_priors: (Option<(Key, f32)>, AtomicU32),
     evaluator: E,
     pool: Option<rayon::ThreadPool>,
     threads: usize,
@@ -261,8 +264,18 @@ impl<E: Evaluator + Sync> Search<E> {
         let table = NodeTable::new(mebibytes, storing(&params));
         let (bias, pool) = (BiasTable::new(), None);
         let (scale, valued, seen) = (None, None, (None, AtomicU32::new(1)));
-        let mut search =
-            Search { params, mebibytes, table, bias, scale, valued, seen, evaluator, pool, threads: 1 };
+        let mut search = Search {
+            params,
+            mebibytes,
+            table,
+            bias,
+            scale,
+            valued_for: valued,
+            root_priors: seen,
+            evaluator,
+            pool,
+            threads: 1,
+        };
         search.set_threads(threads);
         search
     }
@@ -281,8 +294,8 @@ impl<E: Evaluator + Sync> Search<E> {
     pub fn clear(&mut self) {
         self.table.clear();
         self.bias.clear();
-        self.valued = None;
-        self.seen = (None, AtomicU32::new(1));
+        self.valued_for = None;
+        self.root_priors = (None, AtomicU32::new(1));
     }
 
     /// Replaces the evaluator and discards all statistics.
@@ -299,7 +312,7 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// Makes a table for the formula of these parameters, if the present one is for another.
     fn fit_table(&mut self, params: &SearchParams) {
-        if self.table.storing() != storing(params) {
+        if self.table.stored_moves() != storing(params) {
             self.table = NodeTable::new(self.mebibytes, storing(params));
             self.clear();
         }
@@ -335,7 +348,7 @@ impl<E: Evaluator + Sync> Search<E> {
         if context.evaluates_root && self.table.node(root).own_visits() == 0 {
             self.evaluate_root(root, game, &params);
         }
-        self.run_from(root, game, &params, seed, context, Some(&self.seen.1))
+        self.run_from(root, game, &params, seed, context, Some(&self.root_priors.1))
     }
 
     /// Searches like [`run`](Search::run), but without freeing memory first and without root priors: no statistics are
@@ -344,14 +357,14 @@ impl<E: Evaluator + Sync> Search<E> {
     pub fn run_in_place(&self, game: &Game, seed: u64, context: &SearchContext<'_>) -> Option<SearchReport> {
         let root = self.table.find_or_insert(game.graph_key())?;
         let params = context.params.unwrap_or(self.params);
-        debug_assert_eq!(storing(&params), self.table.storing(), "a table of the other formula");
+        debug_assert_eq!(storing(&params), self.table.stored_moves(), "a table of the other formula");
         Some(self.run_from(root, game, &params, seed, context, None))
     }
 
     /// Starts from an empty table: discards all statistics and evaluates the game's position once, which counts as its
     /// first visit. `adjust` may change the priors of its moves. A following [`run_in_place`](Search::run_in_place) on
     /// the same game continues from there.
-    pub fn begin(&mut self, game: &Game, adjust: &mut Adjust<'_>) {
+    pub fn restart(&mut self, game: &Game, adjust: &mut AdjustPriors<'_>) {
         self.clear();
         let Some(root) = self.table.find_or_insert(game.graph_key()) else { return };
         let (line, mut evaluator) = (Line::new(game), self.evaluator.clone());
@@ -362,7 +375,7 @@ impl<E: Evaluator + Sync> Search<E> {
         adjust(&mut moves);
         self.table.expand(root, true, || &moves);
         let params = self.params;
-        self.seen = (Some((game.graph_key(), params.root_temperature(game))), AtomicU32::new(1));
+        self.root_priors = (Some((game.graph_key(), params.root_temperature(game))), AtomicU32::new(1));
         self.set_values(root, game, &params);
         let root = self.table.node(root);
         match self.valuation(&params) {
@@ -386,7 +399,7 @@ impl<E: Evaluator + Sync> Search<E> {
         self.report_with(game, Detail::default())
     }
 
-    /// What is known of the game's position, with this detail; `None` if it has no node.
+    /// Returns the statistics of the game's position with this detail; `None` if it has no node.
     pub fn report_with(&self, game: &Game, detail: Detail) -> Option<SearchReport> {
         let root = self.table.find(game.graph_key())?;
         self.complete(root, game);
@@ -402,16 +415,16 @@ impl<E: Evaluator + Sync> Search<E> {
     fn set_root_priors(&mut self, root: NodeId, game: &Game, params: &SearchParams) {
         let temperature = params.root_temperature(game);
         let wanted = Some((game.graph_key(), temperature));
-        if self.seen.0 == wanted {
+        if self.root_priors.0 == wanted {
             return;
         }
         let had_other =
-            self.seen.0.is_some_and(|(key, other)| key == game.graph_key() && other != temperature);
-        self.seen = (wanted, AtomicU32::new(1));
+            self.root_priors.0.is_some_and(|(key, other)| key == game.graph_key() && other != temperature);
+        self.root_priors = (wanted, AtomicU32::new(1));
         if !self.evaluator.has_root_priors() && temperature == 1.0 && !had_other {
             return;
         }
-        give_root_priors(&self.table, &self.evaluator, root, game, temperature);
+        set_root_priors_of(&self.table, &self.evaluator, root, game, temperature);
     }
 
     /// Returns the moves of the root that need not be searched for a move to play. The root has moves afterwards.
@@ -436,7 +449,7 @@ impl<E: Evaluator + Sync> Search<E> {
     fn set_values(&mut self, root: NodeId, game: &Game, params: &SearchParams) {
         let Formula::Puct(puct) = params.formula else { return };
         let wanted = Some((game.graph_key(), puct));
-        if self.valued == wanted {
+        if self.valued_for == wanted {
             return;
         }
         let known = self.table.node(root).means();
@@ -447,8 +460,8 @@ impl<E: Evaluator + Sync> Search<E> {
             let line = Line::new(game);
             self.evaluator.clone().evaluate(&line, &mut Rng::new(0), &mut Vec::new()).score_mean
         };
-        self.scale = Some(Scale::new(&puct, game.size().area(), score));
-        self.valued = wanted;
+        self.scale = Some(UtilityScale::new(&puct, game.size().area(), score));
+        self.valued_for = wanted;
         if let Some(valuation) = self.valuation(params) {
             valuation.refresh_all(root, game.to_move());
         }
@@ -457,7 +470,7 @@ impl<E: Evaluator + Sync> Search<E> {
     /// Returns the data on which values depend, under PUCT.
     fn valuation(&self, params: &SearchParams) -> Option<Valuation<'_>> {
         let Formula::Puct(params) = params.formula else { return None };
-        let scale = self.scale.unwrap_or_else(|| Scale::new(&params, 1, 0.0));
+        let scale = self.scale.unwrap_or_else(|| UtilityScale::new(&params, 1, 0.0));
         Some(Valuation { table: &self.table, bias: &self.bias, params, scale })
     }
 
@@ -474,15 +487,15 @@ impl<E: Evaluator + Sync> Search<E> {
     ) -> SearchReport {
         let color = game.to_move();
         self.complete(root, game);
-        self.table.node(root).leave_order();
+        self.table.node(root).allow_any_order();
         let pruned = self.pruned(root, game, params, context);
-        let restriction = root_moves::without(context.restriction, color, pruned.clone());
+        let restriction = root_moves::with_avoided(context.restriction, color, pruned.clone());
         let context = &SearchContext { restriction: &restriction, ..*context };
         let edges = self.table.edges(self.table.node(root));
         let forbidden = edges.filter(|edge| !context.restriction.permits(color, edge.mv(), 0));
         let forbidden_visits = forbidden.map(|edge| edge.visits()).sum();
         let visits_before = self.table.node(root).visits().saturating_sub(forbidden_visits);
-        let shared = Shared {
+        let shared = SharedState {
             forbidden_visits,
             visits_before,
             progress: Progress::new(visits_before, params.descents_at_once),
@@ -490,7 +503,8 @@ impl<E: Evaluator + Sync> Search<E> {
         };
         let (valuation, temperature) = (self.valuation(params), params.root_temperature(game));
         let root_scale = scale_without(&self.table, root, &pruned);
-        let common = Common { table: &self.table, params: *params, valuation, root, temperature, root_scale };
+        let common =
+            WorkerContext { table: &self.table, params: *params, valuation, root, temperature, root_scale };
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
             let evaluator = self.evaluator.clone();
@@ -532,7 +546,7 @@ impl<E: Evaluator + Sync> Search<E> {
         let key = game.graph_key();
         if self.table.usage().fullness() > 0.5 {
             if let Some(root) = self.table.find(key) {
-                // What goes leaves its part of what it has noted, like all that lies behind.
+                // Discarded nodes keep a share of their bias contributions, as unreachable nodes do.
                 if let Some(valuation) = self.valuation(params) {
                     valuation.refresh_all(root, game.to_move());
                 }
@@ -553,7 +567,7 @@ impl<E: Evaluator + Sync> Search<E> {
 }
 
 /// State that the workers of one search share, besides the table.
-struct Shared {
+struct SharedState {
     /// Visits of root moves that this search must not consider, from earlier searches. They count for no limit.
     forbidden_visits: u32,
     /// Number of other visits that the root had when the search began.
@@ -562,7 +576,7 @@ struct Shared {
     results: Mutex<(Counters, Ownership)>,
 }
 
-impl Shared {
+impl SharedState {
     fn work<E: Evaluator>(
         &self,
         mut worker: Worker<'_, E>,
@@ -574,7 +588,7 @@ impl Shared {
     ) {
         let views = views.map(|views| (views, worker.evaluator.root_views(game.size())));
         let batch_most = if worker.evaluator.is_slow() { 1 } else { BATCH };
-        let pace = Pace { batch_most, waits: reporting.is_none() };
+        let pace = LoopSettings { batch_most, waits: reporting.is_none() };
         let mut next_report = reporting.map(|reporting| reporting.first);
         self.progress.simulate(
             pace,
@@ -583,8 +597,8 @@ impl Shared {
             |begun| context.stop.count_reached(self.visits_before.saturating_add(begun), begun),
             |worker| {
                 worker.simulate();
-                if worker.was_kept_from_root() {
-                    self.progress.kept_from_root.fetch_add(1, Ordering::Relaxed);
+                if worker.is_not_counted_at_root() {
+                    self.progress.not_counted_at_root.fetch_add(1, Ordering::Relaxed);
                 }
                 if let Some((seen, most)) = views {
                     worker.see_root_again(seen, most);
@@ -619,7 +633,7 @@ impl Shared {
 
     /// Returns the number of the root's visits that count for limits.
     fn visits(&self, root: &node::Node) -> u32 {
-        let kept = self.progress.kept_from_root.load(Ordering::Relaxed);
+        let kept = self.progress.not_counted_at_root.load(Ordering::Relaxed);
         root.visits().saturating_sub(self.forbidden_visits).saturating_add(kept)
     }
 

@@ -104,8 +104,8 @@ pub fn weight_of(params: &PuctParams, error: Option<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    fn child(edge: EdgeId, prior: f64, weight: f64, utility: f64) -> Child {
-        Child { edge, order: edge as u16, utility, prior, weight }
+    fn child(number: u16, prior: f64, weight: f64, utility: f64) -> Child {
+        Child { edge: EdgeId(number.into()), order: number, utility, prior, weight }
     }
 
     fn weights(children: &[Child]) -> Vec<f64> {
@@ -146,7 +146,7 @@ mod tests {
         let wanted = 10.0 - 6.0 * (1.0 - (-0.2f64 / 0.15).exp());
         assert_eq!(children[0].weight, 10.0);
         assert!((children[1].weight - wanted).abs() < 1e-9);
-        assert_eq!(children[2].weight, 30.0, "what is better has earned its visits");
+        assert_eq!(children[2].weight, 30.0, "a better move keeps its weight");
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         reweigh(&mut children, &params);
         reweigh(&mut turned, &params);
         assert_eq!(children, turned);
-        assert_eq!(children.iter().map(|child| child.edge).collect::<Vec<_>>(), [1, 0, 2, 3]);
+        assert_eq!(children.iter().map(|child| child.edge).collect::<Vec<_>>(), [1, 0, 2, 3].map(EdgeId));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use kosumi_go::board::{BoardSize, Cell, Color, Move, Point};
 use kosumi_go::game::{Game, Line, MoveRecord};
 
 /// Number of mirrored moves, plus half of the other moves, from which an opponent counts as mirroring.
-const FEWEST: usize = 7;
+const MIRRORED_MOVES_LEAST: usize = 7;
 /// Factor by which the weight of a reply decays with each later reply.
 const MEMORY: f32 = 0.75;
 /// Share of the recent weight that must have been mirrored.
@@ -64,7 +64,7 @@ fn has_mirrored(size: BoardSize, records: &[MoveRecord], color: Color) -> bool {
         recent = MEMORY * (recent + 1.0);
         recent_mirrored = MEMORY * (recent_mirrored + f32::from(u8::from(was_mirrored)));
     }
-    was_mirrored && 2 * mirrored_moves >= 2 * FEWEST + all && recent_mirrored >= RECENT * recent
+    was_mirrored && 2 * mirrored_moves >= 2 * MIRRORED_MOVES_LEAST + all && recent_mirrored >= RECENT * recent
 }
 
 impl AntiMirror {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_player_mirrors_who_has_mirrored_often_and_lately() {
+    fn mirroring_is_detected_by_frequency_and_recency() {
         assert_eq!(against(&game(13, 0), Color::Black), None, "2 · 13 < 14 + 13");
         let found = against(&game(14, 0), Color::Black).expect("a mirror");
         assert_eq!((found.color, found.reply), (Color::White, REPLY));

@@ -7,9 +7,9 @@
 use super::bias::{BiasTable, Kind};
 use super::node::{Node, NodeId, VALUE_ONE};
 use super::params::PuctParams;
-use super::progress::{Pace, Progress};
-use super::table::{NodeTable, Storing};
-use super::utility::Scale;
+use super::progress::{LoopSettings, Progress};
+use super::table::{NodeTable, StoredMoves};
+use super::utility::UtilityScale;
 use super::valuation::Valuation;
 use kosumi_eval::{Evaluation, Prior};
 use kosumi_go::board::{BoardSize, Color, Key, Move};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 type Work = Box<dyn FnOnce() + Send>;
 
 /// Checks all interleavings with at most three preemptions; nearly all faults need one or two. `run` is called for each
-/// value of `turn`, see [`at_once`].
+/// value of `turn`, see [`run_concurrently`].
 fn check(run: impl Fn(usize) + Clone + Send + Sync + 'static) {
     for turn in 0..3 {
         let run = run.clone();
@@ -34,7 +34,7 @@ fn check(run: impl Fn(usize) + Clone + Send + Sync + 'static) {
 /// Runs all closures concurrently. `turn` selects the one that starts on the calling thread. The model checker compares
 /// each access to a variable only with the preceding access, so some interleavings occur only with another starting
 /// order.
-fn at_once<const N: usize>(turn: usize, mut work: [Work; N]) {
+fn run_concurrently<const N: usize>(turn: usize, mut work: [Work; N]) {
     work.rotate_left(turn % N);
     let mut work: Vec<Work> = work.into();
     let here = work.pop();
@@ -46,7 +46,7 @@ fn at_once<const N: usize>(turn: usize, mut work: [Work; N]) {
 }
 
 fn table(nodes: usize, edges: usize) -> Arc<NodeTable> {
-    Arc::new(NodeTable::of_sizes(Storing::Likely, nodes, edges, 2).expect("memory"))
+    Arc::new(NodeTable::of_sizes(StoredMoves::Likely, nodes, edges, 2).expect("memory"))
 }
 
 /// Returns a key whose halves both contain the number. All keys begin at the same slot.
@@ -64,11 +64,11 @@ fn inserted(table: &NodeTable, number: u128) -> NodeId {
 }
 
 #[test]
-fn whoever_finds_a_slot_sees_the_key() {
+fn found_slot_has_its_key() {
     check(|turn| {
         let table = table(3, 0);
         let (first, second) = (Arc::clone(&table), Arc::clone(&table));
-        at_once(
+        run_concurrently(
             turn,
             [
                 Box::new(move || assert!(first.node(inserted(&first, 1)).has_key(key(1)))),
@@ -92,7 +92,7 @@ fn a_key_has_one_node() {
                 found.lock().expect("lock").push(here);
             }) as Work
         };
-        at_once(turn, [insert(), insert()]);
+        run_concurrently(turn, [insert(), insert()]);
         let found = found.lock().expect("lock");
         assert_eq!(found[0], found[1]);
         assert_eq!(table.find(key(1)), Some(found[0]));
@@ -100,7 +100,7 @@ fn a_key_has_one_node() {
 }
 
 #[test]
-fn the_last_place_is_given_once() {
+fn last_node_is_allocated_once() {
     check(|turn| {
         let table = table(1, 0);
         let insert = |number: u128| {
@@ -109,15 +109,15 @@ fn the_last_place_is_given_once() {
                 table.find_or_insert(key(number));
             }) as Work
         };
-        at_once(turn, [insert(1), insert(2)]);
+        run_concurrently(turn, [insert(1), insert(2)]);
         let found = [1, 2].map(|number| table.find(key(number)).is_some());
-        assert!(found[0] != found[1], "one of the two has found room");
+        assert!(found[0] != found[1], "exactly one insertion succeeds");
         assert_eq!(table.node_count(), 1);
     });
 }
 
 #[test]
-fn moves_are_there_when_they_are_seen() {
+fn published_moves_are_complete() {
     check(|turn| {
         let table = table(1, 3);
         let id = inserted(&table, 1);
@@ -126,7 +126,7 @@ fn moves_are_there_when_they_are_seen() {
         let expand = |table: Arc<NodeTable>, all: Vec<(Move, Prior)>| {
             Box::new(move || table.expand(id, true, || &all)) as Work
         };
-        at_once(
+        run_concurrently(
             turn,
             [
                 expand(first, all.clone()),
@@ -148,7 +148,7 @@ fn moves_are_there_when_they_are_seen() {
 }
 
 #[test]
-fn a_later_run_is_there_when_it_is_seen() {
+fn published_later_run_is_complete() {
     check(|turn| {
         let table = table(1, 5);
         let id = inserted(&table, 1);
@@ -158,7 +158,7 @@ fn a_later_run_is_there_when_it_is_seen() {
         let wanted: Vec<Move> = all.iter().map(|(mv, _)| *mv).collect();
         let (first, second) = (Arc::clone(&table), Arc::clone(&table));
         let other = all.clone();
-        at_once(
+        run_concurrently(
             turn,
             [
                 Box::new(move || {
@@ -182,7 +182,7 @@ fn a_later_run_is_there_when_it_is_seen() {
 }
 
 #[test]
-fn a_child_is_there_when_it_is_seen() {
+fn published_child_is_complete() {
     check(|turn| {
         let table = table(2, 2);
         let (parent, all) = (inserted(&table, 1), moves(1));
@@ -201,7 +201,7 @@ fn a_child_is_there_when_it_is_seen() {
                 assert_eq!(table.node(child).sums(), (i64::from(VALUE_ONE / 2), 1));
             }
         };
-        at_once(turn, [Box::new(descent), Box::new(look)]);
+        run_concurrently(turn, [Box::new(descent), Box::new(look)]);
     });
 }
 
@@ -219,7 +219,10 @@ fn sums_are_exact() {
             }) as Work
         };
         let own = Arc::clone(&table);
-        at_once(turn, [update(1_000, 1), update(-300, 1), Box::new(move || own.node(id).add_own(7))]);
+        run_concurrently(
+            turn,
+            [update(1_000, 1), update(-300, 1), Box::new(move || own.node(id).add_own(7))],
+        );
         let (visits, seen) = table.edges(table.node(id)).next().expect("an edge").visits_and_seen();
         assert_eq!(visits, 2);
         assert_eq!(table.node(id).sums(), (7 + 2 * i64::from(seen), 3));
@@ -227,7 +230,7 @@ fn sums_are_exact() {
 }
 
 #[test]
-fn a_leaf_is_evaluated_once_and_nobody_waits_for_ever() {
+fn leaf_is_evaluated_once_without_deadlock() {
     check(|turn| {
         let table = table(1, 2);
         let id = inserted(&table, 1);
@@ -245,15 +248,15 @@ fn a_leaf_is_evaluated_once_and_nobody_waits_for_ever() {
                         table.expand(id, true, || &all);
                     }
                 }
-                assert_eq!(node.sums(), (1, 1), "what was found is seen");
+                assert_eq!(node.sums(), (1, 1), "the result is visible");
             }) as Work
         };
-        at_once(turn, [work(), work()]);
+        run_concurrently(turn, [work(), work()]);
     });
 }
 
 #[test]
-fn a_released_node_can_be_claimed_by_all_who_want_it() {
+fn released_node_can_be_claimed_again() {
     check(|turn| {
         let table = table(1, 0);
         let id = inserted(&table, 1);
@@ -272,7 +275,7 @@ fn a_released_node_can_be_claimed_by_all_who_want_it() {
                 drop(claim);
             }) as Work
         };
-        at_once(turn, [work(), work()]);
+        run_concurrently(turn, [work(), work()]);
         assert_eq!(table.node(id).mark.load(Ordering::Relaxed), 2);
     });
 }
@@ -288,7 +291,7 @@ fn plain() -> PuctParams {
 }
 
 #[test]
-fn means_say_what_the_last_visit_found() {
+fn means_include_the_last_visit() {
     check(|turn| {
         let table = table(2, 2);
         let (root, child, all) = (inserted(&table, 1), inserted(&table, 2), moves(1));
@@ -298,7 +301,7 @@ fn means_say_what_the_last_visit_found() {
             let (table, bias) = (Arc::clone(&table), Arc::clone(&bias));
             Box::new(move || {
                 let params = plain();
-                let scale = Scale::new(&params, 9, 0.0);
+                let scale = UtilityScale::new(&params, 9, 0.0);
                 let valuation = Valuation { table: &table, bias: &bias, params, scale };
                 let edge = table.edges(table.node(root)).next().expect("an edge");
                 if is_first {
@@ -311,14 +314,14 @@ fn means_say_what_the_last_visit_found() {
             }) as Work
         };
         visit(true)();
-        at_once(turn, [visit(false), visit(false)]);
+        run_concurrently(turn, [visit(false), visit(false)]);
         assert_eq!(table.node(root).means().weight, 3.0);
         assert_eq!(table.node(root).refreshing.load(Ordering::Relaxed), 0);
     });
 }
 
 #[test]
-fn what_nodes_say_about_their_kind_adds_up() {
+fn bias_sums_equal_contributions() {
     check(|turn| {
         let table = table(2, 0);
         let bias = Arc::new(BiasTable::new());
@@ -327,24 +330,24 @@ fn what_nodes_say_about_their_kind_adds_up() {
             let (table, bias) = (Arc::clone(&table), Arc::clone(&bias));
             Box::new(move || {
                 let node: &Node = table.node(id);
-                BiasTable::tie(node, Some(Kind::of_number(1)));
-                bias.note(node, difference, 1.0);
-                bias.note(node, 2.0 * difference, 2.0);
+                BiasTable::assign_kind(node, Some(Kind::of_number(1)));
+                bias.record(node, difference, 1.0);
+                bias.record(node, 2.0 * difference, 2.0);
             }) as Work
         };
-        at_once(turn, [note(ids[0], 0.5), note(ids[1], -0.25)]);
+        run_concurrently(turn, [note(ids[0], 0.5), note(ids[1], -0.25)]);
         let said = ids.map(|id| BiasTable::contribution(table.node(id)).expect("tied"));
         let sums = bias.sums();
         assert_eq!(sums, vec![(1, said[0].1 + said[1].1, said[0].2 + said[1].2)]);
     });
 }
 
-fn pace(batch_most: u32) -> Pace {
-    Pace { batch_most, waits: true }
+fn pace(batch_most: u32) -> LoopSettings {
+    LoopSettings { batch_most, waits: true }
 }
 
 #[test]
-fn what_one_worker_hears_stops_all() {
+fn one_stop_ends_all_workers() {
     check(|turn| {
         let progress = Arc::new(Progress::default());
         let begun = Arc::new(AtomicU32::new(0));
@@ -358,11 +361,11 @@ fn what_one_worker_hears_stops_all() {
                     hears
                 };
                 progress.simulate(pace(2), &mut own, |_| false, |own| *own += 1, is_over, |_| {});
-                assert!(own >= 1, "the first simulation is always played");
+                assert!(own >= 1, "the first simulation is always run");
                 begun.fetch_add(own, Ordering::Relaxed);
             }) as Work
         };
-        at_once(turn, [work(true), work(false)]);
+        run_concurrently(turn, [work(true), work(false)]);
         assert_eq!(
             begun.load(Ordering::Relaxed),
             progress.playouts.load(Ordering::Relaxed),
@@ -372,7 +375,7 @@ fn what_one_worker_hears_stops_all() {
 }
 
 #[test]
-fn a_number_of_simulations_is_kept_by_all_together() {
+fn simulation_count_is_exact() {
     check(|turn| {
         const MOST: u32 = 3;
         let progress = Arc::new(Progress::default());
@@ -382,13 +385,13 @@ fn a_number_of_simulations_is_kept_by_all_together() {
                 progress.simulate(pace(16), &mut (), |begun| begun >= MOST, |()| {}, |()| false, |()| {});
             }) as Work
         };
-        at_once(turn, [work(), work()]);
+        run_concurrently(turn, [work(), work()]);
         assert_eq!(progress.playouts.load(Ordering::Relaxed), MOST);
     });
 }
 
 #[test]
-fn workers_that_take_turns_are_as_many_as_they_may_and_all_end() {
+fn turn_limit_holds_and_all_workers_end() {
     check(|turn| {
         const MOST: u32 = 3;
         let progress = Arc::new(Progress::new(0, Some(1)));
@@ -403,7 +406,7 @@ fn workers_that_take_turns_are_as_many_as_they_may_and_all_end() {
                 progress.simulate(pace(1), &mut (), |begun| begun >= MOST, simulate, |()| false, |()| {});
             }) as Work
         };
-        at_once(turn, [work(), work()]);
+        run_concurrently(turn, [work(), work()]);
         assert_eq!(progress.playouts.load(Ordering::Relaxed), MOST);
     });
 }

@@ -17,19 +17,20 @@
 //!
 //! CITE: David Wu, "Monte-Carlo graph search from first principles" (KataGo, `docs/GraphSearch.md`).
 //!
-//! **With playouts** the sum is kept, and every edge remembers the child's value it contributed with. To bring an edge
-//! up to date is to add the difference, so the sum is exact at all times, whatever the order in which threads arrive:
+//! **With playouts** the sum is stored, and every edge stores the child's value that it contributed at its latest
+//! update. An update of an edge adds the difference, so the sum is exact at all times, whatever the order in which
+//! threads arrive:
 //!
 //! Invariant: `value_sum == Σ own evaluations + Σ_edges visits · seen value`, in integers
 //! (`search::tests::sums_are_exact`).
 //!
-//! The three sums of a node exist by playouts only. With a network their memory holds means that only reports read.
+//! The three sums of a node exist only with playouts. With a network, their memory holds means that only reports read.
 //!
-//! **With a network** evaluations are few and dear, and a child that has proved to be bad is to count for less than its
-//! visits. So the means of a node are computed anew from its own evaluations and from all its children whenever a
-//! simulation has come through it ([`means`](super::means)); what is stored can be computed again at any time.
+//! **With a network**, evaluations are few and expensive, and a child that has proved to be bad counts for less than
+//! its visits. The means of a node are therefore recomputed from its own evaluations and all its children after every
+//! simulation through it ([`means`](super::means)). They can be recomputed at any time.
 //!
-//! Invariant: on a tree, with one worker, the stored means are those that are computed from the children's
+//! Invariant: on a tree, with one worker, the stored means equal those computed from the children
 //! (`search::tests::means_are_exact`).
 
 use super::select::NodeStats;
@@ -57,7 +58,16 @@ pub fn from_fixed(value: i32) -> f32 {
 }
 
 /// Number of a node in its table.
-pub type NodeId = u32;
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub(super) u32);
+
+impl NodeId {
+    /// Index of the node in its table.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// State in [`Node::expansion`]: the node has no moves yet.
 pub(crate) const FRESH: u32 = 0;
@@ -82,18 +92,18 @@ const AWAITED: u32 = 8;
 pub struct Node {
     /// The node's key, written once before the node is published in the table.
     key: [AtomicU64; 2],
-    /// By playouts: Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
+    /// With playouts: Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
     ///
-    /// With a network: lead and probability of no result in the network's evaluations of this very position, as a
+    /// With a network: lead and probability of no result in the network's evaluations of this node's position, as a
     /// pair of floats (see [`pair`]).
     value_sum: AtomicI64,
-    /// By playouts: Black's summed score of the simulations that came through here, in 1/256 points. Unlike the values
-    /// it is not brought up to date along other paths: it is for the reader, no move is chosen by it.
+    /// With playouts: Black's summed score of the simulations through this node, in 1/256 points. Unlike the values, it
+    /// is not updated for visits by other paths, because only reports use it.
     ///
     /// With a network: mean lead and mean probability of no result, as a pair of floats.
     score_sum: AtomicI64,
-    /// By playouts: summed squares of the values of the simulations that came through here, in units of
-    /// 1 / [`SQUARE_ONE`]. It says how far results scatter.
+    /// With playouts: summed squares of the values of the simulations through this node, in units of 1 /
+    /// [`SQUARE_ONE`]. They determine the scatter of the results.
     ///
     /// With a network: mean square of the score at the end of the game, and 0, as a pair of floats.
     square_sum: AtomicU64,
@@ -109,7 +119,7 @@ pub struct Node {
     pub(crate) first_edge: AtomicU32,
     /// Used by garbage collection only, between searches.
     pub(crate) mark: AtomicU32,
-    /// Mean of the network's evaluations of the position, see [`Own`].
+    /// Mean of the network's evaluations of the position, see [`OwnEvaluation`].
     own_result: Float,
     own_score: Float,
     own_deviation: Float,
@@ -167,7 +177,7 @@ fn unpair(word: u64) -> (f32, f32) {
 
 /// Mean of a network's evaluations of a position.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Own {
+pub struct OwnEvaluation {
     /// Black's expected result, in `[-1, 1]`.
     pub result: f32,
     /// Black's expected score, in points.
@@ -212,7 +222,7 @@ const _: () = assert!(size_of::<Edge>() == 16);
 
 /// Data of a node that its parents and other ranks use.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Face {
+pub struct NodeStatistics {
     /// Completed simulations through the node.
     pub visits: u32,
     /// Utility of the node's own evaluation.
@@ -267,20 +277,20 @@ impl Node {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Begins several descents at once, like [`begin_visit`](Node::begin_visit).
+    /// Begins several descents at once, like `begin_visit`.
     pub fn begin_visits(&self, count: u32) {
         self.in_flight.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Ends several descents at once, like [`finish_visit`](Node::finish_visit).
+    /// Ends several descents at once, like `finish_visit`.
     pub fn finish_visits(&self, count: u32) {
         self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Black's mean value by playouts in units of 1 / [`VALUE_ONE`]; 0 without visits.
+    /// Returns Black's mean value by playouts in units of 1 / [`VALUE_ONE`]; 0 without visits.
     ///
-    /// Visits and sum are read one after the other: between them another worker may have added one result, so
-    /// the mean may be off by one part in `visits` for a moment, and is clamped.
+    /// Visits and sum are read one after the other. Another worker may add a result in between, so the mean may be off
+    /// by one part in `visits` for a moment, and is clamped.
     #[inline]
     pub(crate) fn value_fixed(&self) -> i32 {
         let visits = i64::from(self.visits().max(1));
@@ -319,18 +329,18 @@ impl Node {
         self.visits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Zeros by playouts, whose sums are no floats.
+    /// Returns zeros with playouts, whose sums are not floats.
     #[inline]
     fn own_lead_and_no_result(&self) -> (f32, f32) {
         let is_by_network = self.own_weight.get() > 0.0;
         if is_by_network { unpair(self.value_sum.load(Ordering::Relaxed) as u64) } else { (0.0, 0.0) }
     }
 
-    /// What the network's evaluations of this very position say.
+    /// Returns the mean of the network's evaluations of the node's own position.
     #[inline]
-    pub fn own(&self) -> Own {
+    pub fn own(&self) -> OwnEvaluation {
         let (lead, no_result) = self.own_lead_and_no_result();
-        Own {
+        OwnEvaluation {
             result: self.own_result.get(),
             score: self.own_score.get(),
             deviation: self.own_deviation.get(),
@@ -364,7 +374,7 @@ impl Node {
         self.count_visits(edge, 1);
     }
 
-    /// Counts several simulations at once, like [`count_visit`](Node::count_visit).
+    /// Counts several simulations at once, like `count_visit`.
     #[inline]
     pub fn count_visits(&self, edge: &Edge, count: u32) {
         edge.visits_and_seen.fetch_add(u64::from(count) << 32, Ordering::Relaxed);
@@ -376,7 +386,7 @@ impl Node {
     #[inline]
     pub fn means(&self) -> Means {
         let weight = self.weight.get();
-        // By playouts the sums are no floats.
+        // With playouts, the sums are not floats.
         let floats = |word: u64| if weight > 0.0 { unpair(word) } else { (0.0, 0.0) };
         let (lead, no_result) = floats(self.score_sum.load(Ordering::Relaxed) as u64);
         let (score_square, _) = floats(self.square_sum.load(Ordering::Relaxed));
@@ -422,30 +432,30 @@ impl Node {
         self.weight_square.set(means.weight_square);
     }
 
-    /// Black's mean score by playouts over the simulations that came through here; 0 without visits.
+    /// Returns Black's mean score over the playouts through this node; 0 without visits.
     pub fn score(&self) -> f32 {
         self.score_sum.load(Ordering::Relaxed) as f32 / 256.0 / self.visits().max(1) as f32
     }
 
-    /// Mean square of the values of the playouts that came through here, in `[0, 1]`; 0 without visits.
+    /// Returns the mean square of the values of the playouts through this node, in `[0, 1]`; 0 without visits.
     pub fn mean_square(&self) -> f32 {
         self.square_sum.load(Ordering::Relaxed) as f32 / SQUARE_ONE / self.visits().max(1) as f32
     }
 
-    /// Counts what a playout that came through here found: its score and the square of its value.
+    /// Adds the result of a playout through this node: its score and the square of its value.
     #[inline]
     pub(crate) fn add_result(&self, score: f32, square: f32) {
         self.score_sum.fetch_add((score * 256.0) as i64, Ordering::Relaxed);
         self.square_sum.fetch_add((square * SQUARE_ONE) as u64, Ordering::Relaxed);
     }
 
-    /// Returns everything of the node except its key, its moves and the results of its own evaluations.
-    pub fn face(&self) -> Face {
-        Face { visits: self.visits(), own_utility: self.own_utility(), means: self.means() }
+    /// Returns all data of the node except its key, its moves and the results of its own evaluations.
+    pub fn statistics(&self) -> NodeStatistics {
+        NodeStatistics { visits: self.visits(), own_utility: self.own_utility(), means: self.means() }
     }
 
     /// Copies the data of another node, which stands for the same position elsewhere.
-    pub fn set_face(&self, face: &Face) {
+    pub fn set_statistics(&self, face: &NodeStatistics) {
         self.visits.store(face.visits, Ordering::Relaxed);
         self.set_own_utility(face.own_utility);
         self.set_means(&face.means);
@@ -495,7 +505,7 @@ impl Node {
     }
 
     /// Marks the node as awaited. Returns false if no worker holds a claim any more.
-    pub(crate) fn await_release(&self) -> bool {
+    pub(crate) fn mark_awaited(&self) -> bool {
         self.flags.fetch_or(AWAITED, Ordering::AcqRel) & CLAIMED != 0
     }
 
@@ -507,7 +517,7 @@ impl Node {
     }
 
     /// Allows visits in any order, or other priors, from here on.
-    pub fn leave_order(&self) {
+    pub fn allow_any_order(&self) {
         if self.is_in_order() {
             self.flags.fetch_or(OUT_OF_ORDER, Ordering::Relaxed);
         }
@@ -524,7 +534,19 @@ fn contribution((visits, seen): (u32, i32)) -> i64 {
 }
 
 /// Number of an edge in its table.
-pub type EdgeId = u32;
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct EdgeId(pub(super) u32);
+
+impl EdgeId {
+    /// Index of the edge in its table.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Marks a slot as the header of a run, in place of a move. No point has this index.
+const HEADER: u16 = u16::MAX;
 
 /// A move from a node. The move, and except at the root the prior, are constant once published. All other fields are
 /// statistics that any worker writes.
@@ -537,7 +559,7 @@ pub struct Edge {
     visits_and_seen: AtomicU64,
     /// The child's number plus one; 0 before the first visit.
     child: AtomicU32,
-    /// The point's index; 0 for a pass.
+    /// The point's index, 0 for a pass; [`HEADER`] in the header of a run.
     mv: AtomicU16,
     /// A packed [`Prior`].
     prior: AtomicU16,
@@ -576,7 +598,7 @@ impl Rave {
 
     /// Returns the number of RAVE games and Black's mean value in them; 0 without games.
     #[inline]
-    pub fn games_and_value(&self) -> (u32, f32) {
+    pub fn visits_and_value(&self) -> (u32, f32) {
         let packed = self.0.load(Ordering::Relaxed);
         let games = (packed >> 32) as u32;
         if games == 0 {
@@ -586,16 +608,67 @@ impl Rave {
     }
 }
 
-/// Contents of the slot before a run of edges.
+/// Contents of a [`HeaderSlot`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
-    /// Node to which the edges belong.
+    /// Node of the edges.
     pub(crate) owner: NodeId,
+    /// Number of edges of the run.
     pub(crate) len: u32,
-    /// Number of the first edge of the node's next run; 0 if this is the last run.
-    pub(crate) next: EdgeId,
-    /// Number of the node's moves that are in neither this run nor an earlier one.
+    /// First edge of the node's next run.
+    pub(crate) next: Option<EdgeId>,
+    /// Number of moves of the node that are in neither this run nor the runs before it.
     pub(crate) left: u16,
+}
+
+/// Slot before a run of edges, which describes the run. It has the layout of an [`Edge`], because both are in one
+/// array: `child` holds the owner, `prior` the number of moves left, and `visits_and_seen` the next run and the length.
+/// Builds with assertions check that a slot is a header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeaderSlot<'t>(&'t Edge);
+
+impl<'t> HeaderSlot<'t> {
+    /// Turns a slot into a header.
+    pub(crate) fn write(slot: &'t Edge, header: Header) -> HeaderSlot<'t> {
+        let Header { owner, len, next, left } = header;
+        slot.mv.store(HEADER, Ordering::Relaxed);
+        slot.child.store(owner.0, Ordering::Relaxed);
+        slot.prior.store(left, Ordering::Relaxed);
+        let next = next.map_or(0, |next| next.0);
+        slot.visits_and_seen.store(u64::from(next) << 32 | u64::from(len), Ordering::Relaxed);
+        HeaderSlot(slot)
+    }
+
+    /// Returns a slot that is a header.
+    #[inline]
+    pub(crate) fn of(slot: &'t Edge) -> HeaderSlot<'t> {
+        debug_assert_eq!(slot.mv.load(Ordering::Relaxed), HEADER, "an edge is no header");
+        HeaderSlot(slot)
+    }
+
+    /// Reads the header. Acquire: a thread that reads the index of the next run sees its edges.
+    #[inline]
+    pub(crate) fn read(self) -> Header {
+        let packed = self.0.visits_and_seen.load(Ordering::Acquire);
+        let next = (packed >> 32) as u32;
+        Header {
+            owner: NodeId(self.0.child.load(Ordering::Relaxed)),
+            len: packed as u32,
+            // The first slot is always a header, so no run begins there.
+            next: (next != 0).then_some(EdgeId(next)),
+            left: self.0.prior.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Appends a run to the run of this header, which is the last one of its node.
+    pub(crate) fn append_run(self, next: EdgeId) {
+        self.0.visits_and_seen.fetch_or(u64::from(next.0) << 32, Ordering::Release);
+    }
+
+    /// Notes in the header of a node's last run that no more moves are left.
+    pub(crate) fn set_complete(self) {
+        self.0.prior.store(0, Ordering::Relaxed);
+    }
 }
 
 impl Edge {
@@ -604,36 +677,6 @@ impl Edge {
         self.child.store(0, Ordering::Relaxed);
         self.mv.store(mv.point().map_or(0, |point| point.index() as u16), Ordering::Relaxed);
         self.prior.store(prior.pack(), Ordering::Relaxed);
-    }
-
-    /// Turns this slot into the header of the edges after it.
-    pub(crate) fn set_header(&self, header: Header) {
-        let Header { owner, len, next, left } = header;
-        self.child.store(owner, Ordering::Relaxed);
-        self.prior.store(left, Ordering::Relaxed);
-        self.visits_and_seen.store(u64::from(next) << 32 | u64::from(len), Ordering::Relaxed);
-    }
-
-    /// Returns the header. Acquire: a worker that reads the start of the next run sees its edges.
-    #[inline]
-    pub(crate) fn header(&self) -> Header {
-        let packed = self.visits_and_seen.load(Ordering::Acquire);
-        Header {
-            owner: self.child.load(Ordering::Relaxed),
-            len: packed as u32,
-            next: (packed >> 32) as u32,
-            left: self.prior.load(Ordering::Relaxed),
-        }
-    }
-
-    /// Links a new run to this header, which must be that of the node's last run.
-    pub(crate) fn append_run(&self, next: EdgeId) {
-        self.visits_and_seen.fetch_or(u64::from(next) << 32, Ordering::Release);
-    }
-
-    /// Records in the header of a node's last run that no more moves are left.
-    pub(crate) fn nothing_is_left(&self) {
-        self.prior.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn copy_from(&self, other: &Edge) {
@@ -646,7 +689,9 @@ impl Edge {
     /// Returns the move.
     #[inline]
     pub fn mv(&self) -> Move {
-        match self.mv.load(Ordering::Relaxed) {
+        let index = self.mv.load(Ordering::Relaxed);
+        debug_assert_ne!(index, HEADER, "a header is no edge");
+        match index {
             0 => Move::Pass,
             index => Move::Play(Point::from_index(index)),
         }
@@ -674,13 +719,13 @@ impl Edge {
     /// the node.
     #[inline]
     pub fn child(&self) -> Option<NodeId> {
-        self.child.load(Ordering::Acquire).checked_sub(1)
+        self.child.load(Ordering::Acquire).checked_sub(1).map(NodeId)
     }
 
     /// Stores the node to which this edge leads.
     #[inline]
     pub fn set_child(&self, child: Option<NodeId>) {
-        self.child.store(child.map_or(0, |id| id + 1), Ordering::Release);
+        self.child.store(child.map_or(0, |id| id.0 + 1), Ordering::Release);
     }
 
     /// Returns the visits, and the child's value (Black's, fixed point) at the latest update of the edge.

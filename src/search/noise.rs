@@ -1,4 +1,4 @@
-//! Noise at the root, which a program that learns from its own games needs to find what it does not expect.
+//! Noise at the root. A program that learns from its own games needs it to find moves that it does not expect.
 //!
 //! CITE: Silver et al., "Mastering the game of Go without human knowledge" (2017), for noise on the root's
 //! probabilities; Wu, "Accelerating self-play learning in Go" (2019), 3.2, for forced visits. The effect of both is
@@ -77,7 +77,7 @@ mod tests {
     use kosumi_go::board::Point;
 
     #[test]
-    fn probabilities_are_mixed_and_visits_forced_by_their_root() {
+    fn noise_is_mixed_and_visits_are_forced() {
         let point = Move::Play(Point::new(0, 0));
         let noise = RootNoise::new(0.25, &[(point, 0.5), (Move::Pass, 0.5)], 2.0);
         assert_eq!(noise.probability(point, 0.1), 0.2);

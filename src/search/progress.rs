@@ -17,20 +17,20 @@ pub(super) struct Progress {
     pub(super) playouts: AtomicU32,
     /// Number of simulations that do not count at the root because of a choice below it. They count as visits for
     /// limits, because many of them may pass for each one that counts.
-    pub(super) kept_from_root: AtomicU32,
+    pub(super) not_counted_at_root: AtomicU32,
     stopped: AtomicBool,
     /// Turns of the workers, where not all may simulate at once.
-    turns: Option<Turns>,
+    turns: Option<TurnLimit>,
 }
 
 /// Turns of the workers, where there are more workers than processors.
-struct Turns {
+struct TurnLimit {
     /// Number of workers that may always simulate at once.
     least: u32,
     visits_before: u32,
     state: Mutex<TurnState>,
     /// Signalled when one more worker may simulate, or when the search is over.
-    room: Condvar,
+    turn_free: Condvar,
 }
 
 #[derive(Default)]
@@ -41,7 +41,7 @@ struct TurnState {
 
 /// Settings of one worker's loop.
 #[derive(Clone, Copy)]
-pub(super) struct Pace {
+pub(super) struct LoopSettings {
     /// Largest number of simulations between two checks whether the search is over.
     pub(super) batch_most: u32,
     /// Whether the worker must wait for its turn, where there are turns. The worker that reports must not: workers that
@@ -51,17 +51,17 @@ pub(super) struct Pace {
 }
 
 /// One simulation in progress. It ends when this is dropped, also if the worker panics.
-struct Turn<'t>(Option<&'t Turns>);
+struct Turn<'t>(Option<&'t TurnLimit>);
 
 impl Progress {
     /// Creates the progress of a search of a root with `visits_before` visits. `at_once` is as in
     /// [`SearchParams::descents_at_once`](super::SearchParams::descents_at_once).
     pub(super) fn new(visits_before: u32, at_once: Option<u32>) -> Progress {
-        let turns = at_once.map(|least| Turns {
+        let turns = at_once.map(|least| TurnLimit {
             least: least.max(1),
             visits_before,
             state: Mutex::default(),
-            room: Condvar::new(),
+            turn_free: Condvar::new(),
         });
         Progress { turns, ..Progress::default() }
     }
@@ -73,7 +73,7 @@ impl Progress {
     /// The first simulation of all is always run, so even a search that is interrupted at once yields a move.
     pub(super) fn simulate<W>(
         &self,
-        pace: Pace,
+        pace: LoopSettings,
         worker: &mut W,
         are_enough: impl Fn(u32) -> bool,
         mut simulate: impl FnMut(&mut W),
@@ -122,11 +122,11 @@ impl Progress {
             if !waits || state.in_progress < turns.most(&state) {
                 break;
             }
-            state = turns.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = turns.turn_free.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.in_progress += 1;
         if state.in_progress < turns.most(&state) {
-            turns.room.notify_one();
+            turns.turn_free.notify_one();
         }
         Some(Turn(Some(turns)))
     }
@@ -136,14 +136,14 @@ impl Progress {
             self.stopped.store(true, Ordering::Relaxed);
             return;
         };
-        // A worker that has seen that the search goes on holds the lock until it waits.
+        // A worker that has found that the search continues holds the lock until it waits.
         let _held = turns.lock();
         self.stopped.store(true, Ordering::Relaxed);
-        turns.room.notify_all();
+        turns.turn_free.notify_all();
     }
 }
 
-impl Turns {
+impl TurnLimit {
     fn lock(&self) -> MutexGuard<'_, TurnState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,7 +159,7 @@ impl Drop for Turn<'_> {
             let mut state = turns.lock();
             state.in_progress -= 1;
             state.ended += 1;
-            turns.room.notify_one();
+            turns.turn_free.notify_one();
         }
     }
 }

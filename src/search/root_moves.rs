@@ -93,7 +93,7 @@ pub(super) fn pruned(game: &Game, params: &RootParams, moves: &[Move]) -> Vec<Mo
 }
 
 /// Returns the restriction with these moves forbidden at the root, too.
-pub fn without(restriction: &Restriction, color: Color, moves: Vec<Move>) -> Restriction {
+pub fn with_avoided(restriction: &Restriction, color: Color, moves: Vec<Move>) -> Restriction {
     let mut restriction = restriction.clone();
     if !moves.is_empty() {
         restriction.avoid.push(MoveRule { color, moves, until: 1 });
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_past_that_matters_is_not_symmetric() {
+    fn relevant_history_disables_symmetry() {
         // After Black has taken a ko, the board may be its own image, but the legal moves are not symmetric.
         let board: Board = ". X O .\nX . X O\n. X O .".parse().unwrap();
         let rules = Rules { ko: KoRule::Positional, ..Rules::default() };
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_is_useless_once_the_opponent_has_passed_four_times() {
+    fn settled_points_are_useless_after_four_passes() {
         let rows =
             [". . . . .", ". . . . .", "O O O O O", "O . . . O", "O O O O O", "O . O . O", "O O O O O"];
         let board: Board = rows.join("\n").parse().unwrap();
@@ -183,7 +183,7 @@ mod tests {
         assert!(
             pruned(&game, &RootParams { root_prune_useless_moves: false, ..off }, &legal(&game)).is_empty()
         );
-        assert!(pruned(&game, &off, &[play(2, 3)]).is_empty(), "something is left");
+        assert!(pruned(&game, &off, &[play(2, 3)]).is_empty(), "at least one move is left");
     }
 
     #[test]

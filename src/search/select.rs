@@ -174,7 +174,7 @@ mod tests {
         RaveParams { rave_equivalence: 0.0, rave_exploration: 0.0, rave_early_share: 0.0 };
 
     #[test]
-    fn numbers_by_hand() {
+    fn rave_urgency_by_hand() {
         let (three, none) =
             (MoveStats { visits: 3.0, value: 0.5, ..MoveStats::default() }, RaveStats::default());
         assert_eq!(rave_urgency(&three, &none, &PLAIN, 0.0), 0.5);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quite_unknown_comes_first() {
+    fn unknown_move_is_most_urgent() {
         assert_eq!(rave_urgency(&MoveStats::default(), &RaveStats::default(), &PLAIN, 0.0), f32::MAX);
     }
 
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn before_its_first_visit_a_move_is_worth_less_with_every_halving_of_its_probability() {
+    fn first_play_urgency_falls_with_probability() {
         let params = PuctParams {
             fpu_parent_weight_by_visited_policy: false,
             fpu_reduction_per_halving: 0.05,
@@ -275,14 +275,14 @@ mod tests {
             let node = NodeStats { edge_weight, weight, utility_square, ..NodeStats::default() };
             Puct::new(&params, &node).exploring / (edge_weight + 0.01).sqrt()
         };
-        assert!((exploring(0.0, 0.16) - 1.0).abs() < 1e-6, "the prior deviation leaves it as it is");
+        assert!((exploring(0.0, 0.16) - 1.0).abs() < 1e-6, "the prior deviation changes nothing");
         assert!(exploring(10_000.0, 0.16) > exploring(100.0, 0.16));
         assert!(exploring(100.0, 0.5) > exploring(100.0, 0.16));
         assert!(exploring(100.0, 0.16) > exploring(100.0, 0.01));
     }
 
     #[test]
-    fn the_visits_that_a_move_is_worth_make_it_as_urgent() {
+    fn visits_worth_inverts_urgency() {
         let node = NodeStats { edge_weight: 90.0, weight: 91.0, utility_square: 0.1, ..NodeStats::default() };
         let puct = Puct::new(&PuctParams::default(), &node);
         let stats = |visits| MoveStats { visits, value: 0.1, ..MoveStats::default() };
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn before_any_visit_the_likeliest_move_comes_first() {
+    fn likeliest_unvisited_move_comes_first() {
         let puct = Puct::new(&PuctParams::default(), &NodeStats::default());
         let none = MoveStats::default();
         assert!(puct.urgency(&none, 0.6) > puct.urgency(&none, 0.3));

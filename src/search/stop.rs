@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn between_soft_and_hard_an_open_question_gets_more_time() {
+    fn close_moves_extend_to_the_hard_limit() {
         let limits = Limits {
             soft: Some(Duration::from_secs(1)),
             hard: Some(Duration::from_secs(3)),

@@ -18,12 +18,12 @@
 //!
 //! The memory is reserved once. The operating system zeroes it page by page on first use.
 
-use super::node::{EXPANDING, Edge, EdgeId, FRESH, Header, Node, NodeId, Rave};
+use super::node::{EXPANDING, Edge, EdgeId, FRESH, Header, HeaderSlot, Node, NodeId, Rave};
 use hashbrown::HashMap;
 use kosumi_eval::Prior;
 use kosumi_go::board::{Key, Move, Point};
 use kosumi_sync::atomic::{AtomicU32, Ordering};
-use kosumi_sync::{Blanks, Condvar, Mutex, blank, blanks, get, set};
+use kosumi_sync::{Condvar, Mutex, ZeroedSlice, get, set, zeroed, zeroed_slice};
 use smallvec::SmallVec;
 use std::fmt;
 use std::ops::Deref;
@@ -34,7 +34,7 @@ const MEBIBYTES_MAX: usize = 1 << 20;
 
 /// Selection of the moves of a node that are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Storing {
+pub enum StoredMoves {
     /// All of them, with their RAVE games.
     All,
     /// The likeliest ones, and more when they are needed.
@@ -45,21 +45,21 @@ pub enum Storing {
 const FIRST_RUN: usize = if cfg!(loom) { 1 } else { 8 };
 
 /// Number of pairs of lock and condition variable on which workers wait.
-const WAITING: usize = if cfg!(loom) { 1 } else { 16 };
+const WAIT_LOCKS: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// Nodes, edges and the index. See the [module documentation](self).
 pub struct NodeTable {
-    storing: Storing,
-    nodes: Blanks<Node>,
-    edges: Blanks<Edge>,
-    /// One for each edge, or none at all.
-    raves: Blanks<Rave>,
+    storing: StoredMoves,
+    nodes: ZeroedSlice<Node>,
+    edges: ZeroedSlice<Edge>,
+    /// RAVE statistics, one for each edge; empty if the table stores none.
+    raves: ZeroedSlice<Rave>,
     /// Node numbers plus one, 0 for a free slot. The length is a power of two.
-    index: Blanks<AtomicU32>,
+    index: ZeroedSlice<AtomicU32>,
     nodes_used: AtomicU32,
     edges_used: AtomicU32,
     /// Locks and condition variables on which workers wait for nodes that others have claimed. Nodes share them.
-    waiting: [(Mutex<()>, Condvar); WAITING],
+    waiting: [(Mutex<()>, Condvar); WAIT_LOCKS],
 }
 
 /// A worker's exclusive right to evaluate a node or to create its moves. It is released on drop, also during a panic.
@@ -115,7 +115,7 @@ impl NodeTable {
     /// If all moves are stored, a quarter goes to nodes and index and the rest to edges: about one node in
     /// `expand_after` has edges, one for each legal move. Otherwise a little less than half goes to nodes and index: a
     /// node then has about ten edges.
-    pub fn new(mebibytes: usize, storing: Storing) -> NodeTable {
+    pub fn new(mebibytes: usize, storing: StoredMoves) -> NodeTable {
         let mut mebibytes = mebibytes.clamp(1, MEBIBYTES_MAX);
         loop {
             if let Some(table) = NodeTable::try_new(mebibytes, storing) {
@@ -126,11 +126,11 @@ impl NodeTable {
         }
     }
 
-    fn try_new(mebibytes: usize, storing: Storing) -> Option<NodeTable> {
+    fn try_new(mebibytes: usize, storing: StoredMoves) -> Option<NodeTable> {
         let bytes = mebibytes << 20;
         let (for_nodes, per_edge) = match storing {
-            Storing::All => (bytes / 4, size_of::<Edge>() + size_of::<Rave>()),
-            Storing::Likely => (bytes / 20 * 9, size_of::<Edge>()),
+            StoredMoves::All => (bytes / 4, size_of::<Edge>() + size_of::<Rave>()),
+            StoredMoves::Likely => (bytes / 20 * 9, size_of::<Edge>()),
         };
         let nodes = (for_nodes / (size_of::<Node>() + 8)).min(1 << 31);
         let slots = (2 * nodes).next_power_of_two() / 2;
@@ -140,14 +140,19 @@ impl NodeTable {
     }
 
     /// Creates a table of these capacities, with an index of `slots` slots, a power of two.
-    pub(super) fn of_sizes(storing: Storing, nodes: usize, edges: usize, slots: usize) -> Option<NodeTable> {
-        let raves = if storing == Storing::All { edges } else { 0 };
+    pub(super) fn of_sizes(
+        storing: StoredMoves,
+        nodes: usize,
+        edges: usize,
+        slots: usize,
+    ) -> Option<NodeTable> {
+        let raves = if storing == StoredMoves::All { edges } else { 0 };
         Some(NodeTable {
             storing,
-            nodes: blanks(nodes.max(1))?,
-            edges: blanks(edges)?,
-            raves: blanks(raves)?,
-            index: blanks(slots.max(1))?,
+            nodes: zeroed_slice(nodes.max(1))?,
+            edges: zeroed_slice(edges)?,
+            raves: zeroed_slice(raves)?,
+            index: zeroed_slice(slots.max(1))?,
             nodes_used: AtomicU32::new(0),
             edges_used: AtomicU32::new(0),
             waiting: Default::default(),
@@ -155,7 +160,7 @@ impl NodeTable {
     }
 
     /// Returns which moves of a node are stored.
-    pub fn storing(&self) -> Storing {
+    pub fn stored_moves(&self) -> StoredMoves {
         self.storing
     }
 
@@ -176,7 +181,7 @@ impl NodeTable {
     pub fn usage(&self) -> TableUse {
         let nodes = self.node_count();
         let edges = (self.edges_used.load(Ordering::Relaxed) as usize).min(self.edges.len());
-        let raves = if self.storing == Storing::All { edges } else { 0 };
+        let raves = if self.storing == StoredMoves::All { edges } else { 0 };
         TableUse {
             nodes,
             node_capacity: self.nodes.len(),
@@ -193,7 +198,7 @@ impl NodeTable {
         let usage = self.usage();
         // Only used entries must be zeroed again; the rest still is zero.
         for node in &mut self.nodes[..usage.nodes] {
-            *node = blank();
+            *node = zeroed();
         }
         for slot in self.index.iter_mut() {
             set(slot, 0);
@@ -202,20 +207,25 @@ impl NodeTable {
         set(&mut self.edges_used, 0);
     }
 
-    /// Forgets everything, and inserts a node with this key. Every table has room for one node.
+    /// Discards all nodes, and inserts a node with this key. Every table has space for one node.
     pub fn begin_with(&mut self, key: Key) -> NodeId {
         self.clear();
         self.nodes[0].set_key(key);
         let slot = self.slot_of(key);
         set(&mut self.index[slot], 1);
         set(&mut self.nodes_used, 1);
-        0
+        NodeId(0)
+    }
+
+    /// Returns the numbers of all nodes.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.node_count() as u32).map(NodeId)
     }
 
     /// Returns a node by its number.
     #[inline]
     pub fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id as usize]
+        &self.nodes[id.index()]
     }
 
     /// Iterates over the stored edges of a node; none before it is expanded. They are in the order of their priors,
@@ -223,10 +233,10 @@ impl NodeTable {
     #[inline]
     pub fn edges(&self, node: &Node) -> Edges<'_> {
         match node.expansion.load(Ordering::Acquire) {
-            FRESH | EXPANDING => Edges { all: &self.edges, at: 0, end: 0, header: 0 },
+            FRESH | EXPANDING => Edges { all: &self.edges, at: 0, end: 0, first: EdgeId(0) },
             len => {
                 let first = node.first_edge.load(Ordering::Relaxed);
-                Edges { all: &self.edges, at: first, end: first + len, header: first - 1 }
+                Edges { all: &self.edges, at: first, end: first + len, first: EdgeId(first) }
             }
         }
     }
@@ -234,7 +244,9 @@ impl NodeTable {
     /// Returns the edges of a node as a slice. All of them must have been stored at once.
     #[inline]
     pub fn all_edges(&self, node: &Node) -> &[Edge] {
-        debug_assert!(self.last_run(node).1.is_none_or(|header| header.next == 0 && header.left == 0));
+        debug_assert!(
+            self.last_run(node).is_none_or(|(_, header)| header.next.is_none() && header.left == 0)
+        );
         match node.expansion.load(Ordering::Acquire) {
             FRESH | EXPANDING => &[],
             len => {
@@ -247,34 +259,33 @@ impl NodeTable {
     /// Returns an edge by its number.
     #[inline]
     pub fn edge(&self, id: EdgeId) -> &Edge {
-        &self.edges[id as usize]
+        &self.edges[id.index()]
     }
 
     /// Returns the all-moves-as-first statistics of an edge; `None` if the table has none.
     #[inline]
     pub fn rave(&self, id: EdgeId) -> Option<&Rave> {
-        self.raves.get(id as usize)
+        self.raves.get(id.index())
     }
 
     /// Returns whether all moves of an expanded node are stored.
     pub fn is_complete(&self, node: &Node) -> bool {
-        let (_, header) = self.last_run(node);
-        header.is_some_and(|header| header.left == 0)
+        self.last_run(node).is_some_and(|(_, header)| header.left == 0)
     }
 
-    /// Returns the number of the slot with the header of a node's last run, and the header; `None` if the node has no
-    /// moves.
-    fn last_run(&self, node: &Node) -> (EdgeId, Option<Header>) {
+    /// Returns the header of a node's last run, as a slot and as it was read; `None` if the node has no moves.
+    fn last_run(&self, node: &Node) -> Option<(HeaderSlot<'_>, Header)> {
         if let FRESH | EXPANDING = node.expansion.load(Ordering::Acquire) {
-            return (0, None);
+            return None;
         }
-        let mut at = node.first_edge.load(Ordering::Relaxed) - 1;
+        let mut first = EdgeId(node.first_edge.load(Ordering::Relaxed));
         loop {
-            let header = self.edge(at).header();
-            if header.next == 0 {
-                return (at, Some(header));
+            let slot = header_of(&self.edges, first);
+            let header = slot.read();
+            match header.next {
+                None => return Some((slot, header)),
+                Some(next) => first = next,
             }
-            at = header.next - 1;
         }
     }
 
@@ -286,7 +297,7 @@ impl NodeTable {
     pub fn find(&self, key: Key) -> Option<NodeId> {
         let mut slot = self.slot_of(key);
         for _ in 0..self.index.len() {
-            let id = self.index[slot].load(Ordering::Acquire).checked_sub(1)?;
+            let id = self.index[slot].load(Ordering::Acquire).checked_sub(1).map(NodeId)?;
             if self.node(id).has_key(key) {
                 return Some(id);
             }
@@ -306,8 +317,8 @@ impl NodeTable {
                     Some(new) => new,
                     None => self.take_node(key)?,
                 };
-                // Release: a worker that finds the slot sees the key.
-                match self.index[slot].compare_exchange(0, new + 1, Ordering::AcqRel, Ordering::Acquire) {
+                // Release: a thread that finds the slot sees the key.
+                match self.index[slot].compare_exchange(0, new.0 + 1, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => return Some(new),
                     Err(now) => {
                         // Another worker was faster. If it inserted the same key, this node is lost until the next
@@ -317,8 +328,9 @@ impl NodeTable {
                     }
                 }
             }
-            if self.node(id - 1).has_key(key) {
-                return Some(id - 1);
+            let known = NodeId(id - 1);
+            if self.node(known).has_key(key) {
+                return Some(known);
             }
             slot = (slot + 1) & (self.index.len() - 1);
         }
@@ -326,7 +338,7 @@ impl NodeTable {
     }
 
     fn take_node(&self, key: Key) -> Option<NodeId> {
-        let id = take(&self.nodes_used, 1, self.nodes.len())?;
+        let id = NodeId(take(&self.nodes_used, 1, self.nodes.len())?);
         self.node(id).set_key(key);
         Some(id)
     }
@@ -341,14 +353,14 @@ impl NodeTable {
         }
         let (lock, bell) = self.waiting(id);
         let mut held = lock.lock().unwrap_or_else(PoisonError::into_inner);
-        while node.await_release() {
+        while node.mark_awaited() {
             held = bell.wait(held).unwrap_or_else(PoisonError::into_inner);
         }
         None
     }
 
     fn waiting(&self, id: NodeId) -> &(Mutex<()>, Condvar) {
-        &self.waiting[id as usize % self.waiting.len()]
+        &self.waiting[id.index() % self.waiting.len()]
     }
 
     /// Gives a node its moves: all of them if `wants_all` or if this table stores all, otherwise the likeliest. Only
@@ -363,14 +375,14 @@ impl NodeTable {
         }
         let moves = moves();
         let run = match self.storing {
-            Storing::All => self.store_run(id, moves.len(), moves.iter().copied(), 0),
-            Storing::Likely => {
+            StoredMoves::All => self.store_run(id, moves.len(), moves.iter().copied(), 0),
+            StoredMoves::Likely => {
                 let most = if wants_all { moves.len() } else { FIRST_RUN };
                 self.store_likeliest(id, moves.iter().map(sort_key).collect(), most)
             }
         };
         let state = run.map_or(FRESH, |(first, len)| {
-            node.first_edge.store(first, Ordering::Relaxed);
+            node.first_edge.store(first.0, Ordering::Relaxed);
             len
         });
         node.expansion.store(state, Ordering::Release);
@@ -401,8 +413,9 @@ impl NodeTable {
         moves: impl FnOnce() -> &'m [(Move, Prior)],
     ) -> bool {
         let node = self.node(id);
-        let (last, header) = self.last_run(node);
-        let Some(header) = header.filter(|header| header.left > 0) else { return false };
+        let Some((last, header)) = self.last_run(node).filter(|(_, header)| header.left > 0) else {
+            return false;
+        };
         let most = if wants_all { usize::MAX } else { 2 * header.len as usize };
         let needed = most.min(header.left.into()) + 1;
         if self.edges_used.load(Ordering::Relaxed) as usize + needed > self.edges.len() {
@@ -412,9 +425,9 @@ impl NodeTable {
         let others = moves().iter().filter(|(mv, _)| !known.contains(mv));
         let run = self.store_likeliest(id, others.map(sort_key).collect(), most);
         match run {
-            Some((first, _)) => self.edge(last).append_run(first),
-            // The cached output is gone, and a new one has fewer moves.
-            None => self.edge(last).nothing_is_left(),
+            Some((first, _)) => last.append_run(first),
+            // The evaluation was dropped from the cache, and the new one has fewer moves.
+            None => last.set_complete(),
         }
         run.is_some()
     }
@@ -444,14 +457,14 @@ impl NodeTable {
         // The slot before the edges holds their owner and number: garbage collection walks the store by these headers.
         let at = take(&self.edges_used, len + 1, self.edges.len())?;
         let (first, len) = (at + 1, len as u32);
-        self.edge(at).set_header(Header { owner, len, next: 0, left: left as u16 });
-        for (edge, (mv, prior)) in (first..first + len).zip(moves) {
+        HeaderSlot::write(&self.edges[at as usize], Header { owner, len, next: None, left: left as u16 });
+        for (edge, (mv, prior)) in (first..first + len).map(EdgeId).zip(moves) {
             self.edge(edge).set(mv, prior);
             if let Some(rave) = self.rave(edge) {
                 rave.clear();
             }
         }
-        Some((first, len))
+        Some((EdgeId(first), len))
     }
 
     /// Keeps the nodes that are reachable from `root`, compacts them and discards all others. Returns the root's new
@@ -470,8 +483,8 @@ impl NodeTable {
                 set(&mut node.mark, next);
             }
         }
-        self.slide_edges(used.edges);
-        let new_root = self.nodes[root as usize].mark.load(Ordering::Relaxed) - 1;
+        self.compact_edges(used.edges);
+        let new_root = NodeId(self.nodes[root.index()].mark.load(Ordering::Relaxed) - 1);
         self.slide_nodes(used.nodes);
         self.rebuild_index();
         new_root
@@ -479,7 +492,7 @@ impl NodeTable {
 
     fn mark_reachable(&mut self, root: NodeId) {
         let mut frontier = vec![root];
-        self.nodes[root as usize].mark.store(1, Ordering::Relaxed);
+        self.nodes[root.index()].mark.store(1, Ordering::Relaxed);
         while let Some(id) = frontier.pop() {
             for edge in self.edges(self.node(id)) {
                 if let Some(child) = edge.child()
@@ -492,32 +505,32 @@ impl NodeTable {
     }
 
     /// Moves the edges of marked nodes to the front of their store and renumbers their children.
-    fn slide_edges(&mut self, used: usize) {
-        // New slot of the header before each run, by the run's old first edge. A later run of a node always lies behind
-        // its earlier runs.
-        let mut before: HashMap<EdgeId, EdgeId> = HashMap::new();
+    fn compact_edges(&mut self, used: usize) {
+        // Indices of headers after compaction, by the start of the run that follows each. A later run of a node is
+        // stored after the earlier ones.
+        let mut before: HashMap<EdgeId, usize> = HashMap::new();
         let (mut from, mut to) = (0, 0);
         while from < used {
-            let header = self.edges[from].header();
+            let header = HeaderSlot::of(&self.edges[from]).read();
             let len = header.len as usize;
-            let mark = self.nodes[header.owner as usize].mark.load(Ordering::Relaxed);
+            let mark = self.nodes[header.owner.index()].mark.load(Ordering::Relaxed);
             if mark != 0 {
-                let first = to as EdgeId + 1;
-                match before.remove(&(from as EdgeId + 1)) {
-                    Some(earlier) => self.edges[earlier as usize].append_run(first),
-                    None => self.nodes[header.owner as usize].first_edge.store(first, Ordering::Relaxed),
+                let first = EdgeId(to as u32 + 1);
+                match before.remove(&EdgeId(from as u32 + 1)) {
+                    Some(earlier) => HeaderSlot::of(&self.edges[earlier]).append_run(first),
+                    None => self.nodes[header.owner.index()].first_edge.store(first.0, Ordering::Relaxed),
                 }
-                if header.next != 0 {
-                    before.insert(header.next, to as EdgeId);
+                if let Some(next) = header.next {
+                    before.insert(next, to);
                 }
-                self.edges[to].set_header(Header { owner: mark - 1, next: 0, ..header });
+                let moved = Header { owner: NodeId(mark - 1), next: None, ..header };
+                HeaderSlot::write(&self.edges[to], moved);
                 for offset in 1..=len {
                     let edge = &self.edges[to + offset];
                     edge.copy_from(&self.edges[from + offset]);
                     if let Some(child) = edge.child() {
-                        edge.set_child(
-                            self.nodes[child as usize].mark.load(Ordering::Relaxed).checked_sub(1),
-                        );
+                        let mark = self.nodes[child.index()].mark.load(Ordering::Relaxed);
+                        edge.set_child(mark.checked_sub(1).map(NodeId));
                     }
                     if !self.raves.is_empty() {
                         self.raves[to + offset].copy_from(&self.raves[from + offset]);
@@ -540,7 +553,7 @@ impl NodeTable {
             }
         }
         for node in &mut self.nodes[kept..used] {
-            *node = blank();
+            *node = zeroed();
         }
         set(&mut self.nodes_used, kept as u32);
     }
@@ -596,9 +609,12 @@ impl Deref for EdgeRef<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Edges<'t> {
     all: &'t [Edge],
-    at: EdgeId,
-    end: EdgeId,
-    header: EdgeId,
+    /// Index of the next edge.
+    at: u32,
+    /// Index behind the last edge of the run, 0 if there are no edges.
+    end: u32,
+    /// First edge of the run.
+    first: EdgeId,
 }
 
 impl Edges<'_> {
@@ -618,17 +634,19 @@ impl<'t> Iterator for Edges<'t> {
             if self.is_empty() {
                 return None;
             }
-            let next = self.all[self.header as usize].header().next;
-            if next == 0 {
-                return None;
-            }
-            self.header = next - 1;
-            (self.at, self.end) = (next, next + self.all[self.header as usize].header().len);
+            self.first = header_of(self.all, self.first).read().next?;
+            (self.at, self.end) = (self.first.0, self.first.0 + header_of(self.all, self.first).read().len);
         }
-        let id = self.at;
+        let id = EdgeId(self.at);
         self.at += 1;
-        Some(EdgeRef { id, edge: &self.all[id as usize] })
+        Some(EdgeRef { id, edge: &self.all[id.index()] })
     }
+}
+
+/// Returns the header of the run that starts with this edge.
+#[inline]
+fn header_of(edges: &[Edge], first: EdgeId) -> HeaderSlot<'_> {
+    HeaderSlot::of(&edges[first.index() - 1])
 }
 
 /// Takes `count` entries from a store of `capacity`. Returns the number of the first, or `None` if they do not fit.
@@ -653,7 +671,7 @@ mod tests {
     #[test]
     fn the_smallest_table_has_room_for_a_root() {
         for (nodes, slots) in [(0, 0), (1, 1), (3, 4)] {
-            let mut table = NodeTable::of_sizes(Storing::Likely, nodes, 2, slots).expect("memory");
+            let mut table = NodeTable::of_sizes(StoredMoves::Likely, nodes, 2, slots).expect("memory");
             for key in 1..9 {
                 table.find_or_insert(Key(key << 64));
                 let root = table.begin_with(Key(key << 100 | key));

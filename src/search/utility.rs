@@ -12,11 +12,11 @@ use std::f64::consts::FRAC_2_PI;
 
 /// Scale of the utilities in one search.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Scale {
+pub struct UtilityScale {
     /// Factor of the first share of points, and the number of points over which it grows.
     fixed: (f64, f64),
     /// Factor of the second share of points, and the number of points over which it grows.
-    moving: (f64, f64),
+    dynamic: (f64, f64),
     /// Black's score on which the second share is centred.
     center: f64,
 }
@@ -38,9 +38,9 @@ fn bounded(mean: f64, deviation: f64, scale: f64) -> f64 {
     NORMAL.iter().map(|&step| pair(step)).sum::<f64>() / (2 * NORMAL.len()) as f64
 }
 
-impl Scale {
+impl UtilityScale {
     /// Creates the scale for a board of `area` points on which Black is expected to lead by `score` points at the end.
-    pub fn new(params: &PuctParams, area: usize, score: f32) -> Scale {
+    pub fn new(params: &PuctParams, area: usize, score: f32) -> UtilityScale {
         let side = (area as f64).sqrt();
         let most = f64::from(params.dynamic_score_center_scale) * side;
         let score = f64::from(score);
@@ -48,9 +48,9 @@ impl Scale {
         let toward_even = score * (1.0 - f64::from(params.dynamic_score_center_zero_weight));
         // In utilities the result always counts 1. Where it is to count less, points count the more.
         let result = f64::from(params.win_loss_utility_factor.max(LEAST_RESULT));
-        Scale {
+        UtilityScale {
             fixed: (f64::from(params.static_score_utility_factor) / result, 2.0 * side),
-            moving: (f64::from(params.dynamic_score_utility_factor) / result, most.max(f64::MIN_POSITIVE)),
+            dynamic: (f64::from(params.dynamic_score_utility_factor) / result, most.max(f64::MIN_POSITIVE)),
             center: toward_even.clamp(score - most, score + most),
         }
     }
@@ -61,7 +61,7 @@ impl Scale {
         let part = |(factor, scale): (f64, f64), center: f64| {
             if factor == 0.0 { 0.0 } else { factor * bounded(mean - center, deviation, scale) }
         };
-        result + part(self.fixed, 0.0) + part(self.moving, self.center)
+        result + part(self.fixed, 0.0) + part(self.dynamic, self.center)
     }
 
     /// Returns the increase of utility per point at a score.
@@ -70,12 +70,12 @@ impl Scale {
             let x = (score - center) / scale;
             factor * FRAC_2_PI / scale / (1.0 + x * x)
         };
-        part(self.fixed, 0.0) + part(self.moving, self.center)
+        part(self.fixed, 0.0) + part(self.dynamic, self.center)
     }
 
     /// Returns the bound of the absolute value of utilities.
-    pub fn most(&self) -> f64 {
-        1.0 + self.fixed.0 + self.moving.0
+    pub fn bound(&self) -> f64 {
+        1.0 + self.fixed.0 + self.dynamic.0
     }
 }
 
@@ -86,17 +86,17 @@ mod tests {
     #[test]
     fn points_count_more_where_the_result_counts_less() {
         let usual = PuctParams::default();
-        let scale = |params: PuctParams| Scale::new(&params, 81, 3.0);
+        let scale = |params: PuctParams| UtilityScale::new(&params, 81, 3.0);
         let half = scale(PuctParams { win_loss_utility_factor: 0.5, ..usual });
         let double =
             PuctParams { static_score_utility_factor: 0.2, dynamic_score_utility_factor: 0.6, ..usual };
         assert_eq!(half, scale(double));
         let nothing = scale(PuctParams { win_loss_utility_factor: 0.0, ..usual });
-        assert!(nothing.most().is_finite() && nothing.utility(0.0, 5.0, 0.0).is_finite());
+        assert!(nothing.bound().is_finite() && nothing.utility(0.0, 5.0, 0.0).is_finite());
     }
 
-    fn scale(score: f32) -> Scale {
-        Scale::new(&PuctParams::default(), 81, score)
+    fn scale(score: f32) -> UtilityScale {
+        UtilityScale::new(&PuctParams::default(), 81, score)
     }
 
     #[test]
@@ -109,11 +109,11 @@ mod tests {
         assert!((at_center - 0.1 * FRAC_2_PI * (8.0f64 / 18.0).atan()).abs() < 1e-6);
         // The centre is at most 6.75 points from the expected score.
         assert!((scale(50.0).center - 43.25).abs() < 1e-6 && (scale(-50.0).center + 43.25).abs() < 1e-6);
-        assert!((scale(0.0).most() - 1.4).abs() < 1e-6);
+        assert!((scale(0.0).bound() - 1.4).abs() < 1e-6);
     }
 
     #[test]
-    fn what_is_unsure_counts_less() {
+    fn uncertain_scores_count_less() {
         let at = |deviation| scale(0.0).utility(0.0, 5.0, deviation);
         assert!(at(0.0) > at(5.0) && at(5.0) > at(20.0) && at(20.0) > 0.0);
         // Comparison with the integral in small steps: sixteen values are accurate enough.

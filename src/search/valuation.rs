@@ -5,7 +5,7 @@ use super::bias::BiasTable;
 use super::means::{self, Child};
 use super::node::{Means, Node, NodeId};
 use super::params::PuctParams;
-use super::utility::Scale;
+use super::utility::UtilityScale;
 use kosumi_eval::Evaluation;
 use kosumi_go::board::Color;
 use std::sync::atomic::Ordering;
@@ -20,7 +20,7 @@ pub struct Valuation<'s> {
     /// Parameters of the search.
     pub params: PuctParams,
     /// Conversion from scores to utilities.
-    pub scale: Scale,
+    pub scale: UtilityScale,
 }
 
 impl Valuation<'_> {
@@ -99,7 +99,7 @@ impl Valuation<'_> {
                     let difference = (sums.utility / sums.weight) as f32 - utility;
                     let exponent = f64::from(self.params.subtree_value_bias_weight_exponent);
                     let weight = libm::pow(visited, exponent) as f32;
-                    self.bias.note(node, difference * weight, weight);
+                    self.bias.record(node, difference * weight, weight);
                 }
                 utility += self.params.subtree_value_bias_factor * self.bias.bias(node) as f32;
             }
@@ -138,8 +138,8 @@ impl Valuation<'_> {
             }
         }
         let kept = 1.0 - self.params.subtree_value_bias_free_prop;
-        for id in 0..self.table.node_count() {
-            let node = self.table.node(id as NodeId);
+        for id in self.table.ids() {
+            let node = self.table.node(id);
             if node.mark.swap(0, Ordering::Relaxed) == 0 {
                 self.bias.fade(node, kept);
             }

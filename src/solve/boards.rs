@@ -16,13 +16,13 @@ use kosumi_go::rules::{KoRule, Rules, Scoring, Tax};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BoardError {
     /// The rules count something other than stones and surrounded points.
-    #[error("only area scoring without tax and button can be solved")]
+    #[error("only area scoring without group tax and button is supported")]
     Scoring,
     /// The board has too many points.
     #[error("the board is too large: 19×19 at most")]
     TooLarge,
     /// One of the first moves is not legal. The value is its number, from 1.
-    #[error("move {0} is not legal")]
+    #[error("move {0} is illegal")]
     Illegal(usize),
     /// The game ends before all first moves are made. The value is the number of the last move, from 1.
     #[error("the game is over after move {0}")]
@@ -71,7 +71,7 @@ pub struct BoardRequest<'a> {
     /// Whether to find all best moves instead of one.
     pub all_best: bool,
     /// Side for which a cycle counts as the worst result. Under simple ko, a game that goes round in a cycle ends
-    /// without a result. The answers for both sides together tell what a game without a result is worth.
+    /// without a result. The answers for both sides together determine the value of a game without a result.
     pub cycles_lose_for: Color,
     /// Number of search threads.
     pub threads: usize,

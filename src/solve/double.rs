@@ -8,7 +8,7 @@ use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MultiChainError {
     /// The node budget was used up.
-    #[error("not decided")]
+    #[error("the search ended without a result")]
     Undecided,
     /// See [`QuestionError`].
     #[error(transparent)]

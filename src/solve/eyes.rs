@@ -24,16 +24,16 @@ pub struct Eyes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EyesError {
     /// The point is one of the surrounding stones, or it is not enclosed by stones of one side.
-    #[error("the point is in no eye space of one player")]
+    #[error("the point is not in an eye space of one side")]
     NoEyeSpace,
     /// Some of the surrounding stones may be cut off, so the number of eyes depends on more than the eye space.
     #[error("the stones around the eye space are not one chain")]
     ManyChains,
     /// The board has no point for an eye beside the eye space, which the reading needs.
-    #[error("the eye space leaves no room beside it")]
+    #[error("the board has no point for an eye beside the eye space")]
     NoRoom,
     /// The search ended without a result.
-    #[error("not decided")]
+    #[error("the search ended without a result")]
     Undecided,
     /// See [`QuestionError`].
     #[error(transparent)]

@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! Exact reading: scores of whole boards, and life and death, captures and connections in a part of a board.
 //!
 //! An answer is either proven or not given. The search is a depth-first proof-number search with a transposition table
@@ -5,7 +7,7 @@
 //! (`table::Proof`). Neither superko nor cycles can therefore mislead the search (`tests` compare it with plain
 //! minimax).
 //!
-//! The module has its own board of point sets, `window`, because its positions are small, are compared exactly, and are
+//! The crate has its own board of point sets, `window`, because its positions are small, are compared exactly, and are
 //! made and discarded by the million. It reads no clock: the caller decides when to stop.
 
 mod between;

@@ -73,7 +73,7 @@ impl Memo {
                 None => return Ok(Reading { nodes, ..reading }),
             }
         }
-        unreachable!("a region grows only so often")
+        unreachable!("a region grows a bounded number of times")
     }
 
     /// Answers a question in its region, without enlarging the region.
@@ -131,8 +131,8 @@ mod tests {
             threads: 1,
         };
         let first = board.cell(point).color().expect("a stone").opponent();
-        let answer = memo.read(&question, first, most).expect("room to play");
-        let plain = read(&question, first, &|nodes| nodes >= most).expect("room to play");
+        let answer = memo.read(&question, first, most).expect("a valid question");
+        let plain = read(&question, first, &|nodes| nodes >= most).expect("a valid question");
         assert_eq!(answer, plain);
         answer
     }

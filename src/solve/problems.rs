@@ -64,16 +64,16 @@ pub struct Question<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum QuestionError {
     /// The region holds none of the stones that the question is about.
-    #[error("there is no stone to read about")]
+    #[error("the question is about no stone")]
     NoStones,
     /// The region has no empty point.
     #[error("the region has no empty point")]
     NoRoom,
     /// The two chains belong to different sides, or one of the points has no stone.
-    #[error("the two points are not stones of the same player")]
+    #[error("the two points are not stones of the same side")]
     NotOneColor,
     /// The question spans more than 19×19 points.
-    #[error("what is to be read spreads over more than 19×19 points")]
+    #[error("the question spans more than 19×19 points")]
     TooLarge,
 }
 
@@ -165,7 +165,7 @@ pub fn read_with_region(
             None => return Ok((reading, region)),
         }
     }
-    unreachable!("a region grows only so often")
+    unreachable!("a region grows a bounded number of times")
 }
 
 /// Answers a question in its region, without enlarging the region.
@@ -448,7 +448,7 @@ fn uncapturable_stones(board: &Board, region: &Region, owner: Color, suicide: bo
 
 impl<B: Bits> BoardQuestion<B> {
     /// Returns this question with everything that the opponent of `winner` may do outside the region: see
-    /// [`Ground::besieged`]. Returns `None` if nothing outside matters, or if the question excludes moves outside.
+    /// [`Window::besieged`]. Returns `None` if nothing outside matters, or if the question excludes moves outside.
     fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<BoardQuestion<B>> {
         let Question { board, region, .. } = *question;
         if question.aim.is_tactical() || region.excludes_moves_outside {
@@ -489,7 +489,7 @@ impl<B: Bits> BoardQuestion<B> {
         (corner, sides): ((usize, usize), (usize, usize)),
     ) -> Option<BoardQuestion<B>> {
         let board = question.board;
-        let mut ground = Window::<B>::window(board.size(), corner, sides, question.suicide)?;
+        let mut ground = Window::<B>::covering(board.size(), corner, sides, question.suicide)?;
         ground.playable = match question.aim.is_tactical() {
             // A stone at an open edge would have liberties that are not part of the window.
             true => ground.points & !ground.open,

@@ -530,7 +530,7 @@ fn moves_outside_the_region_count() {
                 assert!(matches!(defence.success, Success::No | Success::Unknown), "{name}: {defence:?}");
                 assert_eq!(attack.success, Success::Yes, "{name}");
                 if name == "in atari" {
-                    assert_eq!(defence.success, Success::No, "the nearest of them is seen");
+                    assert_eq!(defence.success, Success::No, "the nearest wall is read");
                 }
             }
         }

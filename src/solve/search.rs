@@ -512,7 +512,7 @@ impl<'a, B: Bits> Search<'a, B> {
                 (decided.won == won).then_some((child, decided))
             });
             let Some((child, decided)) = winning.max_by_key(|(_, decided)| decided.since) else {
-                unreachable!("somebody won");
+                unreachable!("one child is a win");
             };
             add(child, decided);
             (out, child.step)

@@ -8,7 +8,7 @@
 use super::bits::Bits;
 use super::move_code::{MoveCode, NO_MOVE};
 use bytemuck::Zeroable;
-use kosumi_sync::{Blanks, blanks};
+use kosumi_sync::{ZeroedSlice, zeroed_slice};
 use std::sync::{Mutex, MutexGuard};
 
 /// Points at which stones were placed and removed, by colour.
@@ -151,7 +151,7 @@ impl<B: Bits> Bucket<B> {
 
 /// See the [module documentation](self).
 pub(super) struct Table<B> {
-    shards: Vec<Mutex<Blanks<Bucket<B>>>>,
+    shards: Vec<Mutex<ZeroedSlice<Bucket<B>>>>,
     buckets: u64,
     generation: u8,
 }
@@ -168,7 +168,8 @@ impl<B: Bits> Table<B> {
     pub(super) fn new(bytes: usize) -> Table<B> {
         let mut per_shard = (bytes / size_of::<Bucket<B>>() / SHARDS).max(1);
         loop {
-            let shards: Option<Vec<_>> = (0..SHARDS).map(|_| blanks(per_shard).map(Mutex::new)).collect();
+            let shards: Option<Vec<_>> =
+                (0..SHARDS).map(|_| zeroed_slice(per_shard).map(Mutex::new)).collect();
             match shards {
                 Some(shards) => return Table { shards, buckets: per_shard as u64, generation: 1 },
                 None if per_shard > 1 => per_shard /= 2,
@@ -188,7 +189,7 @@ impl<B: Bits> Table<B> {
     }
 
     /// Returns the part of the table where this key belongs, and the index of the bucket in it.
-    fn bucket(&self, [high, low]: [u64; 2]) -> (MutexGuard<'_, Blanks<Bucket<B>>>, usize) {
+    fn bucket(&self, [high, low]: [u64; 2]) -> (MutexGuard<'_, ZeroedSlice<Bucket<B>>>, usize) {
         let shard = &self.shards[low as usize % SHARDS];
         // A thread that panicked has left complete entries: nothing can panic between the write of a key and that of
         // its entry.

@@ -1,3 +1,5 @@
+#![doc = include_str!("README.md")]
+//!
 //! Atomics, locks and zeroed memory for state that workers share.
 //!
 //! The types come from the standard library, or, with `RUSTFLAGS="--cfg loom"`, from the model checker loom. loom runs
@@ -15,35 +17,35 @@ use std::marker::PhantomData;
 
 /// A type whose initial value is all zeros.
 #[cfg(not(loom))]
-pub trait Blank: bytemuck::Zeroable {}
+pub trait ZeroInit: bytemuck::Zeroable {}
 #[cfg(not(loom))]
-impl<T: bytemuck::Zeroable> Blank for T {}
+impl<T: bytemuck::Zeroable> ZeroInit for T {}
 
 /// A type whose initial value is all zeros. loom's atomics hold more state than their value, so it is the default here.
 #[cfg(loom)]
-pub trait Blank: Default {}
+pub trait ZeroInit: Default {}
 #[cfg(loom)]
-impl<T: Default> Blank for T {}
+impl<T: Default> ZeroInit for T {}
 
 /// Returns the initial value.
-pub fn blank<T: Blank>() -> T {
+pub fn zeroed<T: ZeroInit>() -> T {
     #[cfg(not(loom))]
     return T::zeroed();
     #[cfg(loom)]
     return T::default();
 }
 
-/// A slice of values that begin blank.
+/// A slice of values that begin as zeros.
 #[cfg(loom)]
-pub type Blanks<T> = Box<[T]>;
+pub type ZeroedSlice<T> = Box<[T]>;
 
-/// A slice of values that begin blank, in memory that the operating system zeroes page by page when it is first used.
+/// A slice of values that begin as zeros, in memory that the operating system zeroes page by page when it is first used.
 ///
 /// A boxed slice does not guarantee this for all types. Unix has no function for zeroed memory with an alignment of
 /// more than 16 bytes, so the standard library writes zeros into the whole allocation. For a large table this takes a
 /// second and commits memory that may never be used.
 #[cfg(not(loom))]
-pub struct Blanks<T> {
+pub struct ZeroedSlice<T> {
     /// The allocation. Its bytes are never accessed as bytes.
     memory: Box<[atomic::AtomicU8]>,
     /// Offset of the first value, in bytes.
@@ -52,37 +54,37 @@ pub struct Blanks<T> {
     values: PhantomData<T>,
 }
 
-/// Allocates `count` blank values. Returns `None` if the system does not have enough memory.
+/// Allocates `count` zero values. Returns `None` if the system does not have enough memory.
 #[cfg(loom)]
-pub fn blanks<T: Blank>(count: usize) -> Option<Blanks<T>> {
+pub fn zeroed_slice<T: ZeroInit>(count: usize) -> Option<ZeroedSlice<T>> {
     Some((0..count).map(|_| T::default()).collect())
 }
 
-/// Allocates `count` blank values. Returns `None` if the system does not have enough memory.
+/// Allocates `count` zero values. Returns `None` if the system does not have enough memory.
 #[cfg(not(loom))]
-pub fn blanks<T: Blank>(count: usize) -> Option<Blanks<T>> {
+pub fn zeroed_slice<T: ZeroInit>(count: usize) -> Option<ZeroedSlice<T>> {
     const { assert!(!std::mem::needs_drop::<T>(), "nothing drops the values") };
     let bytes = count.checked_mul(size_of::<T>())?.checked_add(align_of::<T>() - 1)?;
     let memory = bytemuck::allocation::try_zeroed_slice_box::<atomic::AtomicU8>(bytes).ok()?;
     let first = memory.as_ptr().align_offset(align_of::<T>());
-    Some(Blanks { memory, first, count, values: PhantomData })
+    Some(ZeroedSlice { memory, first, count, values: PhantomData })
 }
 
 #[cfg(not(loom))]
-impl<T> std::fmt::Debug for Blanks<T> {
+impl<T> std::fmt::Debug for ZeroedSlice<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Blanks").field("count", &self.count).finish_non_exhaustive()
+        f.debug_struct("ZeroedSlice").field("count", &self.count).finish_non_exhaustive()
     }
 }
 
 #[cfg(not(loom))]
-#[expect(unsafe_code, reason = "bytes become values at a place that the allocator does not choose")]
-impl<T: Blank> std::ops::Deref for Blanks<T> {
+#[expect(unsafe_code, reason = "the values are placed at an aligned offset inside a byte buffer")]
+impl<T: ZeroInit> std::ops::Deref for ZeroedSlice<T> {
     type Target = [T];
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: `blanks` has allocated space for `count` values from the byte `first` on, where they are aligned, and
+        // SAFETY: `zeroed_slice` has allocated space for `count` values from the byte `first` on, where they are aligned, and
         // all zeros is a valid value of `T`. The bytes are atomics, so values that contain atomics may change behind a
         // shared reference. The memory lives as long as `self`.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.first).cast::<T>(), self.count) }
@@ -91,7 +93,7 @@ impl<T: Blank> std::ops::Deref for Blanks<T> {
 
 #[cfg(not(loom))]
 #[expect(unsafe_code, reason = "as above")]
-impl<T: Blank> std::ops::DerefMut for Blanks<T> {
+impl<T: ZeroInit> std::ops::DerefMut for ZeroedSlice<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `deref`. `&mut self` guarantees that no other reference to a value exists.
@@ -124,42 +126,66 @@ mod tests {
     struct Aligned([AtomicU32; 32]);
 
     #[test]
-    fn blanks_are_aligned_zeros_that_can_be_changed() {
+    fn zeroed_values_are_aligned_and_can_be_changed() {
         for count in [0, 1, 2, 1000] {
-            let mut blanks = blanks::<Aligned>(count).unwrap();
-            assert_eq!(blanks.len(), count);
-            assert_eq!(blanks.as_ptr().align_offset(64), 0);
+            let mut zeroed_slice = zeroed_slice::<Aligned>(count).unwrap();
+            assert_eq!(zeroed_slice.len(), count);
+            assert_eq!(zeroed_slice.as_ptr().align_offset(64), 0);
             assert!(
-                blanks.iter().all(|value| value.0.iter().all(|number| number.load(Ordering::Relaxed) == 0))
+                zeroed_slice
+                    .iter()
+                    .all(|value| value.0.iter().all(|number| number.load(Ordering::Relaxed) == 0))
             );
-            for (index, value) in blanks.iter().enumerate() {
+            for (index, value) in zeroed_slice.iter().enumerate() {
                 value.0[31].store(index as u32, Ordering::Relaxed);
             }
-            for (index, value) in blanks.iter_mut().enumerate() {
+            for (index, value) in zeroed_slice.iter_mut().enumerate() {
                 assert_eq!(get(&mut value.0[31]), index as u32);
-                *value = blank();
+                *value = zeroed();
             }
-            assert!(blanks.iter().all(|value| value.0[31].load(Ordering::Relaxed) == 0));
+            assert!(zeroed_slice.iter().all(|value| value.0[31].load(Ordering::Relaxed) == 0));
         }
     }
 
     #[test]
-    fn too_many_blanks_are_none() {
-        assert!(blanks::<Aligned>(usize::MAX).is_none());
-        assert!(blanks::<Aligned>(usize::MAX / 128).is_none());
+    fn too_large_allocations_return_none() {
+        assert!(zeroed_slice::<Aligned>(usize::MAX).is_none());
+        assert!(zeroed_slice::<Aligned>(usize::MAX / 128).is_none());
     }
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn blanks_take_no_memory_before_they_are_used() {
-        let pages = || {
-            let memory = std::fs::read_to_string("/proc/self/statm").unwrap();
-            memory.split(' ').nth(1).unwrap().parse::<usize>().unwrap()
-        };
-        let before = pages();
-        let blanks = blanks::<Aligned>((2 << 30) / 128).expect("address space");
-        blanks[1000].0[0].store(1, Ordering::Relaxed);
-        // Other tests allocate memory meanwhile, but less than half of 2 GiB. A page has at least 4 KiB.
-        assert!(pages().saturating_sub(before) < (1 << 30) / 4096);
+    fn zeroed_memory_is_committed_lazily() {
+        let zeroed_slice = zeroed_slice::<Aligned>((2 << 30) / 128).expect("address space");
+        zeroed_slice[1000].0[0].store(1, Ordering::Relaxed);
+        // A huge page may have up to 512 MiB.
+        let share = committed_share(&zeroed_slice);
+        assert!(share > 0.0 && share < 0.5, "{share}");
+    }
+
+    /// Returns the share of the pages of these values that the system has committed. The pages of other allocations,
+    /// and so other tests, make no difference.
+    #[cfg(target_os = "linux")]
+    fn committed_share(values: &[Aligned]) -> f64 {
+        use std::os::unix::fs::FileExt;
+        /// Key of the page size in the auxiliary vector.
+        const PAGE_SIZE: usize = 6;
+        /// Bits of an entry of the page map: the page is in memory, or in the swap space.
+        const COMMITTED: u64 = 0b11 << 62;
+        let words: Vec<usize> = std::fs::read("/proc/self/auxv")
+            .unwrap()
+            .chunks_exact(size_of::<usize>())
+            .map(|word| usize::from_ne_bytes(word.try_into().unwrap()))
+            .collect();
+        let page = words.chunks_exact(2).find(|pair| pair[0] == PAGE_SIZE).unwrap()[1];
+        let range = values.as_ptr_range();
+        let (first, end) = (range.start as usize / page, (range.end as usize).div_ceil(page));
+        let mut entries = vec![0; 8 * (end - first)];
+        let map = std::fs::File::open("/proc/self/pagemap").unwrap();
+        map.read_exact_at(&mut entries, 8 * first as u64).unwrap();
+        let committed = entries
+            .chunks_exact(8)
+            .filter(|entry| u64::from_ne_bytes((*entry).try_into().unwrap()) & COMMITTED != 0);
+        committed.count() as f64 / (end - first) as f64
     }
 }

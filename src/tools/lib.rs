@@ -1,16 +1,13 @@
-//! Kosumi, a Go (Weiqi, Baduk) engine: the protocol's commands and the tools around the engine.
+#![doc = include_str!("README.md")]
 //!
-//! Data flow: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](engine::Engine) → [`Game`](game::Game) →
-//! [`Search`](search::Search) { select → expand → [`Evaluator`](eval::Evaluator) → back up } →
-//! [`SearchReport`](search::SearchReport) → [`commands`] → text*. Before the engine everything is text, behind it
-//! everything is typed. Only the outermost modules do I/O, only the engine and the command line read a clock,
-//! randomness is an argument, and the search prints nothing.
+//! Programs around the engine: GTP commands, analysis, matches, self-play, reviews and the board in the browser.
 //!
-//! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules are re-exported here.
+//! Data flow: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](kosumi_engine::Engine) →
+//! [`Search`](kosumi_search::Search) → [`Analysis`](kosumi_search::Analysis) → [`commands`] → text*. Everything before
+//! the engine handles text, and everything after it typed values.
 //!
-//! Dependency direction, enforced by `tests/support/architecture`: `kosumi-core` ← {files, networks, pages, ranks,
-//! statistics, training} ← {collections, shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ←
-//! regress ← matches ← browser ← cli.
+//! Modules depend on each other in one direction: {files, networks, pages, ranks, statistics, training} ← {collections,
+//! shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 

@@ -42,7 +42,7 @@ impl Platform {
 
 /// Starting points of the search.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Machine {
+pub struct SearchRoots {
     /// Kind of operating system.
     pub platform: Platform,
     /// Home folder of the user.
@@ -55,7 +55,7 @@ pub struct Machine {
 
 /// Folder to search.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Place {
+struct SearchFolder {
     /// Program that stores networks there.
     program: &'static str,
     folder: PathBuf,
@@ -65,7 +65,7 @@ struct Place {
 
 /// Network found on this machine.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundNetwork {
     /// Path of the file.
     pub path: PathBuf,
     /// Program whose folder contains the network, or whose settings name it.
@@ -83,16 +83,16 @@ const MOST_ENTRIES: usize = 20_000;
 const LARGEST_SETTINGS: u64 = 4 << 20;
 
 /// Parts of folder names that suggest a Go program.
-const TELLING: [&str; 12] = [
+const FOLDER_NAME_PARTS: [&str; 12] = [
     "katago", "katrain", "lizzie", "lizgoban", "sabaki", "ogatak", "q5go", "gogui", "baduk", "weiqi",
     "kosumi", "leela",
 ];
 
 /// Number of levels to search in such a folder.
-const TELLING_DEPTH: usize = 5;
+const NAMED_FOLDER_DEPTH: usize = 5;
 
 /// Returns the networks on this machine, each once, in the order of the places.
-pub fn find(machine: &Machine) -> Vec<Found> {
+pub fn find(machine: &SearchRoots) -> Vec<FoundNetwork> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     let mut add = |path: PathBuf, program: &'static str| {
@@ -104,7 +104,7 @@ pub fn find(machine: &Machine) -> Vec<Found> {
         match Header::open(&path) {
             // Another kind of file with the same extension.
             Err(ReadError::Foreign(_)) => {}
-            header => found.push(Found { path, program, bytes, header }),
+            header => found.push(FoundNetwork { path, program, bytes, header }),
         }
     };
     for (program, file) in settings(machine) {
@@ -123,7 +123,7 @@ fn is_network_name(name: &OsStr) -> bool {
 }
 
 /// Returns the files of a place that look like networks, sorted.
-fn networks_in(place: &Place) -> Vec<PathBuf> {
+fn networks_in(place: &SearchFolder) -> Vec<PathBuf> {
     let walk = WalkDir::new(&place.folder).max_depth(place.depth).sort_by_file_name();
     let entries = walk.into_iter().take(MOST_ENTRIES).flatten();
     let files = entries.filter(|entry| !entry.file_type().is_dir() && is_network_name(entry.file_name()));
@@ -155,14 +155,14 @@ fn katrain_in_python(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the usual folders of networks.
-fn places(machine: &Machine) -> Vec<Place> {
-    let Machine { platform, home, root, folders } = machine;
+fn places(machine: &SearchRoots) -> Vec<SearchFolder> {
+    let SearchRoots { platform, home, root, folders } = machine;
     let mut places = Vec::new();
     let mut add = |program: &'static str, folder: PathBuf, depth: usize| {
-        places.push(Place { program, folder, depth });
+        places.push(SearchFolder { program, folder, depth });
     };
     for folder in folders {
-        add("named", folder.clone(), TELLING_DEPTH);
+        add("named", folder.clone(), NAMED_FOLDER_DEPTH);
     }
     add("KaTrain", home.join(".katrain"), 2);
     let local = home.join(".local");
@@ -170,7 +170,7 @@ fn places(machine: &Machine) -> Vec<Place> {
     let pythons = [local.clone()].into_iter().chain(pipx);
     pythons.flat_map(|folder| katrain_in_python(&folder)).for_each(|folder| add("KaTrain", folder, 1));
     for name in [".katago", "katago_contribute", "KataGo", "katago"] {
-        add("KataGo", home.join(name), TELLING_DEPTH);
+        add("KataGo", home.join(name), NAMED_FOLDER_DEPTH);
     }
     match platform {
         Platform::Unix => {
@@ -186,7 +186,9 @@ fn places(machine: &Machine) -> Vec<Place> {
                 add("KataGo", root.join(folder), 2);
             }
             for applications in [root.join("Applications"), home.join("Applications")] {
-                for app in folders_in(&applications, |name| TELLING.iter().any(|part| name.contains(part))) {
+                for app in
+                    folders_in(&applications, |name| FOLDER_NAME_PARTS.iter().any(|part| name.contains(part)))
+                {
                     add("an application", app, 8);
                 }
             }
@@ -202,8 +204,10 @@ fn places(machine: &Machine) -> Vec<Place> {
                 data.join("Roaming"),
             ];
             for folder in programs {
-                for program in folders_in(&folder, |name| TELLING.iter().any(|part| name.contains(part))) {
-                    add("a program", program, TELLING_DEPTH);
+                for program in
+                    folders_in(&folder, |name| FOLDER_NAME_PARTS.iter().any(|part| name.contains(part)))
+                {
+                    add("a program", program, NAMED_FOLDER_DEPTH);
                 }
             }
             let pythons = folders_in(&data.join("Local/Programs/Python"), |_| true);
@@ -215,9 +219,9 @@ fn places(machine: &Machine) -> Vec<Place> {
     // Programs unpacked into common folders, and single files there.
     for name in ["", "Downloads", "Documents", "Desktop", "Games", "Go", "go", "bin", "Apps"] {
         let folder = if name.is_empty() { home.clone() } else { home.join(name) };
-        for program in folders_in(&folder, |name| TELLING.iter().any(|part| name.contains(part))) {
+        for program in folders_in(&folder, |name| FOLDER_NAME_PARTS.iter().any(|part| name.contains(part))) {
             let inside = program.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-            add(program_of(&inside), program, TELLING_DEPTH);
+            add(program_of(&inside), program, NAMED_FOLDER_DEPTH);
         }
         add("a download", folder, 1);
     }
@@ -242,8 +246,8 @@ fn program_of(folder: &str) -> &'static str {
 }
 
 /// Returns the settings files of programs that may name a network of the user.
-fn settings(machine: &Machine) -> Vec<(&'static str, PathBuf)> {
-    let Machine { platform, home, .. } = machine;
+fn settings(machine: &SearchRoots) -> Vec<(&'static str, PathBuf)> {
+    let SearchRoots { platform, home, .. } = machine;
     let programs = match platform {
         Platform::Unix => home.join(".config"),
         Platform::Mac => home.join("Library/Application Support"),
@@ -336,9 +340,9 @@ mod tests {
         network.write(Encoding::Binary, fs::File::create(path).unwrap()).unwrap();
     }
 
-    fn machine(home: &TempDir, platform: Platform) -> Machine {
+    fn machine(home: &TempDir, platform: Platform) -> SearchRoots {
         let root = home.path().join("system");
-        Machine { platform, home: home.path().to_owned(), root, folders: Vec::new() }
+        SearchRoots { platform, home: home.path().to_owned(), root, folders: Vec::new() }
     }
 
     /// Returns the paths below the home folder with their programs.
@@ -435,7 +439,7 @@ mod tests {
     fn folders_can_be_named() {
         let home = home(&["data/nets/x.bin.gz"]);
         let folders = vec![home.path().join("data"), home.path().join("no such folder")];
-        let found = find(&Machine { folders, ..machine(&home, Platform::Unix) });
+        let found = find(&SearchRoots { folders, ..machine(&home, Platform::Unix) });
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].program, "named");
     }

@@ -17,7 +17,7 @@ const STACK_BYTES: usize = 8 << 20;
 
 /// Response of an engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
+pub enum GtpResponse {
     /// Success (`=`) with its text.
     Success(String),
     /// Failure (`?`) with its message.
@@ -26,9 +26,9 @@ pub enum Answer {
 
 /// Reason why an engine gave no response. The engine must not be used any more.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum PlayerError {
     /// No response in time.
-    #[error("no answer in time")]
+    #[error("no response in time")]
     TimedOut,
     /// The engine has ended, or does not speak GTP.
     #[error("{0}")]
@@ -36,13 +36,13 @@ pub enum Trouble {
 }
 
 /// Running engine.
-pub trait Player: Send {
+pub trait GtpPlayer: Send {
     /// Sends one command and waits for the response.
     ///
     /// # Errors
     ///
-    /// Returns [`Trouble`] if there is no response.
-    fn send(&mut self, command: &str, timeout: Duration) -> Result<Answer, Trouble>;
+    /// Returns [`PlayerError`] if there is no response.
+    fn send(&mut self, command: &str, timeout: Duration) -> Result<GtpResponse, PlayerError>;
 
     /// Asks the engine to quit. An engine that is dropped without this call is killed.
     fn quit(&mut self) {}
@@ -55,35 +55,35 @@ pub trait Engines: Sync {
     /// # Errors
     ///
     /// Returns a message if the engine cannot be started.
-    fn start(&self, folder: &Path) -> Result<Box<dyn Player>, String>;
+    fn start(&self, folder: &Path) -> Result<Box<dyn GtpPlayer>, String>;
 }
 
 /// Engines that run as child processes.
 #[derive(Clone, Debug)]
-pub struct Children {
+pub struct ChildEngines {
     program: PathBuf,
     arguments: Vec<String>,
 }
 
-impl Children {
+impl ChildEngines {
     /// Creates a source of engines with this command line, split by [`split_command_line`]. A relative path of the
     /// program refers to the current directory, although the program runs in the folders of the suites.
     ///
     /// # Errors
     ///
     /// Returns a message if the command line cannot be split.
-    pub fn new(command_line: &str) -> Result<Children, String> {
+    pub fn new(command_line: &str) -> Result<ChildEngines, String> {
         let mut words = split_command_line(command_line).map_err(|error| error.to_string())?.into_iter();
         let program = PathBuf::from(words.next().unwrap_or_default());
         // The system looks up a bare name in PATH.
         let is_path = program.components().count() > 1;
         let program = if is_path { std::path::absolute(&program).unwrap_or(program) } else { program };
-        Ok(Children { program, arguments: words.collect() })
+        Ok(ChildEngines { program, arguments: words.collect() })
     }
 }
 
-impl Engines for Children {
-    fn start(&self, folder: &Path) -> Result<Box<dyn Player>, String> {
+impl Engines for ChildEngines {
+    fn start(&self, folder: &Path) -> Result<Box<dyn GtpPlayer>, String> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(folder);
         disable_ranks_in(&mut command);
@@ -94,14 +94,14 @@ impl Engines for Children {
     }
 }
 
-impl Player for Client {
-    fn send(&mut self, command: &str, timeout: Duration) -> Result<Answer, Trouble> {
+impl GtpPlayer for Client {
+    fn send(&mut self, command: &str, timeout: Duration) -> Result<GtpResponse, PlayerError> {
         match Client::send(self, command, timeout) {
-            Ok(body) => Ok(Answer::Success(body)),
-            Err(ClientError::Refused(message)) => Ok(Answer::Failure(message)),
-            Err(ClientError::TimedOut) => Err(Trouble::TimedOut),
+            Ok(body) => Ok(GtpResponse::Success(body)),
+            Err(ClientError::Refused(message)) => Ok(GtpResponse::Failure(message)),
+            Err(ClientError::TimedOut) => Err(PlayerError::TimedOut),
             Err(error @ (ClientError::Exited { .. } | ClientError::Garbage(_) | ClientError::Io(_))) => {
-                Err(Trouble::Crashed(error.to_string()))
+                Err(PlayerError::Crashed(error.to_string()))
             }
         }
     }
@@ -117,17 +117,17 @@ impl Player for Client {
 /// A panic crashes that engine only. A command that takes too long is interrupted and its thread is abandoned. The
 /// thread ends when the command does.
 #[derive(Clone, Copy, Debug)]
-pub struct Threads<F> {
+pub struct InProcessEngines<F> {
     /// Creates the engine for a folder. Called on the engine's own thread.
     pub make: F,
 }
 
-impl<H, F> Engines for Threads<F>
+impl<H, F> Engines for InProcessEngines<F>
 where
     H: Handler,
     F: Fn(&Path) -> H + Clone + Send + Sync + 'static,
 {
-    fn start(&self, folder: &Path) -> Result<Box<dyn Player>, String> {
+    fn start(&self, folder: &Path) -> Result<Box<dyn GtpPlayer>, String> {
         let (commands, to_do) = mpsc::channel();
         let (done, answers) = mpsc::channel();
         let watch = InputWatch::default();
@@ -139,12 +139,17 @@ where
     }
 }
 
-fn work<H: Handler>(mut handler: H, commands: &Receiver<String>, done: &Sender<Answer>, watch: &InputWatch) {
+fn work<H: Handler>(
+    mut handler: H,
+    commands: &Receiver<String>,
+    done: &Sender<GtpResponse>,
+    watch: &InputWatch,
+) {
     for command in commands {
         let answer = match answer(&command, &mut handler, watch) {
-            Some(Ok(body)) => Answer::Success(body),
-            Some(Err(message)) => Answer::Failure(message),
-            None => Answer::Success(String::new()),
+            Some(Ok(body)) => GtpResponse::Success(body),
+            Some(Err(message)) => GtpResponse::Failure(message),
+            None => GtpResponse::Success(String::new()),
         };
         if done.send(answer).is_err() {
             return;
@@ -154,20 +159,20 @@ fn work<H: Handler>(mut handler: H, commands: &Receiver<String>, done: &Sender<A
 
 struct Local {
     commands: Sender<String>,
-    answers: Receiver<Answer>,
+    answers: Receiver<GtpResponse>,
     watch: InputWatch,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Player for Local {
-    fn send(&mut self, command: &str, timeout: Duration) -> Result<Answer, Trouble> {
+impl GtpPlayer for Local {
+    fn send(&mut self, command: &str, timeout: Duration) -> Result<GtpResponse, PlayerError> {
         // If the engine is gone, waiting for its response fails.
         let _ = self.commands.send(command.to_owned());
         match self.answers.recv_timeout(timeout) {
             Ok(answer) => Ok(answer),
             Err(RecvTimeoutError::Timeout) => {
                 self.watch.interrupt();
-                Err(Trouble::TimedOut)
+                Err(PlayerError::TimedOut)
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let panic = self.thread.take().and_then(|thread| thread.join().err());
@@ -176,7 +181,7 @@ impl Player for Local {
                     literal.or_else(|| panic.downcast_ref::<String>().cloned())
                 };
                 let about = panic.as_ref().and_then(text).unwrap_or_else(|| "no message".to_owned());
-                Err(Trouble::Crashed(format!("the engine has panicked: {about}")))
+                Err(PlayerError::Crashed(format!("the engine has panicked: {about}")))
             }
         }
     }

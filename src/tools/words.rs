@@ -27,7 +27,7 @@ pub fn counted(number: u64, word: &str) -> String {
 
 /// Serialisation of bytes as Base64 text, for `#[serde(with = "as_text")]`. A JSON list of numbers would be three times
 /// as long.
-pub mod as_text {
+pub mod as_base64 {
     use data_encoding::BASE64;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

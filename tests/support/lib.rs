@@ -20,7 +20,7 @@ pub const LOG: &str = "KOSUMI_TESTS_SKIPPED_LOG";
 
 /// Requirement of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Need {
+pub enum Requirement {
     /// GNU Go 3.8, the program `gnugo`.
     GnuGo,
     /// The shared folder beside the project, with networks, recorded outputs and game records.
@@ -47,39 +47,39 @@ pub enum Need {
     Strace,
 }
 
-impl Need {
+impl Requirement {
     /// All requirements.
-    pub const ALL: [Need; 12] = [
-        Need::GnuGo,
-        Need::Shared,
-        Need::PyTorch,
-        Need::Node,
-        Need::KaTrain,
-        Need::Gtp2ogs,
-        Need::Chromium,
-        Need::Zstd,
-        Need::Amx,
-        Need::Examples,
-        Need::Mpi,
-        Need::Strace,
+    pub const ALL: [Requirement; 12] = [
+        Requirement::GnuGo,
+        Requirement::Shared,
+        Requirement::PyTorch,
+        Requirement::Node,
+        Requirement::KaTrain,
+        Requirement::Gtp2ogs,
+        Requirement::Chromium,
+        Requirement::Zstd,
+        Requirement::Amx,
+        Requirement::Examples,
+        Requirement::Mpi,
+        Requirement::Strace,
     ];
 
     /// Returns the name in [`MUST_RUN`].
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Need::GnuGo => "gnugo",
-            Need::Shared => "shared",
-            Need::PyTorch => "pytorch",
-            Need::Node => "node",
-            Need::KaTrain => "katrain",
-            Need::Gtp2ogs => "gtp2ogs",
-            Need::Chromium => "chromium",
-            Need::Zstd => "zstd",
-            Need::Amx => "amx",
-            Need::Examples => "examples",
-            Need::Mpi => "mpi",
-            Need::Strace => "strace",
+            Requirement::GnuGo => "gnugo",
+            Requirement::Shared => "shared",
+            Requirement::PyTorch => "pytorch",
+            Requirement::Node => "node",
+            Requirement::KaTrain => "katrain",
+            Requirement::Gtp2ogs => "gtp2ogs",
+            Requirement::Chromium => "chromium",
+            Requirement::Zstd => "zstd",
+            Requirement::Amx => "amx",
+            Requirement::Examples => "examples",
+            Requirement::Mpi => "mpi",
+            Requirement::Strace => "strace",
         }
     }
 
@@ -87,12 +87,12 @@ impl Need {
     /// cannot be installed.
     fn is_named_in(self, must_run: &str) -> bool {
         let mut names = must_run.split(',').map(str::trim).filter(|name| !name.is_empty()).peekable();
-        let known = |name: &str| name == "all" || Need::ALL.iter().any(|need| need.name() == name);
+        let known = |name: &str| name == "all" || Requirement::ALL.iter().any(|need| need.name() == name);
         if let Some(unknown) = names.clone().find(|name| !known(name)) {
-            let all = Need::ALL.map(Need::name).join(", ");
+            let all = Requirement::ALL.map(Requirement::name).join(", ");
             panic!("{MUST_RUN} names {unknown}, which is neither all nor one of {all}");
         }
-        names.any(|name| name == self.name() || (name == "all" && self != Need::Amx))
+        names.any(|name| name == self.name() || (name == "all" && self != Requirement::Amx))
     }
 }
 
@@ -102,13 +102,13 @@ impl Need {
 /// # Panics
 ///
 /// Panics if the requirement is missing and [`MUST_RUN`] names it.
-pub fn require<T>(need: Need, found: Result<T, String>) -> Option<T> {
+pub fn require<T>(need: Requirement, found: Result<T, String>) -> Option<T> {
     found.map_err(|missing| skip(need, &missing)).ok()
 }
 
-fn skip(need: Need, missing: &str) {
+fn skip(need: Requirement, missing: &str) {
     let must_run = env::var(MUST_RUN).unwrap_or_default();
-    assert!(!need.is_named_in(&must_run), "{missing} ({MUST_RUN}={must_run} forbids to skip this test)");
+    assert!(!need.is_named_in(&must_run), "{missing} ({MUST_RUN}={must_run} forbids skipping this test)");
     // The test harness names a thread after its test.
     let thread = thread::current();
     let line = format!("{}: {missing} ({})\n", thread.name().unwrap_or("a test"), need.name());
@@ -151,7 +151,7 @@ pub fn gnugo() -> Option<PathBuf> {
         Some(named) => Some(named),
         None => usual.into_iter().find(|file| file.is_file()),
     };
-    require(Need::GnuGo, found.ok_or_else(|| "there is no gnugo in GNUGO, PATH or /usr/games".to_owned()))
+    require(Requirement::GnuGo, found.ok_or_else(|| "no gnugo in GNUGO, PATH or /usr/games".to_owned()))
 }
 
 /// Returns the path of the small built-in network, for the variable `KOSUMI_MODEL`. With the large network, pages and
@@ -167,7 +167,7 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     let found = env::var_os("KOSUMI_SHARED").map_or_else(beside, PathBuf::from).join(path);
     let missing =
         || format!("there is no {path} in the shared folder (KOSUMI_SHARED, or beside the project)");
-    require(Need::Shared, if found.exists() { Ok(found) } else { Err(missing()) })
+    require(Requirement::Shared, if found.exists() { Ok(found) } else { Err(missing()) })
 }
 
 /// Checks for Node with a package installed in a folder.
@@ -180,7 +180,7 @@ pub fn node(folder: &Path, package: &str) -> Option<()> {
     } else {
         Ok(())
     };
-    require(Need::Node, found)
+    require(Requirement::Node, found)
 }
 
 /// Returns a Python with KaTrain: the program that `KOSUMI_KATRAIN_PYTHON` names, or `python3`.
@@ -189,7 +189,7 @@ pub fn katrain() -> Option<String> {
     let has_all = Command::new(&python).args(["-c", "import katrain"]).output();
     let missing = || format!("{python} has no KaTrain (KOSUMI_KATRAIN_PYTHON names another Python)");
     let found = has_all.is_ok_and(|output| output.status.success());
-    require(Need::KaTrain, if found { Ok(python.clone()) } else { Err(missing()) })
+    require(Requirement::KaTrain, if found { Ok(python.clone()) } else { Err(missing()) })
 }
 
 /// Returns the path of gtp2ogs: the program that `KOSUMI_GTP2OGS` names, or `gtp2ogs` in `PATH`.
@@ -198,7 +198,10 @@ pub fn gtp2ogs() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let usual = env::split_paths(&path).map(|folder| folder.join("gtp2ogs"));
     let found = named.into_iter().chain(usual).find(|file| file.is_file());
-    require(Need::Gtp2ogs, found.ok_or_else(|| "there is no gtp2ogs in KOSUMI_GTP2OGS or PATH".to_owned()))
+    require(
+        Requirement::Gtp2ogs,
+        found.ok_or_else(|| "there is no gtp2ogs in KOSUMI_GTP2OGS or PATH".to_owned()),
+    )
 }
 
 /// Returns the path of Chromium: the program that `KOSUMI_CHROMIUM` names, or the usual one.
@@ -207,7 +210,7 @@ pub fn chromium() -> Option<PathBuf> {
     let usual =
         ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(PathBuf::from);
     let found = named.into_iter().chain(usual).find(|path| path.is_file());
-    require(Need::Chromium, found.ok_or_else(|| "there is no Chromium".to_owned()))
+    require(Requirement::Chromium, found.ok_or_else(|| "there is no Chromium".to_owned()))
 }
 
 /// Returns the command of Open MPI's `mpirun` that starts this number of processes on this machine. `has_feature` tells
@@ -221,7 +224,7 @@ pub fn mpirun(has_feature: bool, processes: usize) -> Option<Command> {
         (true, false) => Err("there is no mpirun of Open MPI".to_owned()),
         (true, true) => Ok(()),
     };
-    require(Need::Mpi, found)?;
+    require(Requirement::Mpi, found)?;
     let mut command = Command::new("mpirun");
     // Programs in containers often run as root, with fewer processors than processes.
     command.args(["--allow-run-as-root", "--oversubscribe", "--mca", "btl_base_warn_component_unused", "0"]);
@@ -235,11 +238,11 @@ pub fn pytorch() -> Option<String> {
     let has_all = Command::new(&python).args(["-c", "import torch, numpy"]).output();
     let missing = || format!("{python} has no PyTorch and numpy (KOSUMI_PYTHON names another Python)");
     let found = has_all.is_ok_and(|output| output.status.success());
-    require(Need::PyTorch, if found { Ok(python.clone()) } else { Err(missing()) })
+    require(Requirement::PyTorch, if found { Ok(python.clone()) } else { Err(missing()) })
 }
 
 #[doc(hidden)]
 #[must_use]
-pub fn is_named_in(need: Need, must_run: &str) -> bool {
+pub fn is_named_in(need: Requirement, must_run: &str) -> bool {
     need.is_named_in(must_run)
 }

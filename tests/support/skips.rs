@@ -1,6 +1,6 @@
 //! Behaviour of tests with a missing requirement.
 
-use kosumi_test_support::{LOG, MUST_RUN, Need, is_named_in, require};
+use kosumi_test_support::{LOG, MUST_RUN, Requirement, is_named_in, require};
 use std::env;
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::process::Command;
 #[test]
 #[ignore = "what the other tests run"]
 fn lacking() {
-    let found = require(Need::GnuGo, Err::<(), _>("there is no gnugo".to_owned()));
+    let found = require(Requirement::GnuGo, Err::<(), _>("there is no gnugo".to_owned()));
     assert!(found.is_none());
 }
 
@@ -51,6 +51,6 @@ fn a_test_that_must_run_fails() {
 
 #[test]
 fn all_asks_for_no_processor() {
-    assert!(is_named_in(Need::Chromium, "all") && !is_named_in(Need::Amx, "all"));
-    assert!(is_named_in(Need::Amx, "amx") && !is_named_in(Need::Zstd, ""));
+    assert!(is_named_in(Requirement::Chromium, "all") && !is_named_in(Requirement::Amx, "all"));
+    assert!(is_named_in(Requirement::Amx, "amx") && !is_named_in(Requirement::Zstd, ""));
 }

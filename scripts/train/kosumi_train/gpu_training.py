@@ -353,12 +353,12 @@ class Training:
         globals_ = torch.where(changed[:, None], with_komi_on_device(globals_, pool.area, steps), globals_)
         found: list[list[torch.Tensor | None]] = []
         # Batches have the same number of points on boards of all sizes.
-        at_once = max(1, options.teacher_points // pool.area)
-        for start in range(0, count, at_once):
-            part = rows[start : start + at_once]
+        run_concurrently = max(1, options.teacher_points // pool.area)
+        for start in range(0, count, run_concurrently):
+            part = rows[start : start + run_concurrently]
             turns = torch.randint(len(pool.tables), (len(part),), generator=self.generator).to(self.device)
-            batch = pool.batch(part, turns, globals_[start : start + at_once])
-            answer = self.teach(batch, len(part) == at_once)
+            batch = pool.batch(part, turns, globals_[start : start + run_concurrently])
+            answer = self.teach(batch, len(part) == run_concurrently)
             back = pool.back[turns]
             logits = legal_logits(answer, batch)
             optimistic = None
@@ -504,8 +504,8 @@ class Training:
         pool = Pool(size, self.device)
         pool.add(group, weak=False)
         pool.take_in()
-        at_once = max(1, self.options.teacher_points // pool.area)
-        for rows in torch.arange(pool.count, device=self.device).split(at_once):
+        run_concurrently = max(1, self.options.teacher_points // pool.area)
+        for rows in torch.arange(pool.count, device=self.device).split(run_concurrently):
             batch = pool.batch(rows, torch.zeros(len(rows), dtype=torch.long, device=self.device))
             wanted = self.teacher(batch.spatial, batch.globals_)
             label_batch(batch, wanted)

@@ -1,13 +1,13 @@
 //! Evaluations: requests, their purposes, and the visits that wait for them.
 
 use super::Rank;
-use super::task::{Ends, TaskId};
-use crate::message::{Assessment, Caller, Done, Message};
+use super::task::{TaskId, VisitEnds};
+use crate::message::{Message, PositionEvaluation, ReplyTo, VisitResults};
 use kosumi_eval::Evaluator;
 use kosumi_go::board::Move;
 use kosumi_go::game::Line;
 use kosumi_go::rng::Rng;
-use kosumi_search::node::{Face, NodeId};
+use kosumi_search::node::{NodeId, NodeStatistics};
 use kosumi_search::worker::EARLY_EXPANSION_FULLNESS;
 use std::collections::hash_map::Entry;
 
@@ -19,7 +19,7 @@ pub(super) enum Purpose {
     /// The position after an edge of a task, which has no node because the table is full.
     Below { task: TaskId, count: u32 },
     /// A position without a node, like `Below`, after an edge of another rank's task.
-    Beyond { caller: Caller, count: u32 },
+    Beyond { caller: ReplyTo, count: u32 },
     /// A position whose node another rank stores.
     Foreign { rank: usize, job: u32 },
 }
@@ -34,29 +34,29 @@ pub(crate) struct Job {
 
 /// Result of a job. The assessment is `None` if the job was cancelled or a move is illegal.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct JobResult {
     pub(super) job: Job,
-    pub(super) assessment: Option<Assessment>,
+    pub(super) assessment: Option<PositionEvaluation>,
 }
 
 /// Evaluates the position of a job.
-pub(crate) fn answer<E: Evaluator>(
+pub(crate) fn evaluate_job<E: Evaluator>(
     job: Job,
     line: &mut Line<'_>,
     evaluator: &mut E,
     rng: &mut Rng,
-) -> Answer {
-    let assessment = walk(line, &job.moves).then(|| {
+) -> JobResult {
+    let assessment = play_moves(line, &job.moves).then(|| {
         let mut moves = Vec::new();
         let evaluation = evaluator.evaluate(line, rng, &mut moves);
-        Assessment { evaluation, moves }
+        PositionEvaluation { evaluation, moves }
     });
-    Answer { job, assessment }
+    JobResult { job, assessment }
 }
 
 /// Plays these moves from the root on. Returns false if one is illegal. That happens only if two keys collide, because
 /// the set of banned points is part of a node's key.
-pub(super) fn walk(line: &mut Line<'_>, moves: &[Move]) -> bool {
+pub(super) fn play_moves(line: &mut Line<'_>, moves: &[Move]) -> bool {
     line.reset();
     moves.iter().all(|&mv| {
         let is_legal = mv.point().is_none_or(|point| line.check(point).is_ok());
@@ -99,12 +99,12 @@ impl<E: Evaluator> Rank<'_, E> {
         match job.purpose {
             Purpose::Node { task, count, others_wait } => {
                 let node = self.task(task).map(|task| task.node);
-                self.finish(task, Ends::cancelled(count));
+                self.finish(task, VisitEnds::cancelled(count));
                 if let Some(node) = node.filter(|_| others_wait) {
-                    self.let_go(node);
+                    self.resume_waiting(node);
                 }
             }
-            Purpose::Below { task, count } => self.finish(task, Ends::cancelled(count)),
+            Purpose::Below { task, count } => self.finish(task, VisitEnds::cancelled(count)),
             Purpose::Beyond { caller, count } => self.tell_cancelled(caller, count),
             Purpose::Foreign { rank, job } => {
                 self.post(rank, Message::Evaluated { job, assessment: None });
@@ -113,26 +113,26 @@ impl<E: Evaluator> Rank<'_, E> {
     }
 
     /// Reports the cancellation of visits to a position without a node.
-    fn tell_cancelled(&mut self, caller: Caller, count: u32) {
-        let Caller { rank, task, edge } = caller;
-        let face = Face::default();
-        self.post(rank as usize, Message::Done(Done { task, edge, done: 0, cancelled: count, face }));
+    fn tell_cancelled(&mut self, caller: ReplyTo, count: u32) {
+        let ReplyTo { rank, task, edge } = caller;
+        let face = NodeStatistics::default();
+        self.post(rank as usize, Message::Done(VisitResults { task, edge, done: 0, cancelled: count, face }));
     }
 
     /// Continues the visits that waited for a node. If the search is stopping, they are cancelled.
-    fn let_go(&mut self, node: NodeId) {
+    fn resume_waiting(&mut self, node: NodeId) {
         for (task, count) in self.waiting.remove(&node).unwrap_or_default() {
             self.advance(task, count);
         }
     }
 
-    pub(super) fn answered(&mut self, answer: Answer) {
-        let Answer { job, assessment } = answer;
+    pub(super) fn answered(&mut self, answer: JobResult) {
+        let JobResult { job, assessment } = answer;
         if let Purpose::Foreign { rank, job } = job.purpose {
             return self.post(rank, Message::Evaluated { job, assessment });
         }
-        let Some(Assessment { evaluation, moves }) = assessment else {
-            return self.give_up_for_good(job);
+        let Some(PositionEvaluation { evaluation, moves }) = assessment else {
+            return self.handle_missing_result(job);
         };
         match job.purpose {
             Purpose::Node { task, count, others_wait } => {
@@ -143,12 +143,12 @@ impl<E: Evaluator> Rank<'_, E> {
                 }
                 self.finish(task, ends);
                 if others_wait {
-                    self.let_go(node);
+                    self.resume_waiting(node);
                 }
             }
             Purpose::Below { task, count } => self.count_evaluation(task, count, &evaluation),
             Purpose::Beyond { caller, count } => {
-                let Caller { rank, task, edge } = caller;
+                let ReplyTo { rank, task, edge } = caller;
                 self.post(rank as usize, Message::Beyond { task, edge, count, evaluation });
             }
             Purpose::Foreign { .. } => {}
@@ -156,7 +156,7 @@ impl<E: Evaluator> Rank<'_, E> {
     }
 
     /// Handles a job without a result: the search is stopping, or a move is illegal because of a collision of keys.
-    fn give_up_for_good(&mut self, job: Job) {
+    fn handle_missing_result(&mut self, job: Job) {
         if self.is_stopping {
             return self.give_up(job);
         }
@@ -186,7 +186,7 @@ impl<E: Evaluator> Rank<'_, E> {
 
     /// If one rank stores all nodes, gives jobs to the other ranks. Each job goes to the rank with the fewest jobs,
     /// this one included.
-    pub(super) fn lend(&mut self) {
+    pub(super) fn distribute_jobs(&mut self) {
         if !self.begin.is_central || self.rank != 0 || self.ranks == 1 {
             return;
         }

@@ -13,13 +13,13 @@
 //! The same code therefore runs over any network, including a simulated one.
 
 mod choice;
-mod here;
 mod jobs;
+mod node_choice;
 mod root;
 mod task;
 mod visits;
 
-pub(crate) use jobs::{Answer, Job, answer};
+pub(crate) use jobs::{Job, JobResult, evaluate_job};
 
 use super::message::{Begin, Message};
 use super::wire::{Wire, Writer};
@@ -31,10 +31,9 @@ use kosumi_go::rng::mix;
 use kosumi_search::counters::Counters;
 use kosumi_search::means::Child;
 use kosumi_search::node::{Edge, NodeId};
-use kosumi_search::root_moves::without;
-use kosumi_search::select::MoveStats;
+use kosumi_search::root_moves::with_avoided;
 use kosumi_search::valuation::Valuation;
-use kosumi_search::worker::depth_limit;
+use kosumi_search::worker::{Candidate, depth_limit};
 use kosumi_search::{NodeTable, Restriction, SearchParams, pruned_moves, scale_without};
 use kosumi_sync::atomic::AtomicU32;
 use std::collections::{HashMap, VecDeque};
@@ -60,7 +59,7 @@ struct Outbox {
 }
 
 /// Parameters of a rank in a search, and references to data that it keeps for the next one.
-pub(crate) struct Common<'s> {
+pub(crate) struct RankContext<'s> {
     pub(crate) table: &'s NodeTable,
     pub(crate) valuation: Valuation<'s>,
     pub(crate) begin: &'s Begin,
@@ -109,17 +108,17 @@ pub(crate) struct Rank<'s, E> {
     local: VecDeque<Message>,
     outbox: Outbox,
     /// Messages for the control.
-    told: VecDeque<(usize, Message)>,
+    control_messages: VecDeque<(usize, Message)>,
     is_stopping: bool,
     pub(crate) counters: Counters,
     children: Vec<Child>,
-    visited: Vec<(usize, MoveStats)>,
+    visited: Vec<Candidate<usize>>,
     moves: Vec<(Move, Prior)>,
 }
 
 impl<'s, E: Evaluator> Rank<'s, E> {
-    pub(crate) fn new(common: Common<'s>, game: &'s Game, evaluator: E) -> Rank<'s, E> {
-        let Common { table, valuation, begin, seen, rank, ranks, threads } = common;
+    pub(crate) fn new(common: RankContext<'s>, game: &'s Game, evaluator: E) -> Rank<'s, E> {
+        let RankContext { table, valuation, begin, seen, rank, ranks, threads } = common;
         let views = (seen, evaluator.root_views(game.size()));
         let mut this = Rank {
             table,
@@ -149,7 +148,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             begun: 0,
             local: VecDeque::new(),
             outbox: Outbox::default(),
-            told: VecDeque::new(),
+            control_messages: VecDeque::new(),
             is_stopping: false,
             counters: Counters::default(),
             children: Vec::new(),
@@ -163,10 +162,10 @@ impl<'s, E: Evaluator> Rank<'s, E> {
                 let (params, restriction) = (&begin.params.root, &begin.restriction);
                 this.pruned = pruned_moves(table, &this.evaluator, root, game, params, restriction);
                 this.root_scale = scale_without(table, root, &this.pruned);
-                this.restriction = without(restriction, this.to_move, this.pruned.clone());
+                this.restriction = with_avoided(restriction, this.to_move, this.pruned.clone());
             }
             let root = table.node(root);
-            root.leave_order();
+            root.allow_any_order();
             // `Search` does this for all reachable nodes: the root counts even if it has not been evaluated.
             this.valuation.measure(root);
             let edges = table.all_edges(root).iter();
@@ -176,7 +175,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         this
     }
 
-    pub(crate) fn home_of(&self, key: Key) -> usize {
+    pub(crate) fn rank_of(&self, key: Key) -> usize {
         home(key, self.ranks, self.begin.is_central)
     }
 
@@ -187,7 +186,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
 
     /// Returns the rank that stores the root.
     pub(crate) fn home_of_root(&self) -> usize {
-        self.home_of(self.begin.key)
+        self.rank_of(self.begin.key)
     }
 
     /// Queues a message for a rank, which may be this one.
@@ -213,14 +212,14 @@ impl<'s, E: Evaluator> Rank<'s, E> {
     }
 
     /// Takes the next message for the control, with the rank that sent it.
-    pub(crate) fn next_told(&mut self) -> Option<(usize, Message)> {
-        self.told.pop_front()
+    pub(crate) fn next_control_message(&mut self) -> Option<(usize, Message)> {
+        self.control_messages.pop_front()
     }
 
     #[cfg(test)]
     /// Returns whether there is a message for the control.
-    pub(crate) fn is_told(&self) -> bool {
-        !self.told.is_empty()
+    pub(crate) fn has_control_message(&self) -> bool {
+        !self.control_messages.is_empty()
     }
 
     /// Returns whether the search is being stopped.
@@ -229,15 +228,15 @@ impl<'s, E: Evaluator> Rank<'s, E> {
     }
 
     /// Returns whether this rank has received the end of the search.
-    pub(crate) fn is_told_the_end(&self) -> bool {
-        self.told.iter().any(|(_, message)| matches!(message, Message::End))
+    pub(crate) fn has_received_end(&self) -> bool {
+        self.control_messages.iter().any(|(_, message)| matches!(message, Message::End))
     }
 
     /// Takes back a job that no evaluator has begun, because the search is being stopped.
     pub(crate) fn take_back(&mut self, job: Job) {
         self.begun -= 1;
         self.give_up(job);
-        self.settle();
+        self.process_local();
     }
 
     /// Returns a job. Its result must go to [`Rank::evaluated`], or the job must be taken back.
@@ -250,15 +249,15 @@ impl<'s, E: Evaluator> Rank<'s, E> {
     /// Processes a message from another rank, with everything that follows from it here.
     pub(crate) fn receive(&mut self, from: usize, message: Message) {
         self.take(from, message);
-        self.settle();
+        self.process_local();
     }
 
     /// Processes the messages that this rank has sent to itself.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn process_local(&mut self) {
         while let Some(message) = self.local.pop_front() {
             self.take(self.rank, message);
         }
-        self.lend();
+        self.distribute_jobs();
     }
 
     fn take(&mut self, from: usize, message: Message) {
@@ -275,22 +274,22 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             Message::Evaluated { job, assessment } => {
                 self.busy[from] = self.busy[from].saturating_sub(1);
                 if let Some(job) = self.lent.remove(&job) {
-                    self.answered(Answer { job, assessment });
+                    self.answered(JobResult { job, assessment });
                 }
             }
             Message::Stop => self.stop(),
             Message::Ping => self.post(from, Message::Pong),
             Message::Show => self.show(),
             Message::Follow { slot, key, steps } => self.follow(slot, key, steps),
-            other => self.told.push_back((from, other)),
+            other => self.control_messages.push_back((from, other)),
         }
     }
 
     /// Processes the result of a job of this rank, with everything that follows from it here.
-    pub(crate) fn evaluated(&mut self, answer: Answer) {
+    pub(crate) fn evaluated(&mut self, answer: JobResult) {
         self.begun -= 1;
         self.answered(answer);
-        self.settle();
+        self.process_local();
     }
 
     /// Returns the side to move after `depth` moves.

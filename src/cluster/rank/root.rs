@@ -6,7 +6,7 @@ use kosumi_eval::Evaluator;
 use kosumi_go::board::Key;
 use kosumi_search::node::{Edge, Node};
 use kosumi_search::stop::best_two;
-use kosumi_search::worker::{may_be_seen_again, see_root_again};
+use kosumi_search::worker::{average_root_symmetries, is_root_symmetry_due};
 
 /// Largest number of moves of a variation in a report. It limits variations that contain a cycle.
 const LONGEST_VARIATION: usize = 40;
@@ -23,9 +23,9 @@ impl<E: Evaluator> Rank<'_, E> {
     pub(super) fn see_root_again(&mut self) {
         let (seen, most) = self.views;
         let Some(root) = self.table.find(self.begin.key) else { return };
-        if may_be_seen_again(self.table.node(root), seen, most) {
+        if is_root_symmetry_due(self.table.node(root), seen, most) {
             self.line.reset();
-            see_root_again(
+            average_root_symmetries(
                 self.table,
                 root,
                 &self.line,
@@ -46,7 +46,7 @@ impl<E: Evaluator> Rank<'_, E> {
         let root = self.table.node(root);
         let edges = self.table.all_edges(root).iter().map(|edge| self.view(edge)).collect();
         let (pruned, scale) = (self.pruned.clone(), self.root_scale);
-        self.post(0, Message::Shown { face: root.face(), edges, pruned, scale });
+        self.post(0, Message::Shown { face: root.statistics(), edges, pruned, scale });
     }
 
     fn view(&self, edge: &Edge) -> EdgeView {
@@ -55,7 +55,7 @@ impl<E: Evaluator> Rank<'_, E> {
             mv: edge.mv(),
             prior: edge.prior(),
             visits: edge.visits(),
-            child: child.map(|child| (child.key(), child.face())),
+            child: child.map(|child| (child.key(), child.statistics())),
         }
     }
 
@@ -69,7 +69,7 @@ impl<E: Evaluator> Rank<'_, E> {
         match step {
             Some(EdgeView { child: Some((key, _)), .. }) if steps.len() < LONGEST_VARIATION => {
                 steps.extend(step);
-                self.post(self.home_of(key), Message::Follow { slot, key, steps });
+                self.post(self.rank_of(key), Message::Follow { slot, key, steps });
             }
             _ => self.post(0, Message::Followed { slot, steps }),
         }

@@ -1,7 +1,7 @@
 //! Tasks: visits at a node, and their results.
 
 use super::Rank;
-use crate::message::{Caller, Path};
+use crate::message::{Path, ReplyTo};
 use kosumi_eval::Evaluator;
 use kosumi_search::node::NodeId;
 
@@ -13,32 +13,32 @@ pub(super) type TaskId = u32;
 pub(super) struct Task {
     pub(super) node: NodeId,
     pub(super) path: Path,
-    pub(super) caller: Caller,
+    pub(super) caller: ReplyTo,
     /// Number of visits that arrived.
     pub(super) count: u32,
     /// Number of visits that have not ended.
     pub(super) left: u32,
     /// Results that have not been sent to the caller.
-    pub(super) ends: Ends,
+    pub(super) ends: VisitEnds,
 }
 
 /// Results of some visits.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ends {
+pub(super) struct VisitEnds {
     pub(super) done: u32,
     pub(super) cancelled: u32,
 }
 
-impl Ends {
-    pub(super) fn cancelled(count: u32) -> Ends {
-        Ends { done: 0, cancelled: count }
+impl VisitEnds {
+    pub(super) fn cancelled(count: u32) -> VisitEnds {
+        VisitEnds { done: 0, cancelled: count }
     }
 
     pub(super) fn all(&self) -> u32 {
         self.done + self.cancelled
     }
 
-    pub(super) fn add(&mut self, more: &Ends) {
+    pub(super) fn add(&mut self, more: &VisitEnds) {
         self.done += more.done;
         self.cancelled += more.cancelled;
     }

@@ -1,9 +1,9 @@
 //! Visits in a rank: they arrive at a node, continue or end there, and return.
 
 use super::Rank;
-use super::jobs::{Job, Purpose, walk};
-use super::task::{Ends, Task, TaskId};
-use crate::message::{CONTROL, Caller, Done, Message, Visit};
+use super::jobs::{Job, Purpose, play_moves};
+use super::task::{Task, TaskId, VisitEnds};
+use crate::message::{CONTROL, Message, ReplyTo, Visit, VisitResults};
 use kosumi_eval::{Evaluation, Evaluator};
 use kosumi_go::board::{Color, Move};
 use kosumi_search::bias::{BiasTable, Kind};
@@ -22,13 +22,13 @@ impl<E: Evaluator> Rank<'_, E> {
             self.request(Job { purpose, moves: path.moves });
             return;
         };
-        if is_new && (node as usize) < before && caller.rank as usize != self.rank {
+        if is_new && node.index() < before && caller.rank as usize != self.rank {
             self.counters.transpositions += 1;
         }
-        BiasTable::tie(self.table.node(node), kind.map(Kind::of_number));
+        BiasTable::assign_kind(self.table.node(node), kind.map(Kind::of_number));
         self.table.node(node).begin_visits(count);
         let has_been_here = path.has(key);
-        let task = self.new_task(Task { node, path, caller, count, left: count, ends: Ends::default() });
+        let task = self.new_task(Task { node, path, caller, count, left: count, ends: VisitEnds::default() });
         if has_been_here {
             // The descent returned to a node of its own path. It learned nothing new, but the visits count, so that the
             // next ones go elsewhere.
@@ -43,13 +43,13 @@ impl<E: Evaluator> Rank<'_, E> {
         let Some(depth) = self.task(id).map(|task| task.path.moves.len()) else { return };
         self.counters.depth = self.counters.depth.max(depth as u32);
         self.counters.cycles += count;
-        self.finish(id, Ends { done: count, cancelled: 0 });
+        self.finish(id, VisitEnds { done: count, cancelled: 0 });
     }
 
     /// Continues visits from the node of their task.
     pub(super) fn advance(&mut self, id: TaskId, count: u32) {
         if self.is_stopping {
-            return self.finish(id, Ends::cancelled(count));
+            return self.finish(id, VisitEnds::cancelled(count));
         }
         let Some(task) = self.tasks.get(id as usize).and_then(Option::as_ref) else { return };
         let (table, depth) = (self.table, task.path.moves.len());
@@ -64,7 +64,7 @@ impl<E: Evaluator> Rank<'_, E> {
             if !is_known {
                 return self.evaluate_node(id, 1, count);
             }
-            if !walk(&mut self.line, &task.path.moves) {
+            if !play_moves(&mut self.line, &task.path.moves) {
                 return self.end_without_evaluation(id, count);
             }
             if self.line.passes() >= 2 && depth > 0 {
@@ -95,11 +95,11 @@ impl<E: Evaluator> Rank<'_, E> {
         let node = table.node(task.node);
         let edge = &table.all_edges(node)[place];
         let mv = edge.mv();
-        let path = task.path.and(node.key(), mv);
+        let path = task.path.extended(node.key(), mv);
         let (child, kind, is_new) = match edge.child() {
             Some(child) => (child, None, false),
             None => {
-                let is_legal = walk(&mut self.line, &task.path.moves)
+                let is_legal = play_moves(&mut self.line, &task.path.moves)
                     && mv.point().is_none_or(|point| self.line.check(point).is_ok());
                 if !is_legal {
                     return self.end_without_evaluation(id, count);
@@ -113,19 +113,19 @@ impl<E: Evaluator> Rank<'_, E> {
                     return self.request(Job { purpose, moves: path.moves });
                 };
                 edge.set_child(Some(child));
-                if (child as usize) < before && self.home_of(self.line.graph_key()) == self.rank {
+                if child.index() < before && self.rank_of(self.line.graph_key()) == self.rank {
                     self.counters.transpositions += 1;
                 }
                 (child, kind, true)
             }
         };
         let key = table.node(child).key();
-        let home = self.home_of(key);
+        let home = self.rank_of(key);
         if home != self.rank {
             // The stand-in counts the visits in progress here. The node itself counts them on its own rank.
             table.node(child).begin_visits(count);
         }
-        let caller = Caller { rank: self.rank as u32, task: id, edge: place as u16 };
+        let caller = ReplyTo { rank: self.rank as u32, task: id, edge: place as u16 };
         self.post(home, Message::Visit(Visit { caller, count, key, kind, is_new, path }));
     }
 
@@ -138,9 +138,9 @@ impl<E: Evaluator> Rank<'_, E> {
     }
 
     /// Adds an evaluation, `count` times, to the node of a task.
-    pub(super) fn note_evaluation(&mut self, id: TaskId, count: u32, evaluation: &Evaluation) -> Ends {
+    pub(super) fn note_evaluation(&mut self, id: TaskId, count: u32, evaluation: &Evaluation) -> VisitEnds {
         let Some((node, depth)) = self.task(id).map(|task| (task.node, task.path.moves.len())) else {
-            return Ends::default();
+            return VisitEnds::default();
         };
         let turn = self.turn(depth);
         self.counters.depth = self.counters.depth.max(depth as u32);
@@ -149,7 +149,7 @@ impl<E: Evaluator> Rank<'_, E> {
             self.counters.add_score(evaluation.score);
             self.valuation.evaluated(node, turn, evaluation, &mut self.children);
         }
-        Ends { done: count, cancelled: 0 }
+        VisitEnds { done: count, cancelled: 0 }
     }
 
     /// Adds an evaluation like [`note_evaluation`](Rank::note_evaluation), and ends the visits.
@@ -160,7 +160,7 @@ impl<E: Evaluator> Rank<'_, E> {
 
     /// Records ended visits of a task. The caller gets a message when they are a large enough part of all, so that many
     /// visits with the same path return in few messages.
-    pub(super) fn finish(&mut self, id: TaskId, ends: Ends) {
+    pub(super) fn finish(&mut self, id: TaskId, ends: VisitEnds) {
         let Some(task) = self.task(id) else { return };
         task.left -= ends.all().min(task.left);
         task.ends.add(&ends);
@@ -175,13 +175,13 @@ impl<E: Evaluator> Rank<'_, E> {
         }
         let node = self.table.node(node);
         node.finish_visits(ends.all());
-        let Ends { done, cancelled } = ends;
+        let VisitEnds { done, cancelled } = ends;
         let message = if caller.task == CONTROL {
             self.counters.playouts += done;
             Message::RootDone(self.root_done(node, done, cancelled))
         } else {
-            let Caller { task, edge, .. } = caller;
-            Message::Done(Done { task, edge, done, cancelled, face: node.face() })
+            let ReplyTo { task, edge, .. } = caller;
+            Message::Done(VisitResults { task, edge, done, cancelled, face: node.statistics() })
         };
         self.post(caller.rank as usize, message);
     }
@@ -199,7 +199,7 @@ impl<E: Evaluator> Rank<'_, E> {
     }
 
     /// Processes results of visits that were sent on.
-    pub(super) fn returned(&mut self, from: usize, it: &Done) {
+    pub(super) fn returned(&mut self, from: usize, it: &VisitResults) {
         let Some((node, depth)) = self.task(it.task).map(|task| (task.node, task.path.moves.len())) else {
             return;
         };
@@ -209,12 +209,12 @@ impl<E: Evaluator> Rank<'_, E> {
         let Some(edge) = table.all_edges(node).get(usize::from(it.edge)) else { return };
         if it.done > 0 {
             if let Some(child) = edge.child().filter(|_| from != self.rank) {
-                table.node(child).set_face(&it.face);
+                table.node(child).set_statistics(&it.face);
             }
             node.count_visits(edge, it.done);
             self.valuation.refresh(node, turn, &mut self.children);
         }
-        self.finish(it.task, Ends { done: it.done, cancelled: it.cancelled });
+        self.finish(it.task, VisitEnds { done: it.done, cancelled: it.cancelled });
         if depth == 0 {
             self.see_root_again();
         }

@@ -207,7 +207,7 @@ impl fmt::Display for BoardSize {
     }
 }
 
-/// A map with a value for every point of the padded grid.
+/// A map with one value per point is required of the padded grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointMap<T>(Box<[T]>);
 

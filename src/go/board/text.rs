@@ -14,7 +14,7 @@ pub enum DrawingError {
     #[error("the drawing is not a rectangle of 1 to 25 rows and columns")]
     Shape,
     /// A character that stands neither for a stone nor for an empty point.
-    #[error("{0:?} is not one of . X O")]
+    #[error("{0:?} is not one of . + X x # O o")]
     Character(char),
     /// The stones do not form a valid position.
     #[error(transparent)]

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 /// Probabilities of the stages of the policy, in thousandths. All were tuned against GNU Go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct HeuristicRates {
+pub struct HeuristicProbabilities {
     /// Plays the vital point of a small eye next to the last move.
     pub nakade: u32,
     /// Captures or escapes where the last move gave or left an atari.
@@ -26,9 +26,15 @@ pub struct HeuristicRates {
     pub refuse_self_atari: u32,
 }
 
-impl Default for HeuristicRates {
-    fn default() -> HeuristicRates {
-        HeuristicRates { nakade: 800, atari: 900, low_liberties: 250, pattern: 950, refuse_self_atari: 900 }
+impl Default for HeuristicProbabilities {
+    fn default() -> HeuristicProbabilities {
+        HeuristicProbabilities {
+            nakade: 800,
+            atari: 900,
+            low_liberties: 250,
+            pattern: 950,
+            refuse_self_atari: 900,
+        }
     }
 }
 
@@ -37,18 +43,18 @@ type Candidates = SmallVec<[Point; 16]>;
 /// Playout policy of local replies; see the [module documentation](self).
 #[derive(Clone, Debug, Default)]
 pub struct HeuristicPolicy {
-    rates: HeuristicRates,
+    rates: HeuristicProbabilities,
     candidates: Candidates,
 }
 
 impl HeuristicPolicy {
     /// Creates a policy with these probabilities.
-    pub fn new(rates: HeuristicRates) -> HeuristicPolicy {
+    pub fn new(rates: HeuristicProbabilities) -> HeuristicPolicy {
         HeuristicPolicy { rates, candidates: Candidates::new() }
     }
 
     /// Returns a random candidate, if there are any.
-    fn take(&mut self, rng: &mut Rng) -> Option<Point> {
+    fn pick_candidate(&mut self, rng: &mut Rng) -> Option<Point> {
         match self.candidates.len() {
             0 => None,
             1 => Some(self.candidates[0]),
@@ -152,30 +158,30 @@ impl PlayoutPolicy for HeuristicPolicy {
             let rates = self.rates;
             if rng.chance(rates.nakade) {
                 self.nakade(board, color, last_point);
-                if let Some(point) = self.take(rng) {
+                if let Some(point) = self.pick_candidate(rng) {
                     return Some(point);
                 }
             }
             if rng.chance(rates.atari) {
                 self.atari(board, color, last_point);
-                if let Some(point) = self.take(rng) {
+                if let Some(point) = self.pick_candidate(rng) {
                     return Some(point);
                 }
             }
             if rates.low_liberties > 0 && rng.chance(rates.low_liberties) {
                 self.low_liberties(board, color, last_point);
-                if let Some(point) = self.take(rng) {
+                if let Some(point) = self.pick_candidate(rng) {
                     return Some(point);
                 }
             }
             if rng.chance(rates.pattern) {
                 self.patterns(board, color, last_point);
-                if let Some(point) = self.take(rng) {
+                if let Some(point) = self.pick_candidate(rng) {
                     return Some(point);
                 }
                 if let Move::Play(before) = last[1] {
                     self.patterns(board, color, before);
-                    if let Some(point) = self.take(rng) {
+                    if let Some(point) = self.pick_candidate(rng) {
                         return Some(point);
                     }
                 }

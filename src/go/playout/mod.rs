@@ -8,7 +8,7 @@ pub mod heuristic;
 pub mod pattern;
 pub mod policy;
 
-pub use heuristic::{HeuristicPolicy, HeuristicRates};
+pub use heuristic::{HeuristicPolicy, HeuristicProbabilities};
 pub use policy::{PlayoutPolicy, UniformPolicy};
 
 use crate::board::{Board, Cell, Color, Move, Point};

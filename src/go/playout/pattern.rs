@@ -58,7 +58,7 @@ pub fn matches(board: &Board, point: Point, color: Color) -> bool {
 }
 
 /// Position in a drawing of each of the eight directions of a neighbourhood: (row from the top, column).
-const PLACES: [(usize, usize); 8] = [(0, 1), (2, 1), (1, 2), (1, 0), (0, 2), (2, 0), (0, 0), (2, 2)];
+const DIRECTION_CELLS: [(usize, usize); 8] = [(0, 1), (2, 1), (1, 2), (1, 0), (0, 2), (2, 0), (0, 0), (2, 2)];
 
 impl Table {
     fn build() -> Table {
@@ -105,7 +105,7 @@ fn turned(drawing: [&str; 3], symmetry: usize) -> [[u8; 3]; 3] {
 /// Returns the codes of all neighbourhoods that match a drawing. Each direction multiplies the codes by its possible
 /// cells.
 fn codes(drawn: &[[u8; 3]; 3], x: Color) -> Vec<u16> {
-    PLACES.iter().enumerate().fold(vec![0], |codes, (direction, &(row, column))| {
+    DIRECTION_CELLS.iter().enumerate().fold(vec![0], |codes, (direction, &(row, column))| {
         let cells = (0..4).filter(|&cell| admits(drawn[row][column], cell, x));
         codes
             .into_iter()
@@ -158,11 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_stands_for_every_neighbourhood_that_fits() {
+    fn codes_match_drawing() {
         for drawing in ["XOX", "xo.", "-?-"].map(|row| ["X.?", row, "o--"]) {
             let drawn = turned(drawing, 5);
             let fits = |&code: &u16| {
-                let mut places = PLACES.iter().enumerate();
+                let mut places = DIRECTION_CELLS.iter().enumerate();
                 places.all(|(direction, &(row, column))| {
                     admits(drawn[row][column], code >> (2 * direction) & 3, Color::White)
                 })

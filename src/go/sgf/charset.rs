@@ -10,8 +10,8 @@
 //! 4. The set that `CA` names is used if the bytes are valid in it and the record then has no fault.
 //! 5. Otherwise the set is guessed. `chardetng` distinguishes sets by frequencies on the web. Two names of two
 //!    characters each are not enough for it. Therefore the five double-byte sets are also compared by the characters of
-//!    `letters.rs`, and all sets by the structure of the record: a set in which a bracket or a move disappears is
-//!    wrong.
+//!    `frequent_characters.rs`, and all sets by the structure of the record: a set in which a bracket or a move
+//!    disappears is wrong.
 //!
 //! All steps together take time proportional to the length of the file. Records in ASCII or UTF-8 are not copied.
 
@@ -80,7 +80,7 @@ impl Charset {
         let why = match named {
             None => "the record names no character set".to_owned(),
             Some(label) if encoding_of(label.as_bytes()).is_none() => {
-                format!("the record names a character set that is not known, “{label}”")
+                format!("the record names an unknown character set, “{label}”")
             }
             Some(label) => format!("the text is not in the character set that the record names, “{label}”"),
         };
@@ -90,9 +90,9 @@ impl Charset {
             Source::Utf8 if named.is_none_or(|label| encoding_of(label.as_bytes()) == Some(UTF_8)) => None,
             Source::Utf8 | Source::Guessed => Some(format!("{why}: read as {name}")),
             Source::Utf16 => Some(format!("read as {name}")),
-            Source::DamagedUtf8(1) => Some("read as UTF-8; one place is no text and was replaced".to_owned()),
+            Source::DamagedUtf8(1) => Some("read as UTF-8; one invalid sequence was replaced".to_owned()),
             Source::DamagedUtf8(count) => {
-                Some(format!("read as UTF-8; {count} places are no text and were replaced"))
+                Some(format!("read as UTF-8; {count} invalid sequences were replaced"))
             }
         }
     }

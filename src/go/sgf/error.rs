@@ -24,7 +24,7 @@ pub enum SgfErrorKind {
     #[error("the record is too long")]
     TooLong,
     /// A set-up value is not a point of the board.
-    #[error("{0:?} is no point of the board")]
+    #[error("{0:?} is not a point of the board")]
     BadPoint(String),
     /// A move is neither a point nor a pass.
     #[error("move {number}, {color} {text:?}: {}", point_error(text))]
@@ -55,19 +55,19 @@ pub enum SgfErrorKind {
     #[error("no fixed points for a handicap of {0}")]
     NoHandicapPoints(u32),
     /// The file ends before the game is closed.
-    #[error("the record is cut short: its closing parenthesis is missing")]
+    #[error("the record is truncated: its closing parenthesis is missing")]
     NotClosed,
     /// The file ends before its last variation is closed.
-    #[error("the record is cut short behind its main line: a closing parenthesis is missing")]
+    #[error("the record is truncated after its main line: a closing parenthesis is missing")]
     OpenVariation,
     /// The file ends within a value.
-    #[error("the record is cut short: the closing bracket of {0} is missing")]
+    #[error("the record is truncated: the closing bracket of {0} is missing")]
     OpenValue(String),
     /// A value has no property name.
-    #[error("the value {0:?} stands behind no property")]
+    #[error("the value {0:?} has no property name")]
     NoName(String),
     /// Text outside values.
-    #[error("{0:?} means nothing where it stands")]
+    #[error("unexpected text {0:?}")]
     Junk(String),
 }
 
@@ -77,7 +77,7 @@ fn point_error(text: &str) -> &'static str {
         [] => "its point is missing",
         text if text.contains(&b'[') => "a closing bracket is missing",
         [column, row] if column.is_ascii_alphabetic() && row.is_ascii_alphabetic() => "not on the board",
-        _ => "not a point, which is two letters",
+        _ => "not a point (two letters are expected)",
     }
 }
 

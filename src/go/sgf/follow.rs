@@ -57,7 +57,7 @@ impl Record {
     ///
     /// Moves that only a rule about repetition or suicide forbids are played unless the mode is strict: records of real
     /// games contain them, under rules that they do not name. A move that cannot be played ends the game and becomes
-    /// the [fault](Followed::fault).
+    /// the [fault](FollowedGame::fault).
     ///
     /// # Errors
     /// With [`Strictness::Strict`], returns the first fault.
@@ -77,7 +77,7 @@ impl Record {
         notes.append(&mut objections);
         if count > OBJECTIONS_MOST {
             let more = count - OBJECTIONS_MOST;
-            notes.push(format!("{more} more moves that the rules ({rules}) forbid, played all the same"));
+            notes.push(format!("{more} more moves that the rules ({rules}) forbid were played nevertheless"));
         }
         let is_lost = |error: &SgfError| error.kind.loses_something() && error.offset < replayed.end;
         let (lost, mut warnings): (Vec<SgfError>, Vec<SgfError>) =
@@ -92,7 +92,7 @@ impl Record {
 /// Returns the message about a move that was played although the rules forbid it.
 fn objection(number: usize, color: Color, mv: Move, reason: IllegalMove, rules: Rules) -> String {
     let refused = SgfErrorKind::IllegalMove { number, color, mv, reason };
-    format!("{refused}; the rules ({rules}) forbid it, played all the same")
+    format!("{refused}; the rules ({rules}) forbid it, but it was played")
 }
 
 #[cfg(test)]

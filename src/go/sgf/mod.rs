@@ -396,13 +396,13 @@ impl Record {
         let mut notes = Vec::new();
         notes.extend(self.text.note(self.charset.as_deref()));
         if let Some(name) = self.rules.as_ref().filter(|_| !are_rules_given && self.rules().is_none()) {
-            notes.push(format!("the rules “{name}” are not known: {rules} rules are assumed"));
+            notes.push(format!("unknown rules “{name}”: {rules} rules are assumed"));
         }
         if let Some(text) = &self.unknown_komi {
             notes.push(format!("the komi “{text}” cannot be read: {komi} is assumed"));
         }
         if self.is_size_late {
-            notes.push(format!("the size of the board stands behind the first node: {}", self.size));
+            notes.push(format!("the board size is given after the first node: {}", self.size));
         }
         notes
     }

@@ -157,7 +157,7 @@ impl Tree {
     /// to UTF-8, and `CA` is set accordingly.
     ///
     /// # Errors
-    /// Returns an error if the file contains no game or no valid size, or if it is too large for a record.
+    /// Returns an error if the file contains no game or no valid size, or if the file is too large for a game record.
     pub fn parse(bytes: &[u8]) -> Result<Tree, SgfError> {
         let decoded = charset::read(bytes);
         let bytes = &*decoded.bytes;

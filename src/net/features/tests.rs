@@ -329,7 +329,7 @@ fn globals_of_every_preset() {
         "new-zealand" => [1.0, -0.5, 1.0, 0.0, 0.0, 0.0],
         "stone-scoring" => [0.0, 0.0, 0.0, 0.0, 1.0, 1.0],
         "ancient-territory" => [0.0, 0.0, 0.0, 1.0, 1.0, 1.0],
-        _ => panic!("what does a network see of {name}?"),
+        _ => panic!("no expected features for {name}"),
     };
     for preset in PRESETS {
         let name = preset.names[0];
@@ -523,8 +523,12 @@ fn pass_alive_with_suicide_setting() {
         (drawing(&input, plane::OWN_AREA), input.global[global::SUICIDE])
     };
     let (legal, illegal) = (drawn(true, &without), drawn(false, &without));
-    assert_ne!(legal.0, illegal.0, "the position must tell");
-    assert_eq!(drawn(false, &with_suicide), (legal.0.clone(), 0.0), "the rule is shown as it is");
+    assert_ne!(legal.0, illegal.0, "the position must distinguish the settings");
+    assert_eq!(
+        drawn(false, &with_suicide),
+        (legal.0.clone(), 0.0),
+        "the feature of the rule does not change"
+    );
     assert_eq!(drawn(true, &with_suicide), legal);
 }
 

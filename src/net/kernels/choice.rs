@@ -37,7 +37,7 @@ impl Prepared {
             }
         }
         let exact =
-            exact.expect("the processor has what is allowed, and what does not round if nothing else agrees");
+            exact.expect("an allowed arithmetic is available, and one without rounding if no other agrees");
         trial.map_or_else(|| Prepared::new(network, exact), |trial| trial.prepared)
     }
 }

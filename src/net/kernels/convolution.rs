@@ -181,7 +181,7 @@ impl Convolution {
                 workspace.added = added;
             }
             Kind::Tiles(convolution) => {
-                let unit = primitives.tiles.as_ref().expect("only made where there is a unit");
+                let unit = primitives.tiles.as_ref().expect("created only with a matrix unit");
                 convolution.run(unit, batch, from, to, &mut workspace.tiles);
             }
             Kind::Sparse { weights, width, height } => {
@@ -351,7 +351,7 @@ mod tests {
                             }
                             let filling =
                                 first + conv.outputs..first + conv.outputs.next_multiple_of(primitives.align);
-                            assert!(to[filling].iter().all(|&x| x == before), "what fills up is zero");
+                            assert!(to[filling].iter().all(|&x| x == before), "padding is zero");
                         }
                     }
                 }

@@ -74,10 +74,18 @@ impl Prepared {
     pub fn evaluate(&self, inputs: &[&Input], scratch: &mut Scratch) -> Result<Vec<Output>, NotFinite> {
         let Some(first) = inputs.first() else { return Ok(Vec::new()) };
         let batch = Batch { width: first.width, height: first.height, count: inputs.len() };
-        assert!(batch.area() > 0, "a board has points");
+        assert!(batch.area() > 0, "the board has no points");
         for input in inputs {
-            assert_eq!((input.width, input.height), (batch.width, batch.height), "boards of one size");
-            assert_eq!(input.spatial.len(), batch.area() * SPATIAL_FEATURES, "all features of all points");
+            assert_eq!(
+                (input.width, input.height),
+                (batch.width, batch.height),
+                "the boards have different sizes"
+            );
+            assert_eq!(
+                input.spatial.len(),
+                batch.area() * SPATIAL_FEATURES,
+                "wrong number of spatial features"
+            );
         }
         self.trunk(batch, inputs, scratch);
         self.heads(batch, scratch).into_iter().map(Output::into_finite).collect()
@@ -94,7 +102,7 @@ impl Prepared {
     /// Panics if the board is empty or too large, or if the length of the input does not match its size.
     pub fn evaluate_one(&self, input: &Input, scratch: &mut Scratch) -> Result<Output, NotFinite> {
         let mut outputs = self.evaluate(&[input], scratch)?;
-        Ok(outputs.pop().expect("an output for every input"))
+        Ok(outputs.pop().expect("one output per input"))
     }
 
     /// Computes the trunk and leaves the input of the heads in `active`.

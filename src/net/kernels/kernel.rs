@@ -115,7 +115,7 @@ impl Kernel {
             Kernel::AmxBf16 => Kernel::Avx512.is_available() && super::amx::is_available(),
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Kernel::AmxInt8 => Kernel::Avx512Vnni.is_available() && super::amx::has_integers(),
-            #[allow(unreachable_patterns, reason = "on processors that have them all, none is left")]
+            #[allow(unreachable_patterns, reason = "no kernel is left on processors that support all")]
             _ => false,
         }
     }
@@ -167,7 +167,6 @@ impl Arithmetic {
     /// differ only in integer instructions are identical in `f32`, so only one of them is listed in `f32`.
     pub fn available() -> Vec<Arithmetic> {
         let is_meant = |it: Arithmetic| match it.kernel {
-            Kernel::Portable => true,
             Kernel::AvxVnni | Kernel::Avx512Vnni | Kernel::NeonDot | Kernel::NeonI8mm => {
                 it.precision == Precision::Int8
             }
@@ -262,7 +261,7 @@ fn is_made_by_amd() -> bool {
 
 /// Error for an unknown name of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no kernel is called {name:?}; there are {}", Kernel::ALL.map(Kernel::name).join(", "))]
+#[error("unknown kernel {name:?}; valid kernels are {}", Kernel::ALL.map(Kernel::name).join(", "))]
 pub struct UnknownKernel {
     name: String,
 }

@@ -345,7 +345,7 @@ where
             assert!(starts.len() >= padded);
             multiply_bytes(s, by, it, a, (IndexedRows(starts), pieces), rows, to);
         }
-        _ => panic!("rows of another kind than the matrix"),
+        _ => panic!("the number formats of the rows and the matrix differ"),
     }
 }
 
@@ -393,7 +393,7 @@ mod tests {
 
     /// Returns the integers of a packed matrix, of shape `[rows][columns]`.
     fn unpacked(linear: &Linear, panel: usize) -> Vec<i64> {
-        let Weights::Bytes { integers, .. } = &linear.weights else { panic!("a matrix of bytes") };
+        let Weights::Bytes { integers, .. } = &linear.weights else { panic!("the matrix has bytes") };
         let (depth, outputs) = (linear.inputs, linear.outputs);
         let at = |row: usize, column: usize| {
             (column / panel * depth + row / 4 * 4) * panel + column % panel * 4 + row % 4

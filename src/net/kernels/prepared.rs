@@ -44,7 +44,7 @@ pub(super) struct LastNorm {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastRms {
     pub(super) epsilon: f32,
-    /// Whether the mean is taken over all points together.
+    /// Whether the mean is taken whether the norm covers all points.
     pub(super) is_spatial: bool,
     /// Number of channels without padding.
     pub(super) channels: usize,
@@ -115,7 +115,12 @@ impl Prepared {
         primitives: Primitives,
     ) -> Prepared {
         let Arithmetic { kernel, precision } = arithmetic;
-        assert!(kernel.precisions().contains(&precision), "{} in {}", kernel.name(), precision.name());
+        assert!(
+            kernel.precisions().contains(&precision),
+            "kernel {} does not support precision {}",
+            kernel.name(),
+            precision.name()
+        );
         Prepared::prepare(network, arithmetic, primitives, &ObservedStatistics::default())
     }
 
@@ -265,7 +270,7 @@ impl Preparer<'_> {
             let mut prepared = prepare(0, own);
             for (index, share, thread) in others {
                 prepared.extend(match thread {
-                    Ok(thread) => thread.join().expect("preparing does not panic"),
+                    Ok(thread) => thread.join().expect("preparation does not panic"),
                     // No thread could be started.
                     Err(_) => prepare(index, share),
                 });
@@ -337,7 +342,7 @@ mod tests {
     use crate::kernels::tiles;
     use crate::random::{BlockKind, Options, network};
     use kosumi_go::rng::Rng;
-    use kosumi_test_support::{Need, require};
+    use kosumi_test_support::{Requirement, require};
 
     /// Between the products of tiles, other kernels round differently, which can change the nearest 16-bit number. With
     /// the same vector instructions around them, the results must be identical.
@@ -349,7 +354,7 @@ mod tests {
         } else {
             Err("this processor has no tiles of bf16".to_owned())
         };
-        let Some(()) = require(Need::Amx, found) else { return };
+        let Some(()) = require(Requirement::Amx, found) else { return };
         for (version, activation) in [(8, Activation::Relu), (16, Activation::Mish)] {
             let blocks = vec![BlockKind::Ordinary, BlockKind::GlobalPooling, BlockKind::Nested];
             let options =

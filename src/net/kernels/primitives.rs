@@ -168,7 +168,7 @@ impl Primitives {
     ///
     /// Panics if this processor does not support the kernel.
     pub(super) fn of(kernel: Kernel) -> Primitives {
-        assert!(kernel.is_available(), "{} on a processor without it", kernel.name());
+        assert!(kernel.is_available(), "kernel {} is not available on this processor", kernel.name());
         let with_tiles = |primitives: Primitives, unit| Primitives {
             align: tiles::CHANNELS.next_multiple_of(primitives.panel),
             tiles: Some(unit),
@@ -275,8 +275,8 @@ impl Primitives {
                 }
                 Primitives { align: DEPTH, multiply, ..Primitives::of(Kernel::Avx512Vnni) }
             }
-            #[allow(unreachable_patterns, reason = "on processors that have them all, none is left")]
-            _ => unreachable!("it is not available"),
+            #[allow(unreachable_patterns, reason = "no kernel is left on processors that support all")]
+            _ => unreachable!("the kernel is not available"),
         }
     }
 }

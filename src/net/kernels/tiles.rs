@@ -53,8 +53,8 @@ impl Product<'_> {
     pub(super) fn check(&self) {
         let last =
             self.offsets.iter().max().map_or(0, |offset| offset + (BLOCK - 1) * self.channels + CHANNELS);
-        assert!(self.grid.len() >= last, "the grid holds all points of the block for each step");
-        assert!(self.weights.len() >= self.offsets.len() * 2 * TILE, "two tiles of weights for each step");
+        assert!(self.grid.len() >= last, "the grid is too short for the block");
+        assert!(self.weights.len() >= self.offsets.len() * 2 * TILE, "the weights need two tiles per step");
         assert!(!self.offsets.is_empty());
     }
 }
@@ -73,7 +73,7 @@ pub(super) struct TileUnit {
     pub(super) to_grid: fn(&Grid, &[f32], &mut [u16]),
 }
 
-/// Layout of boards of one size with margins for windows of one size.
+/// Layout of the boards have different sizes with margins for windows of one size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     batch: Batch,
@@ -296,10 +296,10 @@ mod tests {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     fn instructions_match_emulation() {
         use crate::kernels::amx;
-        use kosumi_test_support::{Need, require};
+        use kosumi_test_support::{Requirement, require};
         let found =
             if amx::is_available() { Ok(()) } else { Err("this processor has no tiles of bf16".to_owned()) };
-        let Some(()) = require(Need::Amx, found) else { return };
+        let Some(()) = require(Requirement::Amx, found) else { return };
         let mut rng = kosumi_go::rng::Rng::new(9);
         // Numbers of many magnitudes, so that sums are rounded, including some tiny ones.
         let mut number = || {

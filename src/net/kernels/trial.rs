@@ -27,7 +27,12 @@ impl Prepared {
         if precision != Precision::Int8 {
             return Prepared::with_primitives(network, arithmetic, Primitives::of(kernel));
         }
-        assert!(kernel.precisions().contains(&precision), "{} in {}", kernel.name(), precision.name());
+        assert!(
+            kernel.precisions().contains(&precision),
+            "kernel {} does not support precision {}",
+            kernel.name(),
+            precision.name()
+        );
         TrialEvaluation::of(Prepared::without_rounding(network, kernel)).prepare(network, arithmetic)
     }
 }
@@ -89,7 +94,7 @@ fn trial_inputs() -> [Input; 2] {
     // Moves as pairs of letters: column and row, from 'a' on.
     const OPENING: &str = "dd fe fg ef eg dg df de cf ce";
     const MIDDLE: &str = "cg gc fc gb be cd bd cc ge gd ff ee he gf hf bc ib gg gh hd";
-    let size = BoardSize::square(9).expect("a size that there is");
+    let size = BoardSize::square(9).expect("a valid board size");
     let mut game = Game::new(size, Rules::default(), 7.0);
     [OPENING, MIDDLE].map(|moves| {
         for place in moves.split(' ') {
@@ -170,7 +175,7 @@ mod tests {
                     (&mut block.norm, vec![&mut block.query, &mut block.key, &mut block.value])
                 }
                 Block::FeedForward(block) => (&mut block.norm, vec![&mut block.first, &mut block.gate]),
-                _ => panic!("no block of a transformer"),
+                _ => panic!("not a transformer block"),
             };
             norm.scale[3] *= 40.0;
             for matrix in matrices {

@@ -47,12 +47,12 @@ pub(super) fn run(count: usize, arguments: &Arguments, out: &mut dyn Write) -> a
     };
     let mut engine = Client::spawn(&command).with_context(|| command.clone())?;
     engine.send(&format!("boardsize {}", sides(size)), TIMEOUT)?;
-    writeln!(out, "milliseconds until   times   median   90 %   99 %   longest")?;
+    writeln!(out, "milliseconds until   count   median   90 %   99 %   maximum")?;
     let analysed = gather(&mut engine, count, interrupted_analysis)?;
     for (index, what) in ["analysis ends", "next is answered"].into_iter().enumerate() {
         match analysed.iter().map(|times| times.get(index).copied()).collect::<Option<Vec<Duration>>>() {
             Some(times) if !times.is_empty() => print(what, times, out)?,
-            _ => writeln!(out, "{what:<18}   the engine does not analyse")?,
+            _ => writeln!(out, "{what:<18}   the engine does not support analysis")?,
         }
     }
     let pondered = gather(&mut engine, count, interrupted_pondering)?;
@@ -83,7 +83,7 @@ fn gather(
             times.push(measure(engine, next, &mut rng)?);
         }
         if times.is_empty() && moves == MOVES {
-            bail!("the engine answered its first question with {answer}");
+            bail!("the engine answered its first genmove with {answer}");
         }
     }
     Ok(times)

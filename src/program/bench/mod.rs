@@ -2,9 +2,9 @@
 
 mod interruption;
 mod network;
-mod readings;
 mod sharing;
 mod signature;
+mod status_readings;
 
 use anyhow::Context;
 use clap::Args;
@@ -23,17 +23,19 @@ use std::time::{Duration, Instant};
 /// Measure speed, and print the signatures of the search
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A signature is a hash over the results of searches of fixed positions with a fixed seed, a fixed number of
-simulations and one thread: one of searches by playouts, one of searches with the built-in network, computed without
-special instructions. Both are the same on every machine; a change of the program that is meant to change nothing but
+A signature is a hash over the results of searches of fixed positions with a
+fixed seed, a fixed number of simulations and one thread: one of searches by
+playouts, one of searches with the built-in network, on the portable kernel.
+Both are the same on every machine. A change of the program that only affects
 speed must not change them.
 
 Speeds are of this machine, from the empty board:
   playouts         random games per second on one thread, and their mean length in moves
   simulations      of the whole search per second, on one thread and on several
-  transpositions   nodes that a second order of moves came to, in per cent of all nodes
-At last, games by the small built-in network: how many small regions were asked about to know which stones are dead, how many
-answers were known from earlier positions, and what that saved.
+  transpositions   edges to nodes that another order of moves created, in percent of all nodes
+Last, games of the small built-in network: the number of small regions read to
+find dead stones, the share of results cached from earlier positions, and the
+savings.
 
 Examples:
   kosumi bench                   signatures and speeds, about 30 s
@@ -41,9 +43,9 @@ Examples:
   kosumi bench --model FILE      evaluations of a network per second, with all kernels that the processor can run, about 20 s
   kosumi bench --model FILE --size 19 --kernel avx2 --batch 1,2,4,8
   kosumi bench --model FILE --sharing 1000
-                                 what searches of 1000 simulations cost as a graph and as a tree
+                                 cost of searches of 1000 simulations as a graph and as a tree
   kosumi bench --interruptions 200
-                                 how long analysis and pondering go on after the next line has come, about 3 min
+                                 delay between a command and the end of analysis or pondering, about 3 min
   kosumi bench --interruptions 200 --board 9 --engine 'kosumi gtp --ponder --time 0.1 --threads 2 --model FILE'")]
 pub(super) struct Arguments {
     /// Print only the signatures
@@ -122,7 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         "a node takes {} bytes, an edge {edge}, and {rave} for RAVE by playouts",
         size_of::<Node>()
     )?;
-    readings::run(&mut out)
+    status_readings::run(&mut out)
 }
 
 fn square(side: usize) -> anyhow::Result<BoardSize> {
@@ -146,7 +148,7 @@ fn position(size: BoardSize, rules: Rules, moves: &str) -> anyhow::Result<Game> 
         let mv =
             word.parse::<Vertex>().ok().and_then(|vertex| kosumi_tools::commands::vertex_move(size, vertex));
         let color = game.to_move();
-        game.play(color, mv.with_context(|| format!("{word} is no move"))?)
+        game.play(color, mv.with_context(|| format!("{word} is not a move"))?)
             .with_context(|| format!("{color} {word}"))?;
     }
     Ok(game)

@@ -56,7 +56,7 @@ pub(super) fn run(
     }
     writeln!(out, "{}, evaluations/s", network.name())?;
     writeln!(out, "size    kernel            batch   1 thread   {threads} threads   ratio")?;
-    let prepared: Vec<Prepared> = options::arithmetics(arguments.kernel, arguments.precision)?
+    let prepared: Vec<Prepared> = options::available_arithmetics(arguments.kernel, arguments.precision)?
         .into_iter()
         .map(|arithmetic| Prepared::new(&network, arithmetic))
         .collect();
@@ -141,7 +141,10 @@ fn measure<F: FnMut(&[&Input]) -> anyhow::Result<()>>(
     };
     let speeds: Vec<anyhow::Result<f64>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a thread that evaluates")).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("an evaluating thread does not panic"))
+            .collect()
     });
     speeds.into_iter().sum()
 }

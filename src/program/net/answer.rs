@@ -12,17 +12,20 @@ use std::path::PathBuf;
 /// Evaluate positions of another program, in binary on standard input and output
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For training programs that want a network's answers at the speed of this program's kernels;
-label.py --kosumi asks so. All numbers are little-endian.
+For training programs that need evaluations at the speed of this program's
+kernels, such as scripts/train/train label --kosumi. All numbers are
+little-endian.
 
-A question: columns, rows, and the number n of positions as 32-bit integers; then for each position
-22 features of the points, a bit each (row by row from the top, the first point in the highest bit,
-every feature filled up to whole bytes) and 19 32-bit floats, the features of the position.
+A request: columns, rows, and the number n of positions as 32-bit integers;
+then for each position 22 features of the points, a bit each (row by row from
+the top, the first point in the highest bit, each feature padded to whole
+bytes) and 19 32-bit floats, the features of the position.
 
-The answer, 32-bit floats as they leave the network, for each position: a logit for each of the
-points and for a pass; the same of the optimistic policy; three logits of win, loss and no result;
-mean, spread and lead of the score and the variance time; two short-term errors; a number for each
-owner of a point. What a network does not have is NaN.
+The response, raw 32-bit floats of the network, for each position: a logit for
+each of the points and for a pass; the logits of the optimistic policy; three
+logits of win, loss and no result; mean, spread and lead of the score and the
+variance time; two short-term errors; the ownership of each point. Outputs that
+a network does not have are NaN.
 
 Examples:
   kosumi net answer b10c384.bin.gz --precision int8 < questions > answers")]
@@ -65,7 +68,7 @@ fn serve_requests(
     let mut scratch = Scratch::default();
     while let Some([columns, rows, count]) = read_header(&mut questions)? {
         let size = BoardSize::new(columns as usize, rows as usize);
-        let size = size.with_context(|| format!("no board: {columns} by {rows}"))?;
+        let size = size.with_context(|| format!("invalid board size: {columns} by {rows}"))?;
         ensure!(count <= MAX_POSITIONS, "{count} positions, of which {MAX_POSITIONS} are possible at most");
         let at_once = (MAX_BATCH_POINTS / size.area()).max(1);
         let mut left = count as usize;

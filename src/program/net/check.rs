@@ -19,17 +19,18 @@ use std::path::PathBuf;
 /// Compare the fast kernels with the plain forward pass on this processor
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every kernel that this processor can run evaluates positions of random games, one at a time and
-all of a size together, with small random networks of every kind and with one large network. What
-is printed are the largest differences from the plain forward pass: in the probability of a move
-or a result, in the owner of a point (from -1 to 1), in points of the lead; and in how many
-evaluations the likeliest move is the same. In bf16 numbers are rounded to 16 bits, in int8 to 8.
-The command fails if a kernel is further off than it may be.
+Every kernel that this processor can run evaluates positions of random games,
+one at a time and in batches, with small random networks of every kind and with
+one large network. The command prints the largest differences from the plain
+forward pass: in the probability of a move or a result, in the owner of a point
+(from -1 to 1), in points of the lead; and in how many evaluations the
+likeliest move is the same. In bf16 numbers are rounded to 16 bits, in int8 to
+8. The command fails if a difference exceeds the tolerance of the precision.
 
 Examples:
   kosumi net check
   kosumi net check b18c384.bin.gz --size 19 --kernel avx512
-  kosumi net check --kernel emulated-bf16        what amx-bf16 would compute, on any processor")]
+  kosumi net check --kernel emulated-bf16        emulates amx-bf16 on any processor")]
 pub(super) struct Arguments {
     /// Large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in ones]
     file: Option<PathBuf>,
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let positions: Vec<Vec<Position>> =
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
-    let arithmetics = options::arithmetics(arguments.kernel, arguments.precision)?;
+    let arithmetics = options::available_arithmetics(arguments.kernel, arguments.precision)?;
     check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
 }
 
@@ -98,15 +99,15 @@ fn check(
     let missing: Vec<_> =
         Kernel::ALL.into_iter().filter(|kernel| !kernel.is_available()).map(Kernel::name).collect();
     if !missing.is_empty() {
-        writeln!(out, "\nNot for this processor or system: {}.", missing.join(", "))?;
+        writeln!(out, "\nNot supported by this processor or system: {}.", missing.join(", "))?;
     }
     if let Some(network) = networks.last() {
         let chosen = Prepared::fastest(network, ArithmeticChoice::default()).arithmetic().name();
-        writeln!(out, "With {}, {chosen} is used if nothing is asked for.", network.name())?;
+        writeln!(out, "The default for {} is {chosen}.", network.name())?;
     }
     ensure!(
         wrong.is_empty(),
-        "not what the plain forward pass computes: {}; --kernel and --precision choose others",
+        "results differ from the plain forward pass: {}; choose others with --kernel and --precision",
         wrong.join(", ")
     );
     Ok(())

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Evaluate one position with a network
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Chances, lead, score and owners are Black's; the lead is what komi would have to grow by for an even game.
+Win rate, lead, score and ownership are Black's. The lead is the increase of komi that makes the game even.
 
 Examples:
   kosumi net eval b6c96.bin.gz --sgf game.sgf
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     ensure!(
         arguments.profile.is_none() || network.takes_metadata(),
-        "{}: not a network of human play, which a profile is for",
+        "{}: not a human-play network, which --profile needs",
         arguments.file.display()
     );
     let settings = NetworkSettings { profile: arguments.profile, ..NetworkSettings::default() };
@@ -104,7 +104,7 @@ fn predict(
     let mut evaluator = NetworkEvaluator::new(Arc::new(network), settings, 0);
     let line = Line::new(game);
     let predictions = images.iter().map(|&symmetry| evaluator.predict(&line, symmetry, optimism));
-    Prediction::mean(&predictions.collect::<Result<Vec<_>, _>>()?).context("no image was asked for")
+    Prediction::mean(&predictions.collect::<Result<Vec<_>, _>>()?).context("no symmetry was given")
 }
 
 /// Replays the game record up to the position to evaluate.
@@ -164,7 +164,7 @@ fn report(game: &Game, prediction: &Prediction) -> String {
             if is_stone { None } else { Some(1000.0 * prediction.policy[place]) }
         },
     ));
-    text.push_str("\nowners: 100 is surely Black's, -100 White's\n");
+    text.push_str("\nownership: 100 is certainly Black's, -100 White's\n");
     text.push_str(&table(game, |place, _| Some(100.0 * prediction.ownership[place])));
     text
 }

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::Args;
 use kosumi_net::{Forward, Input, Network, SPATIAL_FEATURES};
-use kosumi_tools::networks::{self, Found, Machine, Platform};
+use kosumi_tools::networks::{self, FoundNetwork, Platform, SearchRoots};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 /// List the KataGo networks of other programs on this machine
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Looks where KaTrain, KataGo, Lizzie, LizzieYzy, LizGoban, Sabaki, Ogatak and others keep networks or
-say where one is, and in the folders into which people download. Nothing is changed, and nothing is
-used without being named: kosumi gtp --model FILE plays with a network.
+Searches the folders and settings of KataGo, KaTrain, Lizzie, LizzieYzy,
+LizGoban, Sabaki, Ogatak and others, and the usual download folders. Nothing is
+changed, and no network is used automatically: kosumi gtp --model FILE plays
+with one.
 
 Evaluations a second are those of an empty 19x19 board on one thread.")]
 pub(super) struct Arguments {
@@ -29,10 +30,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let home = std::env::home_dir().context("no home folder is known")?;
     let root = if cfg!(windows) { "C:\\" } else { "/" };
     let folders = arguments.folders.clone();
-    let found = networks::find(&Machine { platform: Platform::here(), home, root: root.into(), folders });
+    let found = networks::find(&SearchRoots { platform: Platform::here(), home, root: root.into(), folders });
     let mut out = io::stdout().lock();
     if found.is_empty() {
-        writeln!(out, "No networks were found. Folders can be named: kosumi net find FOLDER")?;
+        writeln!(out, "No networks were found. Search further folders with: kosumi net find FOLDER")?;
         return Ok(());
     }
     let rows: Vec<[String; 5]> = found.iter().map(|it| row(it, !arguments.no_speed)).collect();
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn row(found: &Found, measure: bool) -> [String; 5] {
+fn row(found: &FoundNetwork, measure: bool) -> [String; 5] {
     let (version, speed) = match &found.header {
         Ok(header) if !header.is_supported() => (header.version.to_string(), "too new or too old".to_owned()),
         Ok(header) if measure => (header.version.to_string(), speed_text(&found.path)),
@@ -117,7 +118,7 @@ mod tests {
         let network = random::network(&random::Options::default()).unwrap();
         network.write(Encoding::Binary, File::create(&path).unwrap()).unwrap();
         let header = Header::open(&path);
-        let found = Found { path: path.clone(), program: "KaTrain", bytes: 2_345_678, header };
+        let found = FoundNetwork { path: path.clone(), program: "KaTrain", bytes: 2_345_678, header };
         let [version, megabytes, speed, program, file] = row(&found, true);
         assert_eq!([&*version, &*megabytes, &*program], ["8", "2.3", "KaTrain"]);
         assert!(speed.parse::<f64>().unwrap() > 0.0);
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn unsupported_networks_are_listed_with_the_reason() {
         let header = Ok(Header { name: "kata".to_owned(), version: 99 });
-        let found = Found { path: "x".into(), program: "KataGo", bytes: 0, header };
+        let found = FoundNetwork { path: "x".into(), program: "KataGo", bytes: 0, header };
         assert_eq!(row(&found, true)[2], "too new or too old");
     }
 }

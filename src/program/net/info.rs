@@ -55,11 +55,11 @@ fn report(network: &Network, bytes: u64) -> String {
     if network.dead_units() > 0 {
         add(
             "dead units",
-            format!("{} of feed-forward blocks change nothing and are left out", network.dead_units()),
+            format!("{} of feed-forward blocks have no effect and are skipped", network.dead_units()),
         );
     }
     if network.takes_metadata() {
-        add("human play", "is told who plays: --profile rank_5k, for instance".to_owned());
+        add("human play", "has a metadata input: --profile rank_5k, for instance".to_owned());
     }
     if network.pass_alive_with_suicide() {
         add("pass-alive", "as if the suicide of several stones were legal".to_owned());

@@ -3,7 +3,7 @@
 mod outputs;
 mod passes;
 
-use self::outputs::{Format, Found, Outputs};
+use self::outputs::{Format, Outputs, ReviewResult};
 use self::passes::Pass;
 use super::model::ModelArguments;
 use super::play::ServerArguments;
@@ -38,18 +38,19 @@ Every position is searched, and every move compared with the search's first choi
   blunder ??      from 20 % on
   better !        if it is better than the first choice by 5 % or more
 
-but only if the loss is at least 2.5 times its standard error: with few simulations little can be
-said. That error is measured: some positions are searched twice. It is the error of chance alone;
-the evaluator can be wrong about a position and sure of it.
+but only if the loss is at least 2.5 times its standard error. The standard
+error is measured by searching some positions twice. It covers only random
+errors of the search, not systematic errors of the evaluator.
 
-GAME.review.sgf is written, with comments, better variations and marks, for Sabaki and other
-programs, and GAME.review.html, a page that needs nothing else and works without a network, into
-the current directory or where -o says. Several records are reviewed one after the other, or under mpirun each by one
-of its processes.
+Writes GAME.review.sgf, with comments, better variations and marks, for Sabaki
+and other programs, and GAME.review.html, a self-contained page that works
+offline, into the current directory or to the path of -o. Several records are
+reviewed one after the other, or in parallel by the ranks of mpirun.
 
-Unless --playouts, --time or --no-model is given, there are three passes. The first takes half a minute at most for a
-game, with the small built-in network. The second and the third search with 25 and 200 simulations. Each replaces the
-files of the one before. ^C ends the review with what is known.
+Unless --playouts, --time or --no-model is given, there are three passes. The
+first takes half a minute at most for a game, with the small built-in network.
+The second and the third search with 25 and 200 simulations. Each replaces the
+files of the previous pass. ^C ends the review and keeps the results so far.
 
 Examples:
   kosumi review game.sgf                           three passes, the last with 200 simulations a position
@@ -141,28 +142,28 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.live {
         return live(arguments);
     }
-    ranks::spread("game", |part| {
+    ranks::run_distributed("game", |part| {
         let games = Outputs::of_all(arguments)?;
         let threads = ranks::threads(&part, arguments.threads.map(usize::from));
         // Over ranks only finished reviews are sent, so there is a single pass. mpirun handles ^C.
         let is_alone = matches!(part, RankPart::Alone);
-        let is_stopped = if is_alone { interrupt::flag()? } else { Arc::default() };
+        let is_stopped = if is_alone { interrupt::install_flag()? } else { Arc::default() };
         let network = arguments.model.load()?;
         let bar = progress::bar(0, "{msg}{bar:32} {pos}/{len} positions, {eta} left");
         let read = |send: &mut dyn FnMut(usize) -> bool| {
             let _ = (0..games.len()).all(send);
         };
-        let work = |&index: &usize| -> Result<Found, String> {
-            let outputs = games.get(index).ok_or("the ranks are not of one version")?;
-            let study = Study { arguments, threads: Some(threads), network: network.as_ref(), is_alone };
+        let work = |&index: &usize| -> Result<ReviewResult, String> {
+            let outputs = games.get(index).ok_or("the ranks run different versions")?;
+            let study = ReviewJob { arguments, threads: Some(threads), network: network.as_ref(), is_alone };
             let found = study.game(outputs, &is_stopped, &mut |news| match news {
-                News::Progress { pass, done, total } => {
+                ReviewEvent::Progress { pass, done, total } => {
                     bar.set_message(pass.to_owned());
                     bar.set_length(total as u64);
                     bar.set_position(done as u64);
                     Ok(())
                 }
-                News::Found(found) => {
+                ReviewEvent::Found(found) => {
                     let result = bar.suspend(|| outputs.write(&found, games.len() > 1));
                     bar.reset();
                     result
@@ -171,7 +172,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             found.map_err(|error| format!("{error:#}"))
         };
         let mut failed = 0;
-        let collect = |&index: &usize, found: Result<Found, String>| {
+        let collect = |&index: &usize, found: Result<ReviewResult, String>| {
             bar.reset();
             let outputs = &games[index];
             let is_stopped = is_stopped.load(Ordering::Relaxed);
@@ -201,16 +202,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// Event during the review of a game.
-enum News<'n> {
+enum ReviewEvent<'n> {
     /// Number of positions finished in this pass, and number of all its positions.
     Progress { pass: &'n str, done: usize, total: usize },
     /// Result of a pass that a longer one follows.
-    Found(Found),
+    Found(ReviewResult),
 }
 
 /// Configuration of reviews.
 #[derive(Clone, Copy)]
-struct Study<'s> {
+struct ReviewJob<'s> {
     arguments: &'s Arguments,
     threads: Option<usize>,
     network: Option<&'s Arc<Network>>,
@@ -218,18 +219,18 @@ struct Study<'s> {
     is_alone: bool,
 }
 
-impl Study<'_> {
-    /// Reviews a game in passes and reports the result of each pass but the last through `tell`. Returns the result of
+impl ReviewJob<'_> {
+    /// Reviews a game in passes and reports the result of each pass but the last through `announce`. Returns the result of
     /// the last pass, or the partial result if the review is stopped.
     fn game(
         &self,
         outputs: &Outputs,
         is_stopped: &AtomicBool,
-        tell: &mut dyn FnMut(News<'_>) -> anyhow::Result<()>,
-    ) -> anyhow::Result<Found> {
+        tell: &mut dyn FnMut(ReviewEvent<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<ReviewResult> {
         let bytes = nth_game(&outputs.record, self.arguments.game)?;
         let start = Instant::now();
-        let game = Prepared::new(self.arguments, &outputs.record, &bytes)?;
+        let game = ParsedGame::new(self.arguments, &outputs.record, &bytes)?;
         let passes = self.passes(&game)?;
         let mut known: Option<Reviewed> = None;
         for (number, pass) in passes.iter().enumerate() {
@@ -239,40 +240,40 @@ impl Study<'_> {
             };
             let mut progress = |done, total| {
                 // Drawing the progress bar cannot fail.
-                let _ = tell(News::Progress { pass: &name, done, total });
+                let _ = tell(ReviewEvent::Progress { pass: &name, done, total });
             };
             let interrupted = || is_stopped.load(Ordering::Relaxed);
             let reviewed = self.pass(&game, pass, &interrupted, &mut progress);
-            let reviewed = passes::joined(known.take(), reviewed);
+            let reviewed = passes::completed_by_earlier(known.take(), reviewed);
             if interrupted() {
                 ensure!(
                     reviewed.review.analyses.iter().any(Option::is_some),
-                    "stopped before anything was known; nothing is written"
+                    "stopped before the first result; nothing is written"
                 );
-                return found(
+                return build_result(
                     outputs,
                     &reviewed,
                     start.elapsed(),
-                    "stopped; these are what is known".to_owned(),
+                    "stopped; the results are incomplete".to_owned(),
                 );
             }
             if number + 1 == passes.len() {
-                return found(outputs, &reviewed, start.elapsed(), String::new());
+                return build_result(outputs, &reviewed, start.elapsed(), String::new());
             }
             let network = if number == 0 { " by the small network" } else { "" };
             let behind = format!(
-                "pass {} of {}{network}; longer searches follow and replace it, ^C ends them",
+                "pass {} of {}{network}; longer passes follow and replace it, ^C stops them",
                 number + 1,
                 passes.len(),
             );
-            tell(News::Found(found(outputs, &reviewed, start.elapsed(), behind)?))?;
+            tell(ReviewEvent::Found(build_result(outputs, &reviewed, start.elapsed(), behind)?))?;
             known = Some(reviewed);
         }
-        bail!("there is nothing to do")
+        bail!("the review has no passes")
     }
 
     /// Returns the passes of a review, the shortest first.
-    fn passes(&self, game: &Prepared) -> anyhow::Result<Vec<Pass>> {
+    fn passes(&self, game: &ParsedGame) -> anyhow::Result<Vec<Pass>> {
         let arguments = self.arguments;
         let network = self.network.cloned();
         let usual = DEFAULT_PLAYOUTS[usize::from(network.is_some())];
@@ -289,12 +290,12 @@ impl Study<'_> {
 
     fn pass(
         &self,
-        game: &Prepared,
+        game: &ParsedGame,
         pass: &Pass,
         interrupted: &(dyn Fn() -> bool + Sync),
         progress: &mut dyn FnMut(usize, usize),
     ) -> Reviewed {
-        let Prepared { tree, record, line, scope, rules } = game;
+        let ParsedGame { tree, record, line, scope, rules } = game;
         let given = Given {
             limits: pass.limits,
             seed: self.arguments.seed,
@@ -316,7 +317,12 @@ impl Study<'_> {
 }
 
 /// Builds the output files and the messages of a review.
-fn found(outputs: &Outputs, reviewed: &Reviewed, time: Duration, behind: String) -> anyhow::Result<Found> {
+fn build_result(
+    outputs: &Outputs,
+    reviewed: &Reviewed,
+    time: Duration,
+    behind: String,
+) -> anyhow::Result<ReviewResult> {
     let texts = outputs.files.iter().map(|(_, format)| match format {
         Format::Sgf => Ok(review::annotated(reviewed).to_string()),
         Format::Html => Ok(review::page(reviewed)),
@@ -332,12 +338,12 @@ fn found(outputs: &Outputs, reviewed: &Reviewed, time: Duration, behind: String)
     let time = time.as_secs_f64();
     let positions = counted(searched as u64, "position");
     writeln!(said, "{positions}, {}, {time:.1} s", reviewed.facts.effort)?;
-    Ok(Found { texts, said: String::from_utf8_lossy(&said).into_owned(), behind })
+    Ok(ReviewResult { texts, said: String::from_utf8_lossy(&said).into_owned(), behind })
 }
 
 /// Serves the page with a running engine.
 fn live(arguments: &Arguments) -> anyhow::Result<()> {
-    let [file] = &arguments.files[..] else { bail!("--live shows one game") };
+    let [file] = &arguments.files[..] else { bail!("--live accepts a single file") };
     let bytes = nth_game(file, arguments.game)?;
     let network = arguments.model.load()?;
     let threads = arguments.threads.map(usize::from);
@@ -349,16 +355,16 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
     let reviewer = Reviewer {
         // An empty scope contains no position, so nothing is searched.
         bare: Box::new(move |bytes| {
-            let game = Prepared::new(&bare, &bare_file, bytes).map_err(|error| format!("{error:#}"))?;
-            let game = Prepared { scope: Scope { from: usize::MAX, to: 0, ..game.scope }, ..game };
-            let study = Study { arguments: &bare, threads: Some(1), network: None, is_alone: true };
+            let game = ParsedGame::new(&bare, &bare_file, bytes).map_err(|error| format!("{error:#}"))?;
+            let game = ParsedGame { scope: Scope { from: usize::MAX, to: 0, ..game.scope }, ..game };
+            let study = ReviewJob { arguments: &bare, threads: Some(1), network: None, is_alone: true };
             let passes = study.passes(&game).map_err(|error| format!("{error:#}"))?;
-            let pass = passes.last().ok_or("there is nothing to do")?;
+            let pass = passes.last().ok_or("the review has no passes")?;
             Ok(study.pass(&game, pass, &|| false, &mut |_, _| {}))
         }),
         whole: Box::new(move |bytes, progress, show| {
-            let study = Study { arguments: &whole, threads, network: network.as_ref(), is_alone: true };
-            let game = Prepared::new(&whole, &whole_file, bytes).map_err(|error| format!("{error:#}"))?;
+            let study = ReviewJob { arguments: &whole, threads, network: network.as_ref(), is_alone: true };
+            let game = ParsedGame::new(&whole, &whole_file, bytes).map_err(|error| format!("{error:#}"))?;
             let passes = study.passes(&game).map_err(|error| format!("{error:#}"))?;
             for pass in &passes {
                 show(study.pass(&game, pass, &|| false, progress));
@@ -367,7 +373,7 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
         }),
     };
     let server = &arguments.server;
-    browser::study(server.setup(make), reviewer, &bytes, &mut |url, once| server.tell(url, once))?;
+    browser::study(server.setup(make), reviewer, &bytes, &mut |url, once| server.announce(url, once))?;
     Ok(())
 }
 
@@ -385,7 +391,7 @@ fn settings(arguments: &Arguments, threads: Option<usize>, rules: Rules) -> Engi
 }
 
 /// Game that is parsed for a review.
-struct Prepared {
+struct ParsedGame {
     tree: Tree,
     record: Record,
     line: MainLine,
@@ -393,8 +399,8 @@ struct Prepared {
     rules: Rules,
 }
 
-impl Prepared {
-    fn new(arguments: &Arguments, file: &Path, bytes: &[u8]) -> anyhow::Result<Prepared> {
+impl ParsedGame {
+    fn new(arguments: &Arguments, file: &Path, bytes: &[u8]) -> anyhow::Result<ParsedGame> {
         let name = match arguments.game {
             1 => file.display().to_string(),
             number => format!("{}, game {number}", file.display()),
@@ -417,7 +423,7 @@ impl Prepared {
         ensure!(scope.from <= scope.to, "--from {} is behind --to {}", scope.from, scope.to);
         let moves = line.move_count();
         ensure!(scope.from <= moves.max(1), "--from {}, but the game has {moves} moves", scope.from);
-        Ok(Prepared { tree, record, line, scope, rules })
+        Ok(ParsedGame { tree, record, line, scope, rules })
     }
 
     /// Returns the number of searched positions.
@@ -429,10 +435,7 @@ impl Prepared {
 /// Writes a table with the results of both players and the worst moves.
 fn write_summary(out: &mut impl Write, reviewed: &Reviewed) -> io::Result<()> {
     if reviewed.line.move_count() == 0 {
-        return writeln!(
-            out,
-            "the record has no moves: there is nothing to judge, and only its position was searched"
-        );
+        return writeln!(out, "the record has no moves: only its position was searched");
     }
     writeln!(
         out,
@@ -443,7 +446,7 @@ fn write_summary(out: &mut impl Write, reviewed: &Reviewed) -> io::Result<()> {
         let [_, inaccuracies, mistakes, blunders] = player.classes;
         if player.moves == 0 {
             let name = reviewed.facts.players[color].as_deref().unwrap_or_default();
-            writeln!(out, "{:<8} {:>5}  {:<70}  {name}", color.to_string(), 0, "no move was judged")?;
+            writeln!(out, "{:<8} {:>5}  {:<70}  {name}", color.to_string(), 0, "no move was reviewed")?;
             continue;
         }
         writeln!(

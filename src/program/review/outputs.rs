@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Result of a review: the contents of its files, and its messages.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Found {
+pub(super) struct ReviewResult {
     /// Contents of the files, in the order of [`Outputs::files`].
     pub(super) texts: Vec<String>,
     /// Text printed before the names of the files.
@@ -92,7 +92,7 @@ impl Outputs {
     }
 
     /// Writes the files and prints the messages. `is_one_of_many` adds the name of the game record.
-    pub(super) fn write(&self, found: &Found, is_one_of_many: bool) -> anyhow::Result<()> {
+    pub(super) fn write(&self, found: &ReviewResult, is_one_of_many: bool) -> anyhow::Result<()> {
         for ((path, _), text) in self.files.iter().zip(&found.texts) {
             write_atomically(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }

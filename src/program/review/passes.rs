@@ -10,11 +10,11 @@ use std::time::Duration;
 /// Time of the first pass. A game should be shown within a minute, also on a busy machine.
 const QUICK_TIME: Duration = Duration::from_secs(30);
 /// Number of searches per position: first choices are searched too, and some positions twice.
-const SEARCHES: f64 = 1.5;
+const SEARCHES_PER_POSITION: f64 = 1.5;
 /// Maximum playouts per position in the first pass.
 const QUICK_PLAYOUTS: u32 = 16;
 /// Ratio between the playouts of the last pass and the second pass.
-const SHORTER: u32 = 8;
+const SECOND_PASS_DIVISOR: u32 = 8;
 
 /// Network and limits of a pass.
 pub(super) struct Pass {
@@ -25,28 +25,28 @@ pub(super) struct Pass {
 impl Pass {
     /// Creates the first pass, which uses the small network.
     pub(super) fn quick(small: Arc<Network>, positions: usize) -> Pass {
-        let time = QUICK_TIME.div_f64(SEARCHES * positions.max(1) as f64);
+        let time = QUICK_TIME.div_f64(SEARCHES_PER_POSITION * positions.max(1) as f64);
         let limits = Limits { playouts: Some(QUICK_PLAYOUTS), ..Limits::time(time) };
         Pass { network: Some(small), limits }
     }
 
     /// Returns this pass with fewer playouts.
     pub(super) fn shorter(&self) -> Pass {
-        let playouts = self.limits.playouts.map(|playouts| (playouts / SHORTER).max(1));
+        let playouts = self.limits.playouts.map(|playouts| (playouts / SECOND_PASS_DIVISOR).max(1));
         Pass { network: self.network.clone(), limits: Limits { playouts, ..self.limits } }
     }
 }
 
 /// Completes the result of a stopped pass by the result of the previous pass, and adds a warning about it.
-pub(super) fn joined(earlier: Option<Reviewed>, mut later: Reviewed) -> Reviewed {
+pub(super) fn completed_by_earlier(earlier: Option<Reviewed>, mut later: Reviewed) -> Reviewed {
     if later.review.is_complete {
         return later;
     }
     let first = later.review.first_judged(&later.line);
     let Some(earlier) = earlier else {
         later.facts.warnings.push(match first {
-            Some(first) => format!("the review was stopped: no move before move {first} was judged"),
-            None => "the review was stopped before any move was judged".to_owned(),
+            Some(first) => format!("the review was stopped: no move before move {first} was reviewed"),
+            None => "the review was stopped before any move was reviewed".to_owned(),
         });
         return later;
     };
@@ -56,7 +56,7 @@ pub(super) fn joined(earlier: Option<Reviewed>, mut later: Reviewed) -> Reviewed
         return reviewed;
     };
     later.facts.warnings.push(format!(
-        "the review was stopped: moves before move {first} were judged by shorter searches, {}",
+        "the review was stopped: moves before move {first} were reviewed by shorter searches, {}",
         earlier.facts.effort
     ));
     later.review = later.review.completed_by(&earlier.review, &later.line);

@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 /// Copy the games of a collection that meet conditions, byte for byte
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Records are written as they are, in the order in which they are read. Into a single file they are written one after the
-other, and a record that was cut off gets the brackets that it lacks. Records that cannot be read are never written.
+Records are written as they are, in the order in which they are read. Into a
+single file they are written one after the other, and missing brackets of a
+truncated record are added. Records that cannot be read are never written.
 
 Examples:
   kosumi sgf filter games/ --size 19 --rank 5d.. --result score -o strong.sgf.zst
@@ -155,7 +156,7 @@ pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
     if arguments.count {
         writeln!(io::stdout(), "{kept}")?;
     } else {
-        let of = if taken < kept { format!(" of {kept} that were possible") } else { String::new() };
+        let of = if taken < kept { format!(" of {kept} that match") } else { String::new() };
         writeln!(
             io::stderr(),
             "kosumi: {} taken{of}, of {} read",

@@ -12,9 +12,10 @@ use std::path::PathBuf;
 /// Process collections of game records: statistics, filters, legality
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Files may hold one game or millions, plain or compressed (.gz, .zst) or in .zip archives; folders are read with all
-folders below them, and \"-\" is the standard input. Memory stays the same whatever the size. What cannot be read is
-reported with file and byte, and skipped.
+Files may hold one game or millions, plain or compressed (.gz, .zst) or in .zip
+archives; folders are read with all subfolders, and \"-\" is the standard input.
+Memory does not depend on the size. Unreadable records are reported with file
+and byte, and skipped.
 
 Examples:
   kosumi sgf stats games/
@@ -53,7 +54,7 @@ struct Input {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    ranks::spread("batch", |part| match &arguments.command {
+    ranks::run_distributed("batch", |part| match &arguments.command {
         Command::Stats(arguments) => stats::run(arguments, part),
         Command::Filter(arguments) => filter::run(arguments, part),
         Command::Replay(arguments) => replay::run(arguments, part),

@@ -18,7 +18,7 @@ use std::time::Instant;
 /// Replay every game on the board and report illegal moves
 #[derive(Debug, Args)]
 #[command(after_help = "\
-After every move the key of the position, which is kept up to date, is compared with one computed from the stones.
+After every move the incrementally updated key of the position is compared with one computed from the stones.
 
 The exit status is 0 if every record could be read and every move is legal, and 1 otherwise.
 
@@ -92,13 +92,10 @@ pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
     )?;
     out.flush()?;
     if total.wrong_keys > 0 {
-        bail!(
-            "{} had a key that is not that of its stones: this is a fault of the program",
-            counted(total.wrong_keys, "position")
-        );
+        bail!("{} had a wrong key: this is a bug in Kosumi", counted(total.wrong_keys, "position"));
     }
     if total.noted > noted as u64 {
-        writeln!(io::stderr(), "kosumi: there is something to say of {}", counted(total.noted, "record"))?;
+        writeln!(io::stderr(), "kosumi: there are notes about {}", counted(total.noted, "record"))?;
     }
     if total.violations > 0 {
         bail!("{} in {}", counted(total.violations, "violation"), counted(total.bad_games, "game"));

@@ -16,9 +16,10 @@ use std::time::Instant;
 /// Compute the exact score of a whole board, and the moves that reach it
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The score is Black's points minus White's without komi, by area. Under superko every game ends. Under simple
-ko a game that goes round in a circle ends without a result; the score is then given for both cases, that
-this is the worst for Black and that it is the worst for White.
+The score is Black's points minus White's without komi, by area. Under superko
+every game ends. Under simple ko an endless cycle ends a game without a result.
+The score is then given for both cases: a cycle is Black's worst result, or
+White's.
 
 Examples:
   kosumi solve board --size 4x4                 Black wins by 2, in a few seconds
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let first = first_moves(arguments.size, &arguments.moves)?;
     let start = Instant::now();
     let bar = crate::progress::spinner();
-    let interrupted = interrupt::flag()?;
+    let interrupted = interrupt::install_flag()?;
     let stop = arguments.limits.stop_condition(start, &interrupted);
     let solved = |cycles_lose_for| -> anyhow::Result<BoardAnswer> {
         let request = BoardRequest {
@@ -99,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(other) = &other
         && (other.at_least, other.at_most) != (answer.at_least, answer.at_most)
     {
-        write!(out, "if a circle is White's loss: ")?;
+        write!(out, "if a cycle is White's loss: ")?;
         write_answer(&mut out, other)?;
     }
     let nodes = answer.nodes + other.as_ref().map_or(0, |other| other.nodes);

@@ -18,13 +18,16 @@ use std::time::Instant;
 /// Compute the status of a group: alive, seki, dead, unsettled or ko
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The position before the first move of each record is read, both with the group's owner and with the opponent to
-move first. They are read in a region, which is shown: what the opponent's stones enclose, with the chains that
-can be captured from inside; if they enclose too much, what lies near the group, and then the group lives if it
-gets out. An answer holds against moves outside, too: where it would not, the region grows, and if that does not
-help, it is not decided. With --quiet-outside nobody plays outside, so that chains with liberties there live.
+The position before the first move of each record is read, both with the
+group's owner and with the opponent to move first. They are read in a region,
+which is shown: what the opponent's stones enclose, with the chains that can be
+captured from inside; if they enclose too much, what lies near the group, and
+then the group lives if it escapes. An answer also holds against moves outside
+the region. Otherwise the region is enlarged, and if that fails, the problem is
+not decided. With --quiet-outside nobody plays outside, so chains with
+liberties there live.
 
-A ko is given with the threats that decide it: \"captured first\" by whoever needs none.
+A ko is reported with the number of threats that decide it; the side that captures first needs none.
 
 Examples:
   kosumi solve problem corner.sgf                  the group that is enclosed most tightly
@@ -85,7 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.output.is_some() && arguments.files.len() > 1 {
         bail!("a proof can be written for one record only");
     }
-    let interrupted = interrupt::flag()?;
+    let interrupted = interrupt::install_flag()?;
     for file in &arguments.files {
         solve(arguments, file, &interrupted).with_context(|| file.display().to_string())?;
         if interrupted.load(Ordering::Relaxed) {
@@ -102,7 +105,7 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
     let board = game.board();
     let point = match &arguments.group {
         Some(vertex) => parse(board, vertex)?,
-        None => tightest_group(board).context("no group is enclosed; say which one is meant with --group")?,
+        None => tightest_group(board).context("no group is enclosed; choose one with --group")?,
     };
     let Some(owner) = board.cell(point).color() else { bail!("there is no stone at {point}") };
     let other = arguments.other.as_ref().map(|vertex| parse(board, vertex)).transpose()?;
@@ -111,7 +114,7 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
         (GoalName::Capture, _) => Aim::Chain(point),
         (GoalName::Race, Some(other)) => Aim::Race(other),
         (GoalName::Connect, Some(other)) => Aim::Connect(point, other),
-        (GoalName::Race | GoalName::Connect, None) => bail!("say with --other which stone is meant"),
+        (GoalName::Race | GoalName::Connect, None) => bail!("this goal needs --other"),
     };
     let mut region = region(arguments, board, point, aim)?;
     region.excludes_moves_outside |= arguments.quiet_outside;
@@ -293,7 +296,7 @@ impl SolvedProblem<'_> {
     fn json(&self) -> serde_json::Value {
         let reading = |first: Color, reading: &Reading| {
             let (ko, count) = match reading.success {
-                Success::KoFirst(count) => (Some("unless the other player has threats"), Some(count)),
+                Success::KoFirst(count) => (Some("unless the opponent has threats"), Some(count)),
                 Success::KoSecond(count) => (Some("with threats"), Some(count)),
                 _ => (None, None),
             };
@@ -355,7 +358,7 @@ fn add_proof(tree: &mut Tree, parent: NodeId, first: Color, prover: Color, nodes
                 tree.at(id).play(node.color, Move::Play(point));
             }
             Some(Move::Pass) => {
-                tree.at(id).play(node.color, Move::Pass).comment("plays elsewhere");
+                tree.at(id).play(node.color, Move::Pass).comment("tenuki");
             }
             None => {
                 tree.at(id).comment(&format!("{} makes a threat elsewhere, which is answered", node.color));

@@ -5,15 +5,15 @@ use super::*;
 /// Source of priors that prefers the moves that [`HashPolicy`] finds least likely. Counts its calls at even and at odd
 /// depths.
 #[derive(Clone, Default)]
-struct Contrary(Arc<[AtomicU32; 2]>);
+struct ContraryPriors(Arc<[AtomicU32; 2]>);
 
-impl Contrary {
+impl ContraryPriors {
     fn asked(&self) -> [u32; 2] {
         [0, 1].map(|parity| self.0[parity].load(Ordering::Relaxed))
     }
 }
 
-impl People for Contrary {
+impl PriorSource for ContraryPriors {
     fn priors(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         assert!(!line.moves().is_empty(), "the root has an exploration of its own");
         self.0[line.moves().len() % 2].fetch_add(1, Ordering::Relaxed);
@@ -25,21 +25,25 @@ impl People for Contrary {
         }
     }
 
-    fn copy(&self) -> Box<dyn People> {
+    fn copy(&self) -> Box<dyn PriorSource> {
         Box::new(self.clone())
     }
 }
 
-fn shares(weightless: f32, weightful: f32) -> Shares {
-    Shares { weightless, weightful }
+fn shares(weightless: f32, weightful: f32) -> ExplorationShares {
+    ExplorationShares { weightless, weightful }
 }
 
-const NO_SHARES: Shares = Shares { weightless: 0.0, weightful: 0.0 };
+const NO_SHARES: ExplorationShares = ExplorationShares { weightless: 0.0, weightful: 0.0 };
 
 /// Returns an exploration with these shares at positions with Black and with White to move.
-fn tree_exploration(black: Shares, white: Shares, people: &Contrary) -> TreeExploration {
+fn tree_exploration(
+    black: ExplorationShares,
+    white: ExplorationShares,
+    people: &ContraryPriors,
+) -> TreeExploration {
     let shares = kosumi_go::board::ByColor::new(black, white);
-    TreeExploration { shares, cpuct: 1.0, cpuct_permanent: 0.5, people: people.copy() }
+    TreeExploration { shares, cpuct: 1.0, cpuct_permanent: 0.5, source: people.copy() }
 }
 
 fn run_exploring<E: Evaluator + Sync>(
@@ -54,10 +58,10 @@ fn run_exploring<E: Evaluator + Sync>(
 }
 
 #[test]
-fn no_share_of_exploration_changes_nothing_and_asks_nobody() {
+fn zero_shares_change_nothing() {
     let game = empty(5);
     let (mut plain, mut exploring) = (puct_search(HashPolicy, 1), puct_search(HashPolicy, 1));
-    let people = Contrary::default();
+    let people = ContraryPriors::default();
     let nothing = tree_exploration(NO_SHARES, NO_SHARES, &people);
     let wanted = run(&mut plain, &game, 800, 5);
     let found = run_exploring(&mut exploring, &game, &Limits::playouts(800), 5, &nothing);
@@ -72,9 +76,9 @@ fn no_share_of_exploration_changes_nothing_and_asks_nobody() {
 }
 
 #[test]
-fn positions_below_the_root_are_explored_by_who_is_on_turn() {
+fn shares_apply_to_the_side_to_move() {
     let game = empty(5);
-    let own = Contrary::default();
+    let own = ContraryPriors::default();
     let limits = Limits::playouts(600);
     run_exploring(
         &mut puct_search(HashPolicy, 1),
@@ -83,7 +87,7 @@ fn positions_below_the_root_are_explored_by_who_is_on_turn() {
         5,
         &tree_exploration(shares(0.2, 0.2), NO_SHARES, &own),
     );
-    let theirs = Contrary::default();
+    let theirs = ContraryPriors::default();
     run_exploring(
         &mut puct_search(HashPolicy, 1),
         &game,
@@ -98,7 +102,7 @@ fn positions_below_the_root_are_explored_by_who_is_on_turn() {
 
 /// Returns visits and all other statistics of a node, to the bit.
 fn known(node: &Node) -> (u32, u32, String) {
-    (node.visits(), node.own_visits(), format!("{:?}", node.face()))
+    (node.visits(), node.own_visits(), format!("{:?}", node.statistics()))
 }
 
 /// Returns the statistics of the root and of the positions after one move.
@@ -109,19 +113,19 @@ fn near_root<E: Evaluator + Sync>(search: &Search<E>, root: NodeId) -> Vec<(u32,
 }
 
 #[test]
-fn what_does_not_count_leaves_all_before_it_to_the_bit() {
+fn weightless_simulations_leave_ancestors_unchanged() {
     for (drawing, to_move) in fighting_positions().into_iter().skip(2) {
         let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(NodeSharing::Tree);
         let mut search = puct_search(HashPolicy, 1);
         run(&mut search, &game, 300, 3);
-        let people = Contrary::default();
+        let people = ContraryPriors::default();
         assert_eq!(to_move, Color::Black);
         let exploration = tree_exploration(NO_SHARES, shares(1.0, 0.0), &people);
         let mut kept = 0;
         for seed in 0..60 {
             let root = search.table.find(game.graph_key()).expect("a root");
             let evaluations = |search: &Search<HashPolicy>| -> u32 {
-                let nodes = 0..search.table.node_count() as NodeId;
+                let nodes = search.table.ids();
                 nodes.map(|id| search.table.node(id).own_visits()).sum()
             };
             let (visits, before) = (search.table.node(root).visits(), near_root(&search, root));
@@ -142,7 +146,7 @@ fn what_does_not_count_leaves_all_before_it_to_the_bit() {
 #[test]
 fn sums_are_exact_where_positions_are_explored() {
     let puct = PuctParams { subtree_value_bias_factor: 0.0, ..PuctParams::default() };
-    let people = Contrary::default();
+    let people = ContraryPriors::default();
     let exploration = tree_exploration(shares(0.3, 0.3), shares(0.1, 0.5), &people);
     for threads in [1, 2, 4] {
         for sharing in [NodeSharing::Graph, NodeSharing::Tree] {
@@ -166,7 +170,7 @@ fn sums_are_exact_where_positions_are_explored() {
 #[test]
 fn exploring_below_the_root_is_deterministic() {
     let game = empty(5);
-    let people = Contrary::default();
+    let people = ContraryPriors::default();
     let exploration = tree_exploration(shares(0.2, 0.3), shares(0.4, 0.1), &people);
     let found = || {
         let mut search = puct_search(HashPolicy, 1);
@@ -177,9 +181,9 @@ fn exploring_below_the_root_is_deterministic() {
 }
 
 #[test]
-fn moves_that_people_play_are_expected_though_the_network_does_not_store_them() {
+fn unstored_moves_of_people_are_explored() {
     let game = empty(7);
-    let people = Contrary::default();
+    let people = ContraryPriors::default();
     let exploration =
         TreeExploration { cpuct_permanent: 50.0, ..tree_exploration(NO_SHARES, shares(0.0, 1.0), &people) };
     let mut search = puct_search(HashPolicy, 1);
@@ -187,11 +191,11 @@ fn moves_that_people_play_are_expected_though_the_network_does_not_store_them() 
     let mut line = Line::new(&game);
     line.play(report.best_move());
     let mut theirs = Vec::new();
-    Contrary::default().priors(&line, &mut theirs);
+    ContraryPriors::default().priors(&line, &mut theirs);
     theirs.sort_by(|a, b| b.1.probability().total_cmp(&a.1.probability()));
     let node = search.table.node(search.table.find(line.graph_key()).expect("a node"));
     let most = search.table.edges(node).max_by_key(|edge| edge.visits()).expect("moves");
-    assert_eq!(most.mv(), theirs[0].0, "weighed so much, the prior decides");
+    assert_eq!(most.mv(), theirs[0].0, "with this weight, the prior decides");
     assert!(search.table.edges(node).count() > 8, "moves behind the first run");
     // Without the priors of people, the move is not even stored.
     let mut plain = puct_search(HashPolicy, 1);
@@ -201,9 +205,9 @@ fn moves_that_people_play_are_expected_though_the_network_does_not_store_them() 
 }
 
 #[test]
-fn a_limit_on_visits_is_reached_though_little_counts() {
+fn visit_limit_holds_with_weightless_simulations() {
     let game = empty(5);
-    let people = Contrary::default();
+    let people = ContraryPriors::default();
     let exploration = tree_exploration(shares(1.0, 0.0), shares(1.0, 0.0), &people);
     let limits = Limits { visits: Some(400), ..Limits::default() };
     let mut search = puct_search(HashPolicy, 1);
@@ -213,9 +217,9 @@ fn a_limit_on_visits_is_reached_though_little_counts() {
 }
 
 #[test]
-fn a_full_table_takes_nothing_for_a_value_that_does_not_count() {
+fn weightless_simulations_do_not_count_in_a_full_table() {
     let game = empty(9);
-    let people = Contrary::default();
+    let people = ContraryPriors::default();
     let exploration = tree_exploration(NO_SHARES, shares(1.0, 0.0), &people);
     let mut search = Search::new(HashPolicy, SearchParams::for_network(), 1, 1);
     run(&mut search, &game, 10_000, 2);

@@ -132,7 +132,7 @@ fn check_sums<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current: 
             visits += edge_visits;
             if is_current && edge_visits > 0 {
                 let child = table.node(edge.child().expect("a visited edge has a child"));
-                assert_eq!(child.value_fixed(), seen, "the edge knows what its child is worth");
+                assert_eq!(child.value_fixed(), seen, "the edge has its child's value");
             }
         }
         assert_eq!(node.sums(), (sum, visits));
@@ -238,15 +238,15 @@ fn means_are_exact() {
 }
 
 #[test]
-fn what_is_noted_of_the_network_is_exact() {
+fn bias_sums_are_exact() {
     for threads in [1, 4] {
         let mut game = empty(5);
         let mut search = puct_search(HashPolicy, threads);
         for _ in 0..3 {
             let report = run(&mut search, &game, 1500, 3);
             let mut wanted = std::collections::BTreeMap::new();
-            for id in 0..search.table().node_count() {
-                let noted = BiasTable::contribution(search.table().node(id as NodeId));
+            for id in search.table().ids() {
+                let noted = BiasTable::contribution(search.table().node(id));
                 if let Some((entry, difference, weight)) = noted {
                     let sums = wanted.entry(entry).or_insert((0, 0));
                     *sums = (sums.0 + difference, sums.1 + weight);
@@ -328,8 +328,8 @@ fn deterministic() {
 }
 
 #[test]
-fn the_path_of_the_game_leaves_no_trace_in_the_search() {
-    // The same moves are played straight, and with detours that are taken back.
+fn undone_moves_do_not_change_the_search() {
+    // Two games reach one position: directly, and with moves that are undone.
     let mut straight = empty(6);
     let mut detour = empty(6);
     let play = |game: &mut Game, column, row| {
@@ -370,7 +370,7 @@ fn probabilities_guide_the_search() {
     let likeliest = report.moves.iter().map(probability).fold(0.0, f32::max);
     let unvisited = report.moves.iter().filter(|entry| entry.visits == 0).map(probability);
     assert!(unvisited.fold(0.0, f32::max) < likeliest, "the likeliest move was visited");
-    assert!(report.moves.iter().any(|entry| entry.visits == 0), "what is unlikely waits");
+    assert!(report.moves.iter().any(|entry| entry.visits == 0), "unlikely moves are unvisited");
     let more = run(&mut puct_search(HashPolicy, 1), &game, 5000, 1);
     let best_value = |report: &SearchReport| report.moves[0].value;
     assert!(best_value(&more) > more.value, "visits go where values are high: {}", more.value);
@@ -378,7 +378,7 @@ fn probabilities_guide_the_search() {
 }
 
 #[test]
-fn the_root_is_seen_from_one_more_side_for_every_so_many_visits() {
+fn root_symmetries_grow_with_visits() {
     /// Evaluator for which another move is the only one under each symmetry.
     #[derive(Clone)]
     struct Sides(Arc<AtomicU32>);
@@ -415,11 +415,11 @@ fn the_root_is_seen_from_one_more_side_for_every_so_many_visits() {
         edges[..5].iter().map(|&(_, prior)| prior).collect::<Vec<_>>()
     };
     assert_eq!(priors(15), [1.0, 0.0, 0.0, 0.0, 0.0]);
-    assert_eq!(priors(1), [0.5, 0.5, 0.0, 0.0, 0.0], "the second view at 16 visits");
+    assert_eq!(priors(1), [0.5, 0.5, 0.0, 0.0, 0.0], "the second symmetry at 16 visits");
     let all = priors(500);
     assert!(all[..4].iter().all(|prior| (prior - 0.25).abs() < 0.003) && all[4] == 0.0, "{all:?}");
     priors(100);
-    assert_eq!(farthest.load(Ordering::Relaxed), 3, "there is no fifth side");
+    assert_eq!(farthest.load(Ordering::Relaxed), 3, "there is no fifth symmetry");
 }
 
 #[test]
@@ -483,7 +483,7 @@ fn transpositions_share_nodes_only_on_the_graph() {
 }
 
 #[test]
-fn a_full_table_is_no_error() {
+fn full_table_is_no_error() {
     for threads in [1, 2] {
         let mut search = Search::new(
             Playouts::default(),
@@ -517,7 +517,7 @@ fn a_full_table_is_no_error() {
 }
 
 #[test]
-fn what_was_learned_is_kept_after_a_move() {
+fn statistics_survive_a_move() {
     let mut search = search(HashEvaluator, 1);
     let mut game = empty(5);
     let report = run(&mut search, &game, 3000, 1);
@@ -582,7 +582,7 @@ impl Evaluator for Even {
 }
 
 #[test]
-fn descents_in_progress_are_visits_of_their_node_too() {
+fn descents_in_progress_count_as_node_visits() {
     let game = empty(5);
     let mut search = with_puct(plain_puct(), Even, 1);
     let first = run(&mut search, &game, 10, 1).moves[0].mv;
@@ -613,7 +613,7 @@ fn a_position_that_becomes_the_root_gets_all_its_moves() {
 }
 
 #[test]
-fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
+fn play_search_prunes_symmetric_moves() {
     let game = empty(5);
     let limits = Limits::playouts(1500);
     let context =
@@ -684,7 +684,7 @@ fn the_roots_probabilities_have_a_temperature() {
     let plain = priors(1.0);
     let (hot, cold) = (priors(4.0), priors(0.25));
     assert!(hot < 0.8 * plain && cold > 1.5 * plain, "{hot} {plain} {cold}");
-    assert_eq!(priors(1.0), plain, "the temperature can be taken back");
+    assert_eq!(priors(1.0), plain, "the temperature can be reset");
 }
 
 #[test]
@@ -720,7 +720,7 @@ fn collect_garbage<E: Evaluator + Sync>(mut search: Search<E>) -> (Search<E>, Ga
                     .edges(node)
                     .map(|edge| {
                         let child = edge.child().map(|child| table.node(child).key());
-                        let rave = table.rave(edge.id).map(node::Rave::games_and_value);
+                        let rave = table.rave(edge.id).map(node::Rave::visits_and_value);
                         (edge.mv(), edge.visits_and_seen(), rave, edge.prior(), child)
                     })
                     .collect();
@@ -754,7 +754,7 @@ fn solved_boards_are_played_right() {
 }
 
 #[test]
-fn an_interruption_ends_the_search_at_once_but_not_without_a_move() {
+fn interrupted_search_still_has_a_move() {
     let mut search = search(HashEvaluator, 1);
     let limits = Limits::default();
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| true);
@@ -849,7 +849,7 @@ fn visits_of_forbidden_moves_count_for_no_limit() {
 }
 
 #[test]
-fn every_simulation_is_drawn_as_often_as_any_other() {
+fn path_samples_are_uniform() {
     let game = empty(5);
     let mut search = with_puct(plain_puct(), HashPolicy, 1);
     let report = run(&mut search, &game, 40, 1);
@@ -875,11 +875,11 @@ fn every_simulation_is_drawn_as_often_as_any_other() {
         let most = 5.0 * (wanted * (1.0 - wanted) / f64::from(draws)).sqrt();
         assert!((share - wanted).abs() <= most, "{mv:?}: {share} instead of {wanted}");
     }
-    assert!(search.sample_path(&empty(6), &mut rng).is_empty(), "nothing is known there");
+    assert!(search.sample_path(&empty(6), &mut rng).is_empty(), "the position is unknown");
 }
 
 #[test]
-fn noise_brings_visits_that_speak_for_nothing() {
+fn noise_visits_do_not_count_as_merit() {
     let game = empty(5);
     let searched = |noise: Option<&RootNoise>| {
         let mut search = with_puct(plain_puct(), HashPolicy, 1);
@@ -896,7 +896,7 @@ fn noise_brings_visits_that_speak_for_nothing() {
     let noisy = [0.01, 0.02, 0.03, 0.04].map(|weight| {
         let report = searched(Some(&RootNoise::new(weight, &[(least, 1.0)], 0.0)));
         let after = report.find(least).expect("a move");
-        assert_eq!(after.prior, before.prior, "what the evaluator says stays");
+        assert_eq!(after.prior, before.prior, "the prior stays");
         (after.visits, after.merit)
     });
     assert!(noisy.is_sorted() && noisy[3].0 > before.visits + 5, "{} {noisy:?}", before.visits);
@@ -912,5 +912,5 @@ fn noise_brings_visits_that_speak_for_nothing() {
         assert!(entry.merit <= entry.visits as f32);
     }
     let visits = |report: &SearchReport| report.moves.iter().map(|entry| entry.visits.min(5)).sum::<u32>();
-    assert!(visits(&forced) > visits(&plain), "more moves are looked at a few times");
+    assert!(visits(&forced) > visits(&plain), "more moves get a few visits");
 }

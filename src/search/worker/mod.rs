@@ -1,10 +1,13 @@
-//! A worker: it runs simulations one after another on the shared table. `choice.rs` selects the moves of a descent.
+//! A worker: it runs simulations one after another on the shared table. `selection.rs` selects the moves of a descent.
 
-mod choice;
+mod candidates;
+mod selection;
+
+pub use candidates::{Candidate, CandidateSettings, CandidateSums, collect_candidates};
 
 use super::bias::{BiasTable, Kind};
 use super::counters::Counters;
-use super::exploration::{People, Priors, RootExploration, TreeExploration};
+use super::exploration::{PriorSource, Priors, RootExploration, TreeExploration};
 use super::means::Child;
 use super::mirror::AntiMirror;
 use super::node::{self, Edge, EdgeId, Node, NodeId};
@@ -22,7 +25,7 @@ use kosumi_sync::atomic::{AtomicU32, Ordering};
 
 /// One edge of a descent.
 #[derive(Clone, Copy)]
-struct Step {
+struct DescentEdge {
     node: NodeId,
     edge: EdgeId,
     mv: Move,
@@ -30,18 +33,8 @@ struct Step {
     child: NodeId,
 }
 
-/// A visited move, during selection.
-#[derive(Clone, Copy)]
-struct Visited {
-    edge: EdgeId,
-    /// Tie-break: of equally urgent moves, the one with the smallest order is chosen.
-    order: u16,
-    probability: f32,
-    stats: MoveStats,
-}
-
 /// End of a descent.
-enum End<'s> {
+enum DescentEnd<'s> {
     /// A leaf, whose position is that of the line. With a network, the claim keeps other workers from evaluating it.
     Leaf(NodeId, Option<Claim<'s>>),
     /// One move below this node: the position of the line has no node, because the table is full.
@@ -55,13 +48,13 @@ enum End<'s> {
 /// State of a worker for simulations that choose by other priors below the root.
 struct Exploring<'s> {
     exploration: &'s TreeExploration,
-    people: Box<dyn People>,
+    people: Box<dyn PriorSource>,
     priors: Priors,
 }
 
 /// Data that all workers of a search share.
 #[derive(Clone, Copy)]
-pub(crate) struct Common<'s> {
+pub(crate) struct WorkerContext<'s> {
     pub(crate) table: &'s NodeTable,
     pub(crate) params: SearchParams,
     /// Data on which values depend; only under PUCT.
@@ -90,7 +83,7 @@ pub(crate) struct Worker<'s, E> {
     exploring: Option<Box<Exploring<'s>>>,
     /// Depth from which the current simulation counts at the nodes of its path.
     counts_from: usize,
-    path: Vec<Step>,
+    path: Vec<DescentEdge>,
     /// Moves of the latest evaluation, if it returned any.
     moves: Vec<(Move, Prior)>,
     /// Side that first played on each point after the node that is being updated, see [`Worker::update_rave`].
@@ -99,7 +92,7 @@ pub(crate) struct Worker<'s, E> {
     valuation: Option<Valuation<'s>>,
     /// Buffers for the computation of means and for selection.
     children: Vec<Child>,
-    visited: Vec<Visited>,
+    visited: Vec<Candidate<EdgeId>>,
     pub(crate) counters: Counters,
 }
 
@@ -108,7 +101,7 @@ pub(crate) struct Worker<'s, E> {
 pub const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
 
 /// Number of root visits for each further board symmetry that is averaged in the root's priors.
-pub(crate) const VISITS_PER_VIEW: u32 = 16;
+pub(crate) const VISITS_PER_ROOT_SYMMETRY: u32 = 16;
 
 /// Returns the largest length of a descent. This is a guard: sensible searches have no line of this length without a
 /// leaf.
@@ -117,14 +110,14 @@ pub fn depth_limit(game: &Game) -> usize {
 }
 
 /// Returns whether to average one more board symmetry, of at most `most`, in the root's priors after `seen` of them.
-pub fn may_be_seen_again(root: &Node, seen: &AtomicU32, most: u32) -> bool {
+pub fn is_root_symmetry_due(root: &Node, seen: &AtomicU32, most: u32) -> bool {
     let view = seen.load(Ordering::Relaxed);
-    view < most && root.visits() >= view.saturating_mul(VISITS_PER_VIEW)
+    view < most && root.visits() >= view.saturating_mul(VISITS_PER_ROOT_SYMMETRY)
 }
 
 /// Averages the root's priors with those under further board symmetries, as far as the visits allow: `seen` symmetries
 /// have been averaged, and `most` exist. `line` is the empty line, `moves` is a buffer.
-pub fn see_root_again<E: Evaluator>(
+pub fn average_root_symmetries<E: Evaluator>(
     table: &NodeTable,
     root: NodeId,
     line: &Line<'_>,
@@ -134,7 +127,7 @@ pub fn see_root_again<E: Evaluator>(
     moves: &mut Vec<(Move, Prior)>,
 ) {
     let node = table.node(root);
-    while may_be_seen_again(node, seen, most) {
+    while is_root_symmetry_due(node, seen, most) {
         let view = seen.load(Ordering::Relaxed);
         moves.clear();
         evaluator.expand_root_view(line, view, moves);
@@ -161,15 +154,15 @@ pub fn move_stats(edge: &Edge, child: &Node, sign: f32, virtual_losses: f32) -> 
 
 impl<'s, E: Evaluator> Worker<'s, E> {
     pub(crate) fn new(
-        common: Common<'s>,
+        common: WorkerContext<'s>,
         game: &'s Game,
         evaluator: E,
         rng: Rng,
         context: &SearchContext<'s>,
     ) -> Worker<'s, E> {
-        let Common { table, params, valuation, root, temperature, root_scale } = common;
+        let WorkerContext { table, params, valuation, root, temperature, root_scale } = common;
         let exploring = context.tree_exploration.filter(|_| valuation.is_some()).map(|exploration| {
-            let people = exploration.people.copy();
+            let people = exploration.source.copy();
             Box::new(Exploring { exploration, people, priors: Priors::default() })
         });
         Worker {
@@ -215,11 +208,11 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let end = self.descend();
         // The descent returned to a node of its own path. It learned nothing new, but the visit counts, so that the
         // next descent goes elsewhere.
-        self.counters.cycles += u32::from(matches!(end, End::Cycle));
+        self.counters.cycles += u32::from(matches!(end, DescentEnd::Cycle));
         let (leaf, is_leaf, claim) = match end {
-            End::Leaf(leaf, claim) => (Some(leaf), true, claim),
-            End::BelowLeaf(above) => (Some(above), false, None),
-            End::Cycle | End::Nowhere => (None, false, None),
+            DescentEnd::Leaf(leaf, claim) => (Some(leaf), true, claim),
+            DescentEnd::BelowLeaf(above) => (Some(above), false, None),
+            DescentEnd::Cycle | DescentEnd::Nowhere => (None, false, None),
         };
         if let Some(leaf) = leaf {
             self.moves.clear();
@@ -256,20 +249,20 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     }
 
     /// Returns whether the latest simulation does not count at the root because of a choice below it.
-    pub(crate) fn was_kept_from_root(&self) -> bool {
+    pub(crate) fn is_not_counted_at_root(&self) -> bool {
         self.counts_from > 1
     }
 
     /// Averages the root's priors with those under further board symmetries, `seen` of at most `most` so far. A
-    /// symmetry is added for every [`VISITS_PER_VIEW`] visits, so this is a small part of the work even in a short
-    /// search.
+    /// symmetry is added for every [`VISITS_PER_ROOT_SYMMETRY`] visits, so this is a small part of the work even in a
+    /// short search.
     pub(crate) fn see_root_again(&mut self, seen: &AtomicU32, most: u32) {
-        if !may_be_seen_again(self.table.node(self.root), seen, most) {
+        if !is_root_symmetry_due(self.table.node(self.root), seen, most) {
             return;
         }
         self.line.reset();
         let (table, root, temperature) = (self.table, self.root, self.temperature);
-        see_root_again(
+        average_root_symmetries(
             table,
             root,
             &self.line,
@@ -281,7 +274,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     }
 
     /// Follows the most urgent moves to a leaf.
-    fn descend(&mut self) -> End<'s> {
+    fn descend(&mut self) -> DescentEnd<'s> {
         let mut id = self.root;
         let limit = depth_limit(self.line.game());
         loop {
@@ -300,7 +293,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 };
                 let enough = node.own_visits() >= self.params.expand_after || id == self.root;
                 if !enough {
-                    return End::Leaf(id, claim);
+                    return DescentEnd::Leaf(id, claim);
                 }
                 self.expand(id);
             }
@@ -325,38 +318,38 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                     let before = self.table.node_count();
                     let Some(child) = self.table.find_or_insert(self.line.graph_key()) else {
                         if self.counts_from > self.path.len() {
-                            return End::Nowhere;
+                            return DescentEnd::Nowhere;
                         }
-                        // The table is full. The evaluation of the position after this move counts for the node before it,
-                        // as an estimate of the value of a choice among such moves.
-                        return End::BelowLeaf(id);
+                        // The table is full. The evaluation of the position after this move counts for the node before
+                        // it, as an estimate of the value of a choice among such moves.
+                        return DescentEnd::BelowLeaf(id);
                     };
-                    BiasTable::tie(self.table.node(child), kind);
+                    BiasTable::assign_kind(self.table.node(child), kind);
                     edge.set_child(Some(child));
-                    if (child as usize) < before {
+                    if child.index() < before {
                         self.counters.transpositions += 1;
                     }
                     child
                 }
             };
-            self.path.push(Step { node: id, edge: chosen, mv, color, child });
+            self.path.push(DescentEdge { node: id, edge: chosen, mv, color, child });
             let met_itself =
                 child == self.root || self.path[..self.path.len() - 1].iter().any(|step| step.child == child);
             self.table.node(child).begin_visit();
             if met_itself {
-                return End::Cycle;
+                return DescentEnd::Cycle;
             }
             id = child;
         }
     }
 
     /// Ends a descent at a node that may have been evaluated before.
-    fn leaf(&mut self, id: NodeId) -> End<'s> {
+    fn leaf(&mut self, id: NodeId) -> DescentEnd<'s> {
         let mut claim = None;
         while self.valuation.is_some() && claim.is_none() {
             claim = self.claim_or_wait(id);
         }
-        End::Leaf(id, claim)
+        DescentEnd::Leaf(id, claim)
     }
 
     fn claim_or_wait(&mut self, id: NodeId) -> Option<Claim<'s>> {
@@ -395,14 +388,14 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     /// and square of the value count for every node but the leaf, which already has them.
     ///
     /// If a choice below the root does not count, the nodes before it stay unchanged to the last bit. They take over
-    /// what is known of their children with the next simulation that counts.
+    /// their children's new values with the next simulation that counts.
     fn back_up(&mut self, score: f32, square: f32) {
         for (depth, step) in self.path.iter().enumerate().rev() {
             let child = self.table.node(step.child);
             let node = self.table.node(step.node);
             let edge = self.table.edge(step.edge);
             let counts = depth >= self.counts_from;
-            if !counts && self.was_kept_from_root() {
+            if !counts && self.is_not_counted_at_root() {
                 child.finish_visit();
                 continue;
             }

@@ -24,7 +24,7 @@ pub(super) struct Guard {
 
 /// Destination of an admitted request.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum Route {
     /// A resource: the path after the token and its `/`.
     To(String),
     /// A redirect to this path, the start page, after the one-time word was used.
@@ -39,7 +39,7 @@ const WORD_BYTES: usize = 16;
 /// # Errors
 ///
 /// Returns an error if the system provides no random numbers.
-fn word() -> io::Result<String> {
+fn random_word() -> io::Result<String> {
     let mut bytes = [0; WORD_BYTES];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(HEXLOWER.encode(&bytes))
@@ -57,8 +57,8 @@ impl Guard {
     ///
     /// Returns an error if the system provides no random numbers.
     pub(super) fn new(address: SocketAddr, token: Option<String>) -> io::Result<Guard> {
-        let token = token.map_or_else(word, Ok)?;
-        let once = Mutex::new(Some(word()?));
+        let token = token.map_or_else(random_word, Ok)?;
+        let once = Mutex::new(Some(random_word()?));
         Ok(Guard { token, port: address.port(), is_local: address.ip().is_loopback(), once })
     }
 
@@ -78,7 +78,7 @@ impl Guard {
     /// # Errors
     ///
     /// Returns the status of the refusal.
-    pub(super) fn admit(&self, head: &Head) -> Result<Way, Status> {
+    pub(super) fn admit(&self, head: &Head) -> Result<Route, Status> {
         let host = head.header("host").filter(|host| self.is_own_host(host)).ok_or(Status::Forbidden)?;
         if !matches!(head.method.as_str(), "GET" | "HEAD") {
             return Err(Status::NotAllowed);
@@ -97,10 +97,10 @@ impl Guard {
             let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
             if once.as_ref().is_some_and(|word| is_same(word, rest)) {
                 *once = None;
-                return Ok(Way::Through(self.start()));
+                return Ok(Route::Through(self.start()));
             }
         }
-        if is_same(door, &self.token) { Ok(Way::To(rest.to_owned())) } else { Err(Status::NotFound) }
+        if is_same(door, &self.token) { Ok(Route::To(rest.to_owned())) } else { Err(Status::NotFound) }
     }
 
     /// Checks a request for a WebSocket and returns the response to its key.
@@ -157,8 +157,8 @@ mod tests {
         let to = |target: &str, headers: &[&str]| guard.admit(&head(target, headers));
         for host in ["127.0.0.1:4000", "localhost:4000", "[::1]:4000"] {
             let host = format!("Host: {host}");
-            assert_eq!(to("/secret/x.js", &[&host]), Ok(Way::To("x.js".into())), "{host}");
-            assert_eq!(to("/secret/", &[&host, "Sec-Fetch-Site: none"]), Ok(Way::To(String::new())));
+            assert_eq!(to("/secret/x.js", &[&host]), Ok(Route::To("x.js".into())), "{host}");
+            assert_eq!(to("/secret/", &[&host, "Sec-Fetch-Site: none"]), Ok(Route::To(String::new())));
             for target in
                 ["/", "/secret", "/Secret/", "/secre/", "/secrets/", "//", "/once/", "*", "/../secret/"]
             {
@@ -207,11 +207,11 @@ mod tests {
     }
 
     #[test]
-    fn the_door_for_the_browser_opens_once() {
+    fn the_one_time_word_works_once() {
         let guard = guard("127.0.0.1:4000");
         let once = guard.start_once();
         let go = || guard.admit(&head(&once, &["Host: localhost:4000"]));
-        assert_eq!(go(), Ok(Way::Through("/secret/".into())));
+        assert_eq!(go(), Ok(Route::Through("/secret/".into())));
         assert_eq!(go(), Err(Status::NotFound));
         assert_eq!(guard.start_once(), "/secret/");
     }

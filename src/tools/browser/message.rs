@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Player of a colour.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Seat {
+pub(super) enum PlayerKind {
     /// A person at the board.
     Person,
     /// Kosumi at one of its levels.
@@ -27,15 +27,15 @@ pub(super) struct NewGame {
     /// Komi; `None` for the usual one.
     pub(super) komi: Option<f32>,
     pub(super) rules: String,
-    pub(super) black: Seat,
-    pub(super) white: Seat,
-    pub(super) clock: ClockChoice,
+    pub(super) black: PlayerKind,
+    pub(super) white: PlayerKind,
+    pub(super) clock: ClockSettings,
 }
 
 /// Time control of a game, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum ClockChoice {
+pub(super) enum ClockSettings {
     None,
     Absolute { main: f64 },
     Fischer { main: f64, increment: f64 },
@@ -46,7 +46,7 @@ pub(super) enum ClockChoice {
 /// that the page has seen. Requests for another position are refused.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Ask {
+pub(super) enum PageRequest {
     New {
         game: NewGame,
     },
@@ -87,8 +87,8 @@ pub(super) enum Ask {
         on: bool,
     },
     Seats {
-        black: Seat,
-        white: Seat,
+        black: PlayerKind,
+        white: PlayerKind,
     },
     /// Loads a record. If `partial` is set, a record that cannot be followed to its end is loaded as far as possible.
     Load {
@@ -101,11 +101,9 @@ pub(super) enum Ask {
         #[serde(default)]
         partial: bool,
     },
-    /// Restores the record that this page had before the server restarted, unless a game has begun since.
+    /// Restores the game that this page showed before the server restarted, unless a game has begun since.
     Restore {
-        text: String,
-        black: Seat,
-        white: Seat,
+        game: RestoredGame,
     },
     /// In a review: analyses the position after a step of the main line and further moves.
     Look {
@@ -114,8 +112,24 @@ pub(super) enum Ask {
     },
     /// In a review: stops the analysis of this window.
     Rest {},
-    /// In a review: requests the record with all results.
+    /// Requests the record; in a review, with all results.
     Save {},
+}
+
+/// Game as a page knows it: a record that the server sent once, and what has changed since.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RestoredGame {
+    /// Record.
+    pub(super) text: String,
+    /// Number of moves of the record that are still in the game.
+    pub(super) kept: usize,
+    /// Places of the moves after them.
+    pub(super) moves: Vec<String>,
+    /// Result in the form of game records, if the game is over.
+    pub(super) result: Option<String>,
+    pub(super) black: PlayerKind,
+    pub(super) white: PlayerKind,
 }
 
 /// Returns the content of a file from text or Base64; `None` if the Base64 is invalid.
@@ -129,21 +143,21 @@ pub(super) fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
 /// Maximum time in a time control, in seconds.
 const LONGEST: f64 = 24.0 * 3600.0;
 
-impl ClockChoice {
+impl ClockSettings {
     /// Returns the time control; `None` if the values are out of range.
     pub(super) fn control(self) -> Option<TimeControl> {
         let time = |value: f64| (0.0..=LONGEST).contains(&value).then(|| seconds(value));
         let some = |value: f64| time(value).filter(|time| !time.is_zero());
         Some(match self {
-            ClockChoice::None => TimeControl::None,
-            ClockChoice::Absolute { main } => TimeControl::Absolute { main: some(main)? },
-            ClockChoice::Fischer { main, increment } => TimeControl::Fischer {
+            ClockSettings::None => TimeControl::None,
+            ClockSettings::Absolute { main } => TimeControl::Absolute { main: some(main)? },
+            ClockSettings::Fischer { main, increment } => TimeControl::Fischer {
                 main: some(main)?,
                 increment: time(increment)?,
                 cap: None,
                 max_move: None,
             },
-            ClockChoice::ByoYomi { main, period, periods } => {
+            ClockSettings::ByoYomi { main, period, periods } => {
                 let periods = Some(periods).filter(|periods| (1..=100).contains(periods))?;
                 TimeControl::ByoYomi { main: time(main)?, period: some(period)?, periods }
             }
@@ -192,8 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn what_no_page_says_is_no_message() {
-        let read = |text: &str| serde_json::from_str::<Ask>(text);
+    fn invalid_messages_are_refused() {
+        let read = |text: &str| serde_json::from_str::<PageRequest>(text);
         assert!(read(r#"{"do":"play","at":3,"place":"dd"}"#).is_ok());
         assert!(read(r#"{"do":"settle"}"#).is_ok());
         assert!(
@@ -221,15 +235,15 @@ mod tests {
     #[test]
     fn clocks_are_sensible() {
         for clock in [
-            ClockChoice::Absolute { main: 0.0 },
-            ClockChoice::Absolute { main: f64::NAN },
-            ClockChoice::Fischer { main: 1e300, increment: 1.0 },
-            ClockChoice::Fischer { main: 10.0, increment: -1.0 },
-            ClockChoice::ByoYomi { main: 10.0, period: 0.0, periods: 3 },
-            ClockChoice::ByoYomi { main: 10.0, period: 10.0, periods: 0 },
+            ClockSettings::Absolute { main: 0.0 },
+            ClockSettings::Absolute { main: f64::NAN },
+            ClockSettings::Fischer { main: 1e300, increment: 1.0 },
+            ClockSettings::Fischer { main: 10.0, increment: -1.0 },
+            ClockSettings::ByoYomi { main: 10.0, period: 0.0, periods: 3 },
+            ClockSettings::ByoYomi { main: 10.0, period: 10.0, periods: 0 },
         ] {
             assert_eq!(clock.control(), None, "{clock:?}");
         }
-        assert!(ClockChoice::ByoYomi { main: 0.0, period: 30.0, periods: 5 }.control().is_some());
+        assert!(ClockSettings::ByoYomi { main: 0.0, period: 30.0, periods: 5 }.control().is_some());
     }
 }

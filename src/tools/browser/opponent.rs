@@ -1,6 +1,6 @@
 //! Other engines that speak GTP: each is a child process with a thread that communicates with it.
 
-use crate::players::{Answer, Children, Engines, Player};
+use crate::players::{ChildEngines, Engines, GtpPlayer, GtpResponse};
 use crate::words::color_name;
 use kosumi_engine::Decision;
 use kosumi_go::board::{Color, Move};
@@ -20,11 +20,11 @@ const MESSAGE_CHARACTERS: usize = 200;
 
 /// Engine given on the command line.
 #[derive(Debug)]
-pub(super) struct Opponent {
+pub(super) struct ExternalEngine {
     jobs: Sender<(u64, Game)>,
 }
 
-impl Opponent {
+impl ExternalEngine {
     /// Starts the thread. The engine itself is started when it is first needed. `tell` is called with the number of the
     /// task, and with the move or an error message.
     ///
@@ -34,12 +34,12 @@ impl Opponent {
     pub(super) fn new(
         command_line: &str,
         tell: impl Fn(u64, Result<Decision, String>) + Send + 'static,
-    ) -> Result<Opponent, String> {
-        let program = Children::new(command_line)?;
+    ) -> Result<ExternalEngine, String> {
+        let program = ChildEngines::new(command_line)?;
         let (jobs, to_do) = mpsc::channel();
         let work = move || work(&program, &to_do, &tell);
         thread::Builder::new().name("opponent".to_owned()).spawn(work).map_err(|error| error.to_string())?;
-        Ok(Opponent { jobs })
+        Ok(ExternalEngine { jobs })
     }
 
     /// Requests a move of the side to move.
@@ -49,8 +49,8 @@ impl Opponent {
     }
 }
 
-fn work(program: &Children, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64, Result<Decision, String>)) {
-    let mut running: Option<Running> = None;
+fn work(program: &ChildEngines, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64, Result<Decision, String>)) {
+    let mut running: Option<EngineSession> = None;
     while let Ok(mut job) = jobs.recv() {
         // Only the newest request matters.
         while let Ok(newer) = jobs.try_recv() {
@@ -62,7 +62,7 @@ fn work(program: &Children, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64, Res
         for _ in 0..2 {
             let player = match running.take() {
                 Some(running) => Ok(running),
-                None => program.start(Path::new(".")).map(|player| Running { player, game: None }),
+                None => program.start(Path::new(".")).map(|player| EngineSession { player, game: None }),
             };
             answer = player.and_then(|mut player| {
                 let decision = player.choose(&game)?;
@@ -81,12 +81,12 @@ fn work(program: &Children, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64, Res
 }
 
 /// Running engine with the game on its board.
-struct Running {
-    player: Box<dyn Player>,
+struct EngineSession {
+    player: Box<dyn GtpPlayer>,
     game: Option<Game>,
 }
 
-impl Running {
+impl EngineSession {
     /// Returns a move for the side to move. After an error the engine must not be used any more.
     fn choose(&mut self, game: &Game) -> Result<Decision, String> {
         self.follow(game)?;
@@ -101,7 +101,7 @@ impl Running {
             Move::Pass
         } else {
             let point = size.points().find(|point| point.to_string().eq_ignore_ascii_case(&answer));
-            Move::Play(point.ok_or_else(|| format!("no move: {answer}"))?)
+            Move::Play(point.ok_or_else(|| format!("invalid move: {answer}"))?)
         };
         let mut after = game.clone();
         after.play(color, mv).map_err(|reason| format!("{mv}: {reason}"))?;
@@ -147,8 +147,8 @@ impl Running {
 
     fn send(&mut self, command: &str, time: Duration) -> Result<String, String> {
         match self.player.send(command, time) {
-            Ok(Answer::Success(body)) => Ok(body.trim().to_owned()),
-            Ok(Answer::Failure(message)) => Err(format!("{command}: {message}")),
+            Ok(GtpResponse::Success(body)) => Ok(body.trim().to_owned()),
+            Ok(GtpResponse::Failure(message)) => Err(format!("{command}: {message}")),
             Err(trouble) => Err(trouble.to_string()),
         }
     }

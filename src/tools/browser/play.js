@@ -1,30 +1,40 @@
 "use strict";
 
-// The page of a game: what is shown, and what clicks, fingers and keys say to the program. It knows no rules of Go.
+// Page of a game: draws the state, and sends the user's actions to the program. It knows no rules of Go.
 (() => {
   const get = id => document.getElementById(id);
   const COLORS = { B: 1, W: 2 }, OTHER = { B: "W", W: "B" }, NAMES = { B: "black", W: "white" };
   const LOSSES = [50, 100];
   let choices = null, state = null, board = null, cursor = null, packed = null, positions = [], chart = null;
-  // The number of moves after which the game is looked at; null follows the game.
+  // Number of moves after which the position is shown; null follows the game.
   let view = null;
-  // What the engine says of the position, what for, and the line that is shown.
+  // Latest report of the engine with its purpose, and the variation that is shown.
   let thought = null, line = null, isPinned = false, pending = -1;
   const rates = [];
 
-  // ---- Words ----
+  // ---- Texts ----
 
   const colorName = color => text(NAMES[color]);
 
   const say = words => { get("say").textContent = words; };
 
-  // ---- The connection ----
+  // ---- Connection ----
 
   let session = null;
+  // Number of the game, its record as last received, and the number of the record's moves that are still in the game.
+  // The server is asked for it when a game begins, and not again: later moves are in the state.
+  let base = null, isSaving = false;
   const link = new Link(message => {
-    if (message.is === "choices") { choices = message; fillChoices(); }
+    if (message.is === "choices") {
+      choices = message;
+      // A reply may have been lost with the connection.
+      if (base?.text === null) base = null;
+      isSaving = false;
+      fillChoices();
+    }
     else if (message.is === "state") take(message);
     else if (message.is === "thought") hearThought(message);
+    else if (message.is === "record") takeText(message);
     else if (message.is === "refused") refused(message.why, message);
     else if (message.is === "trouble") warn(text("trouble", message));
   }, isOpen => warn(isOpen ? "" : text("lost")));
@@ -49,17 +59,30 @@
     say(words);
   }
   let notice = "";
-  // The file that was opened last.
+  // Latest opened file.
   let opened = null;
 
-  // A state of the table: everything there is to draw.
+  // Handles a state of the table, which contains everything to draw.
   function take(next) {
     const before = state;
     const isNewRun = session !== null && session !== next.session;
     session = next.session;
-    if (isNewRun && before && before.moves.length && !next.moves.length) {
-      // The program was started anew: it is told where the game was.
-      ask("restore", { text: before.record, black: before.seats.B, white: before.seats.W });
+    if (isNewRun) {
+      if (base?.text && before.moves.length && !next.moves.length) {
+        // The server was restarted. Send it the game.
+        const moves = before.moves.slice(base.kept).map(([, place]) => place);
+        const { result, seats } = before;
+        ask("restore", { game: { text: base.text, kept: base.kept, moves, result, black: seats.B, white: seats.W } });
+      }
+      base = null;
+    }
+    if (base?.game !== next.game) {
+      base = { game: next.game, text: null, kept: 0 };
+      ask("save");
+    } else {
+      const isSame = (move, index) => String(move) === String(next.moves[index]);
+      const changed = before.moves.slice(0, base.kept).findIndex((move, index) => !isSame(move, index));
+      if (changed >= 0) base.kept = changed;
     }
     const isLonger = !before || next.moves.length !== before.moves.length || next.phase !== before.phase;
     if (isLonger) {
@@ -102,7 +125,7 @@
     return lifted ? `${words}, ${text("takes", { count: lifted.length / 2 })}` : words;
   }
 
-  // ---- The board ----
+  // ---- Board ----
 
   function makeBoard() {
     const stars = new Packed(state.columns).points(state.stars);
@@ -147,7 +170,7 @@
     get("board-title").textContent = `${text("board")} ${state.columns}×${state.rows}, ${last}`;
   }
 
-  // A click, a tap, or Enter.
+  // Handles a click, a tap, or Enter.
   function choose(point) {
     if (point < 0) return;
     if (state.phase === "marking") {
@@ -176,7 +199,7 @@
     if (cursor.point >= 0) cursor.place(-1);
     const isNarrow = root.clientWidth / state.columns < 30;
     if (event.pointerType === "touch" && isNarrow && isPersonsTurn() && !here().stones[point] && pending !== point) {
-      // A finger is wider than a point: the second tap plays.
+      // A finger is wider than a point, so only the second tap plays.
       pending = point;
       show();
       return;
@@ -203,7 +226,7 @@
     showBoard();
   }
 
-  // ---- Everything beside the board ----
+  // ---- Side panels ----
 
   function seatName(color) {
     const seat = state.seats[color];
@@ -315,12 +338,12 @@
     showCurve();
   }
 
-  // The curve of what is known; while two play in earnest, it is not shown.
+  // Draws the curve of known win rates. It is hidden while a person plays, unless analysis is on.
   function showCurve() {
     const isWanted = state.analysed || state.phase === "over" || !["B", "W"].some(color => state.seats[color].kind === "person");
     const values = Array.from({ length: moveCount() + 1 }, (_, index) => rates[index] ?? null);
     for (let index = 1; index + 1 < values.length; index++) {
-      // Where only one player's moves are known, the curve goes on between them.
+      // If only one player's moves have values, the curve interpolates between them.
       if (values[index] === null && values[index - 1] !== null && values[index + 1] !== null) {
         values[index] = (values[index - 1] + values[index + 1]) / 2;
       }
@@ -369,7 +392,8 @@
       if (clock.kind === "byo-yomi") {
         if (!overtime && passed > left) { passed -= left; left = clock.period; overtime = true; }
         if (overtime) {
-          const used = Math.min(periods - 1, Math.floor(passed / left));
+          // After a pause, less than a whole period may be left of the current one.
+          const used = passed < left ? 0 : Math.min(periods - 1, 1 + Math.floor((passed - left) / clock.period));
           passed -= used > 0 ? left + (used - 1) * clock.period : 0;
           if (used > 0) left = clock.period;
           periods -= used;
@@ -444,13 +468,22 @@
     event.preventDefault();
   });
 
-  // All stones, for whoever does not see them.
+  // Lists all stones, for screen readers.
   function positionWords() {
     const of = color => Array.from(here().stones, (stone, point) => stone === color ? board.name(point) : "").filter(Boolean).join(" ");
     return `${statusWords()}. ${colorName("B")}: ${of(1) || "–"}. ${colorName("W")}: ${of(2) || "–"}.`;
   }
 
   // ---- Records ----
+
+  // Handles a record, which is the one of the latest state.
+  function takeText({ game, text: record }) {
+    if (base?.game === game) Object.assign(base, { text: record, kept: moveCount() });
+    if (!isSaving) return;
+    isSaving = false;
+    const name = [seatName("B"), seatName("W")].join("-").replace(/[^\p{L}\p{N}-]+/gu, "_").slice(0, 60);
+    saveText(`${name || "game"}.sgf`, record);
+  }
 
   async function load(file) {
     try {
@@ -462,8 +495,8 @@
   onClick("load", () => get("file").click());
   onClick("save", () => {
     if (!state) return;
-    const name = [seatName("B"), seatName("W")].join("-").replace(/[^\p{L}\p{N}-]+/gu, "_").slice(0, 60);
-    saveText(`${name || "game"}.sgf`, state.record);
+    isSaving = ask("save");
+    if (!isSaving) say(text("lost"));
   });
 
   // ---- Players and new games ----

@@ -1,14 +1,13 @@
 //! `kosumi play`: one table, its windows, and the engines that play or analyse.
 
-use super::http::Resource;
-use super::message::{Ask, Seat, file_bytes, parse_place};
-use super::opponent::Opponent;
+use super::message::{PageRequest, PlayerKind, file_bytes, parse_place};
+use super::opponent::ExternalEngine;
 use super::page;
-use super::server::{Server, Site};
+use super::server::{Server, Site, WindowEvent};
 use super::strength::Level;
-use super::table::{Phase, Refusal, Table, choices};
-use super::thinker::{Finding, MakeEngine, Task, Thinker};
-use super::windows::{self, Windows};
+use super::table::{GameTable, Phase, Refusal, choices};
+use super::thinker::{EngineThread, MakeEngine, Task, TaskResult};
+use super::windows::Windows;
 use crate::review::Numbers;
 use kosumi_engine::Decision;
 use kosumi_go::board::{BoardSize, Move};
@@ -18,9 +17,7 @@ use kosumi_search::Limits;
 use serde_json::{Value, json};
 use std::io;
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,7 +32,7 @@ const ANALYSIS_TIME: Duration = Duration::from_secs(600);
 
 /// Settings of a server.
 #[derive(Clone)]
-pub struct Setup {
+pub struct ServerSettings {
     /// Address to listen on. Port 0 selects a free port.
     pub address: SocketAddr,
     /// Token in the address; `None` for a random one.
@@ -46,7 +43,7 @@ pub struct Setup {
     pub today: fn() -> String,
 }
 
-impl std::fmt::Debug for Setup {
+impl std::fmt::Debug for ServerSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Setup").field("address", &self.address).finish_non_exhaustive()
     }
@@ -54,7 +51,7 @@ impl std::fmt::Debug for Setup {
 
 /// Initial table.
 #[derive(Clone, PartialEq, Debug)]
-pub struct FirstGame {
+pub struct InitialTable {
     /// Board size.
     pub size: BoardSize,
     /// Rules of the game.
@@ -71,47 +68,20 @@ pub struct FirstGame {
 
 /// Event for the thread that owns the table.
 enum Event {
-    Joined(usize, SyncSender<Arc<str>>),
-    Said(usize, String),
-    Left(usize),
-    Found(u64, Finding),
+    Window(WindowEvent),
+    Found(u64, TaskResult),
     Moved(u64, Result<Decision, String>),
 }
 
-/// Sender of the windows' events, shared by the connection threads.
-struct Hall {
-    events: Mutex<Sender<Event>>,
-}
-
-impl Hall {
-    fn send(&self, event: Event) -> ControlFlow<()> {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.send(event).map_or(ControlFlow::Break(()), ControlFlow::Continue)
-    }
-}
-
-impl Site for Hall {
-    fn resource(&self, place: &str) -> Option<Resource> {
-        page::resource(place)
-    }
-
-    fn join(&self, window: usize) -> Option<Receiver<Arc<str>>> {
-        let (sender, receiver) = windows::channel();
-        self.send(Event::Joined(window, sender)).is_continue().then_some(receiver)
-    }
-
-    fn said(&self, window: usize, text: &str) -> ControlFlow<()> {
-        self.send(Event::Said(window, text.to_owned()))
-    }
-
-    fn left(&self, window: usize) {
-        let _ = self.send(Event::Left(window));
+impl From<WindowEvent> for Event {
+    fn from(event: WindowEvent) -> Event {
+        Event::Window(event)
     }
 }
 
 /// Purpose of the engine's current task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Question {
+enum TaskPurpose {
     /// Choosing a move.
     Move,
     /// Continuous analysis while a window is open.
@@ -127,35 +97,39 @@ enum Question {
 /// # Errors
 ///
 /// Returns an error if the address cannot be listened on, or if the record or an engine cannot be used.
-pub fn play(setup: Setup, first: &FirstGame, ready: &mut dyn FnMut(&str, &str)) -> io::Result<()> {
+pub fn play(
+    setup: ServerSettings,
+    first: &InitialTable,
+    ready: &mut dyn FnMut(&str, &str),
+) -> io::Result<()> {
     let server = Server::new(setup.address, setup.token)?;
     let (events, happened) = mpsc::channel();
-    let mut table = Table::new(first.size, first.rules, first.komi, first.engines.len());
+    let mut table = GameTable::new(first.size, first.rules, first.komi, first.engines.len());
     let mut notes = Vec::new();
     if let Some(bytes) = &first.record {
         notes = table.load(bytes, first.is_partial).map_err(|bad| {
-            let why = if bad.text.is_empty() { "it is too long".to_owned() } else { bad.text };
-            io::Error::other(format!("the record cannot be gone on with: {why}"))
+            let why = if bad.text.is_empty() { "it has too many moves".to_owned() } else { bad.text };
+            io::Error::other(format!("the record cannot be loaded: {why}"))
         })?;
     }
     let tell = events.clone();
-    let thinker = Thinker::start(setup.make, move |number, finding| {
+    let thinker = EngineThread::start(setup.make, move |number, finding| {
         // At the end of the process the receiver is gone.
         let _ = tell.send(Event::Found(number, finding));
     })?;
     let mut opponents = Vec::new();
     for command in &first.engines {
         let tell = events.clone();
-        let opponent = Opponent::new(command, move |number, moved| {
+        let opponent = ExternalEngine::new(command, move |number, moved| {
             let _ = tell.send(Event::Moved(number, moved));
         });
         opponents.push(opponent.map_err(io::Error::other)?);
     }
     let (url, once) = (server.url(), server.url_once());
-    let hall = Arc::new(Hall { events: Mutex::new(events) });
-    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(&hall))?;
-    let session = url_word(&url, std::process::id());
-    let mut room = Room {
+    let site = Site::new(events, page::resource);
+    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
+    let session = run_id(&url, std::process::id());
+    let mut room = PlayServer {
         table,
         windows: Windows::default(),
         thinker,
@@ -165,61 +139,64 @@ pub fn play(setup: Setup, first: &FirstGame, ready: &mut dyn FnMut(&str, &str)) 
         opponent_number: 0,
         is_analysed: false,
         notes,
+        game: 0,
         today: setup.today,
         session,
         begin: Instant::now(),
     };
     ready(&url, &once);
-    room.go_on();
+    room.start_task();
     room.run(&happened)
 }
 
 /// Returns a text that identifies this run of the server.
-fn url_word(url: &str, process: u32) -> String {
+fn run_id(url: &str, process: u32) -> String {
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     format!("{process}-{}-{}", time.as_micros(), url.len())
 }
 
-struct Room {
-    table: Table,
+struct PlayServer {
+    table: GameTable,
     windows: Windows,
-    thinker: Thinker,
-    opponents: Vec<Opponent>,
+    thinker: EngineThread,
+    opponents: Vec<ExternalEngine>,
     engines: Vec<String>,
     /// Number and purpose of the engine's current task.
-    question: Option<(u64, Question)>,
+    question: Option<(u64, TaskPurpose)>,
     /// Number of the latest request to another engine. Responses to older requests are ignored.
     opponent_number: u64,
     is_analysed: bool,
     /// Messages about the record that the game comes from.
     notes: Vec<String>,
+    /// Number of the game, by which pages know when to request its record.
+    game: u64,
     today: fn() -> String,
     session: String,
     begin: Instant,
 }
 
-impl Room {
+impl PlayServer {
     fn now(&self) -> Duration {
         self.begin.elapsed()
     }
 
     fn run(&mut self, happened: &Receiver<Event>) -> io::Result<()> {
         loop {
-            let wait = self.table.flag_falls().map(|at| at.saturating_sub(self.now()));
+            let wait = self.table.flag_time().map(|at| at.saturating_sub(self.now()));
             match happened.recv_timeout(wait.unwrap_or(Duration::from_secs(3600))) {
-                Ok(event) => self.happen(event),
+                Ok(event) => self.handle_event(event),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
-            if self.table.flag(self.now()) {
+            if self.table.check_flag(self.now()) {
                 self.changed();
             }
         }
     }
 
-    fn happen(&mut self, event: Event) {
+    fn handle_event(&mut self, event: Event) {
         match event {
-            Event::Joined(window, sender) => {
+            Event::Window(WindowEvent::Joined(window, sender)) => {
                 self.windows.add(window, sender);
                 self.windows.tell(window, &choices(&self.engines));
                 if self.question.is_none() && !self.engine_on_turn() {
@@ -229,25 +206,28 @@ impl Room {
                 let state = self.state();
                 self.windows.tell(window, &state);
             }
-            Event::Left(window) => {
+            Event::Window(WindowEvent::Left(window)) => {
                 self.windows.remove(window);
                 // Analysis and hints are useless without a window.
-                let is_for_looks = |(_, question)| matches!(question, Question::Analysis | Question::Hint);
+                let is_for_looks =
+                    |(_, question)| matches!(question, TaskPurpose::Analysis | TaskPurpose::Hint);
                 if self.windows.is_empty() && self.question.is_some_and(is_for_looks) {
                     self.question = None;
                     self.thinker.stop();
                 }
             }
-            Event::Said(window, text) => match serde_json::from_str::<Ask>(&text) {
-                Ok(ask) => {
-                    if let Err(refusal) = self.answer(window, ask) {
-                        self.refuse(window, refusal);
+            Event::Window(WindowEvent::Said(window, text)) => {
+                match serde_json::from_str::<PageRequest>(&text) {
+                    Ok(ask) => {
+                        if let Err(refusal) = self.answer(window, ask) {
+                            self.refuse(window, refusal);
+                        }
                     }
+                    Err(_) => self.refuse(window, Refusal::BadMessage),
                 }
-                Err(_) => self.refuse(window, Refusal::BadMessage),
-            },
-            Event::Found(number, finding) => self.found(number, finding),
-            Event::Moved(number, moved) => self.moved(number, moved),
+            }
+            Event::Found(number, finding) => self.handle_result(number, finding),
+            Event::Moved(number, moved) => self.handle_engine_move(number, moved),
         }
     }
 
@@ -259,44 +239,45 @@ impl Room {
     }
 
     fn state(&self) -> Value {
-        let mut state = self.table.state(&self.engines, self.now(), Some((self.today)()));
+        let mut state = self.table.state(self.now());
         if let Value::Object(state) = &mut state {
             let is_thinking = self.engine_on_turn() && !self.table.is_paused();
             state.insert("thinking".to_owned(), is_thinking.into());
             state.insert("analysed".to_owned(), self.is_analysed.into());
             state.insert("notes".to_owned(), self.notes.clone().into());
             state.insert("session".to_owned(), self.session.clone().into());
+            state.insert("game".to_owned(), self.game.into());
         }
         state
     }
 
     /// Called after every change: starts the engine's next task, and sends the state to all windows.
     fn changed(&mut self) {
-        self.go_on();
+        self.start_task();
         let state = self.state();
         self.windows.tell_all(&state);
     }
 
     fn engine_on_turn(&self) -> bool {
-        self.table.seat_on_turn().is_some_and(|seat| *seat != Seat::Person)
+        self.table.seat_on_turn().is_some_and(|seat| *seat != PlayerKind::Person)
     }
 
     /// Starts the task that this position requires.
-    fn go_on(&mut self) {
+    fn start_task(&mut self) {
         self.question = None;
         self.opponent_number += 1;
         self.thinker.stop();
         let game = self.table.game().clone();
         match self.table.phase() {
-            Phase::Marking(dead) if dead.is_empty() => self.ask(&game, Question::Dead, Task::Settle),
+            Phase::Marking(dead) if dead.is_empty() => self.ask(&game, TaskPurpose::Dead, Task::Settle),
             Phase::Playing if self.engine_on_turn() && !self.table.is_paused() => {
                 match self.table.seat_on_turn() {
-                    Some(Seat::Kosumi { level }) => {
+                    Some(PlayerKind::Kosumi { level }) => {
                         let Some(level) = Level::named(level) else { return };
                         let clock = self.table.time_left(self.now());
-                        self.ask(&game, Question::Move, Task::Choose { level, clock });
+                        self.ask(&game, TaskPurpose::Move, Task::Choose { level, clock });
                     }
-                    Some(Seat::Engine { number }) => {
+                    Some(PlayerKind::Engine { number }) => {
                         if let Some(opponent) = self.opponents.get(*number) {
                             opponent.ask(self.opponent_number, &game);
                         }
@@ -318,50 +299,53 @@ impl Room {
                 hard: Some(ANALYSIS_TIME),
                 ..Limits::default()
             };
-            self.ask(game, Question::Analysis, Task::Study { limits });
+            self.ask(game, TaskPurpose::Analysis, Task::Study { limits });
         }
     }
 
-    fn ask(&mut self, game: &Game, question: Question, task: Task) {
+    fn ask(&mut self, game: &Game, question: TaskPurpose, task: Task) {
         let number = self.thinker.ask(game, task);
         self.question = Some((number, question));
     }
 
-    fn answer(&mut self, window: usize, ask: Ask) -> Result<(), Refusal> {
+    fn answer(&mut self, window: usize, ask: PageRequest) -> Result<(), Refusal> {
         let now = self.now();
         let moves = self.table.game().records().len();
         // Another window was faster.
         let is_late = |at: usize| at != moves;
         match ask {
-            Ask::New { game } => {
+            PageRequest::New { game } => {
                 self.table.begin(&game)?;
                 self.notes.clear();
+                self.game += 1;
             }
-            Ask::Play { at, place } => {
+            PageRequest::Play { at, place } => {
                 if is_late(at) || self.engine_on_turn() {
                     return Err(Refusal::NotNow);
                 }
                 let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
                 self.table.play(mv, now)?;
             }
-            Ask::Undo { at, to } => {
+            PageRequest::Undo { at, to } => {
                 if is_late(at) || !self.table.undo(to, now) {
                     return Err(Refusal::NotNow);
                 }
             }
-            Ask::Resign { at } => {
+            PageRequest::Resign { at } => {
                 if is_late(at) {
                     return Err(Refusal::NotNow);
                 }
                 self.table.resign_person()?;
             }
-            Ask::Analyse { on } => self.is_analysed = on,
-            Ask::Hint { at } => return self.consult(at, Question::Hint, Limits::time(HINT_TIME)),
-            Ask::Estimate { at } => {
-                let limits = Limits { visits: Some(ESTIMATE_VISITS), ..Limits::time(2 * HINT_TIME) };
-                return self.consult(at, Question::Estimate, limits);
+            PageRequest::Analyse { on } => self.is_analysed = on,
+            PageRequest::Hint { at } => {
+                return self.start_consultation(at, TaskPurpose::Hint, Limits::time(HINT_TIME));
             }
-            Ask::Mark { place } => {
+            PageRequest::Estimate { at } => {
+                let limits = Limits { visits: Some(ESTIMATE_VISITS), ..Limits::time(2 * HINT_TIME) };
+                return self.start_consultation(at, TaskPurpose::Estimate, limits);
+            }
+            PageRequest::Mark { place } => {
                 let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
                 self.table.mark(mv)?;
                 // The engine must not be asked for dead stones again when the user has removed all marks.
@@ -369,14 +353,17 @@ impl Room {
                 self.windows.tell_all(&state);
                 return Ok(());
             }
-            Ask::Settle {} => self.table.settle()?,
-            Ask::Resume {} => self.table.resume(now)?,
-            Ask::Pause { on } => self.table.pause(on, now),
-            Ask::Seats { black, white } => self.table.seat(black, white)?,
-            Ask::Load { text, bytes, partial } => {
+            PageRequest::Settle {} => self.table.settle()?,
+            PageRequest::Resume {} => self.table.resume(now)?,
+            PageRequest::Pause { on } => self.table.pause(on, now),
+            PageRequest::Seats { black, white } => self.table.seat(black, white)?,
+            PageRequest::Load { text, bytes, partial } => {
                 let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
                 match self.table.load(&bytes, partial) {
-                    Ok(notes) => self.notes = notes,
+                    Ok(notes) => {
+                        self.notes = notes;
+                        self.game += 1;
+                    }
                     Err(bad) => {
                         self.windows.tell(
                             window,
@@ -391,24 +378,33 @@ impl Room {
                     }
                 }
             }
-            Ask::Restore { text, black, white } => {
+            PageRequest::Restore { game } => {
                 if !self.table.is_fresh() {
                     let state = self.state();
                     self.windows.tell(window, &state);
                     return Ok(());
                 }
-                // This server sent the record to the page, so faults in it were there before.
-                self.table.load(text.as_bytes(), true)?;
-                self.table.seat(black, white)?;
+                self.table.restore(&game)?;
+                self.game += 1;
             }
-            Ask::Look { .. } | Ask::Rest {} | Ask::Save {} => return Err(Refusal::BadMessage),
+            PageRequest::Save {} => {
+                let text = self.table.record(&self.engines, Some((self.today)())).to_string();
+                self.windows.tell(window, &json!({ "is": "record", "game": self.game, "text": text }));
+                return Ok(());
+            }
+            PageRequest::Look { .. } | PageRequest::Rest {} => return Err(Refusal::BadMessage),
         }
         self.changed();
         Ok(())
     }
 
     /// Starts an analysis of the position, unless an engine is to move.
-    fn consult(&mut self, at: usize, question: Question, limits: Limits) -> Result<(), Refusal> {
+    fn start_consultation(
+        &mut self,
+        at: usize,
+        question: TaskPurpose,
+        limits: Limits,
+    ) -> Result<(), Refusal> {
         if at != self.table.game().records().len()
             || (self.engine_on_turn() && !self.table.is_paused())
             || matches!(self.table.phase(), Phase::Marking(_))
@@ -420,24 +416,24 @@ impl Room {
         Ok(())
     }
 
-    fn found(&mut self, number: u64, finding: Finding) {
+    fn handle_result(&mut self, number: u64, finding: TaskResult) {
         let Some((_, question)) = self.question.filter(|(asked, _)| *asked == number) else { return };
         match finding {
-            Finding::Chosen(decision, outlook) => {
+            TaskResult::Chosen(decision, outlook) => {
                 self.question = None;
                 let is_move = matches!(decision, Decision::Play(_));
                 self.decided(decision);
                 if let Some(outlook) = outlook.filter(|_| is_move) {
-                    self.table.note(outlook);
+                    self.table.add_evaluation(outlook);
                 }
                 self.changed();
             }
-            Finding::Studied { game, analysis, is_last } => {
+            TaskResult::Studied { game, analysis, is_last } => {
                 let message = json!({
                     "is": "thought",
                     "of": match question {
-                        Question::Hint => "hint",
-                        Question::Estimate => "estimate",
+                        TaskPurpose::Hint => "hint",
+                        TaskPurpose::Estimate => "estimate",
                         _ => "analysis",
                     },
                     "at": game.records().len(),
@@ -447,24 +443,24 @@ impl Room {
                 self.windows.tell_all(&message);
                 if is_last {
                     self.question = None;
-                    if question != Question::Analysis {
+                    if question != TaskPurpose::Analysis {
                         let game = self.table.game().clone();
                         self.analyse_if_wanted(&game);
                     }
                 }
             }
-            Finding::Settled(dead) => {
+            TaskResult::Settled(dead) => {
                 self.question = None;
                 self.table.set_dead(*dead);
                 if self.table.is_without_people() {
-                    // No person is there to object.
+                    // In a game between two engines, no person can object.
                     let settled = self.table.settle();
                     debug_assert_eq!(settled, Ok(()));
                 }
                 let state = self.state();
                 self.windows.tell_all(&state);
             }
-            Finding::Crashed(text) => {
+            TaskResult::Crashed(text) => {
                 self.question = None;
                 self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
                 // The engine was restarted. It must not get the task that crashed it again, so play is paused and the
@@ -489,7 +485,7 @@ impl Room {
         }
     }
 
-    fn moved(&mut self, number: u64, moved: Result<Decision, String>) {
+    fn handle_engine_move(&mut self, number: u64, moved: Result<Decision, String>) {
         if number != self.opponent_number || !self.engine_on_turn() {
             return;
         }
@@ -497,7 +493,9 @@ impl Room {
             Ok(decision) => self.decided(decision),
             Err(text) => {
                 let name = match self.table.seat_on_turn() {
-                    Some(Seat::Engine { number }) => self.engines.get(*number).cloned().unwrap_or_default(),
+                    Some(PlayerKind::Engine { number }) => {
+                        self.engines.get(*number).cloned().unwrap_or_default()
+                    }
                     _ => String::new(),
                 };
                 self.windows.tell_all(&json!({ "is": "trouble", "engine": name, "text": text }));

@@ -27,19 +27,19 @@ const WRITE_TIME: Duration = Duration::from_secs(10);
 
 /// One half of a connection that one thread reads and another writes. Written bytes are buffered until they are
 /// flushed, so that frames of the two threads do not mix.
-struct Half {
+struct SocketHalf {
     stream: TcpStream,
     collected: Vec<u8>,
     writing: Arc<Mutex<()>>,
 }
 
-impl Read for Half {
+impl Read for SocketHalf {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.read(buffer)
     }
 }
 
-impl Write for Half {
+impl Write for SocketHalf {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.collected.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -53,14 +53,14 @@ impl Write for Half {
 }
 
 /// Rate limit: number of messages that a window may still send. It grows with time.
-struct Allowance {
+struct RateLimit {
     left: f64,
     at: Instant,
 }
 
-impl Allowance {
-    fn new(now: Instant) -> Allowance {
-        Allowance { left: BURST, at: now }
+impl RateLimit {
+    fn new(now: Instant) -> RateLimit {
+        RateLimit { left: BURST, at: now }
     }
 
     /// Counts a message of this size. Returns whether it is within the limit.
@@ -74,7 +74,7 @@ impl Allowance {
 
 /// Runs the connection of a window until it closes. Passes its messages to `said`, and sends the messages of
 /// `outgoing`. A break of `said` closes the connection.
-pub(super) fn talk(
+pub(super) fn run_connection(
     stream: TcpStream,
     outgoing: Receiver<Arc<str>>,
     mut said: impl FnMut(&str) -> ControlFlow<()>,
@@ -83,7 +83,8 @@ pub(super) fn talk(
     stream.set_read_timeout(Some(SILENCE))?;
     stream.set_write_timeout(Some(WRITE_TIME))?;
     let writing = Arc::new(Mutex::new(()));
-    let half = |stream: TcpStream| Half { stream, collected: Vec::new(), writing: Arc::clone(&writing) };
+    let half =
+        |stream: TcpStream| SocketHalf { stream, collected: Vec::new(), writing: Arc::clone(&writing) };
     let config = WebSocketConfig::default()
         .max_message_size(Some(MESSAGE_BYTES))
         .max_frame_size(Some(MESSAGE_BYTES))
@@ -97,7 +98,7 @@ pub(super) fn talk(
         sent
     })?;
     let mut socket = WebSocket::from_raw_socket(half(stream), Role::Server, Some(config));
-    let mut allowance = Allowance::new(Instant::now());
+    let mut allowance = RateLimit::new(Instant::now());
     loop {
         match socket.read() {
             Ok(Message::Text(text)) => {
@@ -119,7 +120,10 @@ pub(super) fn talk(
 }
 
 /// Sends messages until the channel closes or the connection fails.
-fn write(socket: &mut WebSocket<Half>, outgoing: &Receiver<Arc<str>>) -> Result<(), tungstenite::Error> {
+fn write(
+    socket: &mut WebSocket<SocketHalf>,
+    outgoing: &Receiver<Arc<str>>,
+) -> Result<(), tungstenite::Error> {
     loop {
         match outgoing.recv_timeout(PING) {
             Ok(text) => socket.send(Message::text(&*text))?,
@@ -136,11 +140,11 @@ mod tests {
     #[test]
     fn a_window_may_say_so_much_and_no_more() {
         let begin = Instant::now();
-        let mut allowance = Allowance::new(begin);
+        let mut allowance = RateLimit::new(begin);
         let count = (0..1000).take_while(|_| allowance.takes(10, begin)).count();
         assert!((90..=100).contains(&count), "{count}");
         assert!(allowance.takes(10, begin + Duration::from_secs(1)), "later it may again");
-        let mut allowance = Allowance::new(begin);
+        let mut allowance = RateLimit::new(begin);
         let count = (0..1000).take_while(|_| allowance.takes(MESSAGE_BYTES, begin)).count();
         assert_eq!(count, 3, "long texts count for more");
     }

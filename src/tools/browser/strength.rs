@@ -55,7 +55,7 @@ pub(super) const LEVELS: &[Level] = &[
 ];
 
 /// Default level of a page.
-pub(super) const USUAL: &str = "firm";
+pub(super) const DEFAULT_LEVEL: &str = "firm";
 
 impl Level {
     /// Returns the level with this name.
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn levels_have_names_of_their_own_and_a_limit() {
-        assert!(Level::named(USUAL).is_some());
+        assert!(Level::named(DEFAULT_LEVEL).is_some());
         for (index, level) in LEVELS.iter().enumerate() {
             assert_eq!(LEVELS.iter().position(|other| other.id == level.id), Some(index));
             assert!(level.visits.is_some() || level.seconds.is_some(), "{}", level.id);

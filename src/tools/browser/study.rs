@@ -5,12 +5,12 @@
 //! alternates between the windows.
 
 use super::http::Resource;
-use super::message::{Ask, file_bytes, parse_place};
-use super::play::Setup;
-use super::server::{Server, Site};
+use super::message::{PageRequest, file_bytes, parse_place};
+use super::play::ServerSettings;
+use super::server::{Server, Site, WindowEvent};
 use super::table::Refusal;
-use super::thinker::{Finding, Task, Thinker};
-use super::windows::{self, Windows};
+use super::thinker::{EngineThread, Task, TaskResult};
+use super::windows::Windows;
 use crate::review::{self, Numbers, PositionReview, Reviewed, Tried, place};
 use crate::words::color_letter;
 use kosumi_go::board::Move;
@@ -19,14 +19,13 @@ use kosumi_search::Limits;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::ControlFlow;
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 /// Time for one window's position before the engine turns to the next window.
-const TURN: Duration = Duration::from_millis(400);
+const WINDOW_TIME: Duration = Duration::from_millis(400);
 /// Maximum time of the analysis of one position.
 const LOOK_TIME: Duration = Duration::from_secs(600);
 /// Maximum visits of the analysis of one position.
@@ -39,18 +38,18 @@ const TRIED_MOST: usize = 4000;
 const MESSAGE_CHARACTERS: usize = 200;
 
 /// Function that prepares a review of a record without searches. Returns a message if the record is invalid.
-pub type Bare = dyn Fn(&[u8]) -> Result<Reviewed, String> + Send + Sync;
+pub type PrepareReview = dyn Fn(&[u8]) -> Result<Reviewed, String> + Send + Sync;
 /// Function that makes a whole review, possibly in several passes of increasing length. The first callback gets the
 /// number of positions of a pass that are done and their total, the second the result of the pass.
-pub type Whole =
+pub type RunReview =
     dyn Fn(&[u8], &mut dyn FnMut(usize, usize), &mut dyn FnMut(Reviewed)) -> Result<(), String> + Send + Sync;
 
 /// Functions that make reviews, without and with searches.
 pub struct Reviewer {
     /// Prepares the game without searches.
-    pub bare: Box<Bare>,
+    pub bare: Box<PrepareReview>,
     /// Makes the whole review.
-    pub whole: Box<Whole>,
+    pub whole: Box<RunReview>,
 }
 
 impl std::fmt::Debug for Reviewer {
@@ -61,10 +60,8 @@ impl std::fmt::Debug for Reviewer {
 
 /// Event for the main thread of the server.
 enum Event {
-    Joined(usize, SyncSender<Arc<str>>),
-    Said(usize, String),
-    Left(usize),
-    Found(u64, Finding),
+    Window(WindowEvent),
+    Found(u64, TaskResult),
     /// Progress of the review of the game with this number: positions done and total.
     Progress(u64, usize, usize),
     /// Result of a pass of the review.
@@ -73,50 +70,40 @@ enum Event {
     Done(u64, Result<(), String>),
 }
 
-/// Sender of the windows' events and the current page, shared by the connection threads.
-struct Hall {
-    events: Mutex<Sender<Event>>,
-    page: Mutex<Arc<Resource>>,
+impl From<WindowEvent> for Event {
+    fn from(event: WindowEvent) -> Event {
+        Event::Window(event)
+    }
 }
 
-impl Hall {
-    fn send(&self, event: Event) -> ControlFlow<()> {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.send(event).map_or(ControlFlow::Break(()), ControlFlow::Continue)
+/// Current page, shared by the connection threads.
+struct CurrentPage(Mutex<Arc<Resource>>);
+
+impl CurrentPage {
+    fn new(reviewed: &Reviewed, run: u64) -> CurrentPage {
+        CurrentPage(Mutex::new(Arc::new(page(reviewed, run))))
     }
 
     fn show(&self, reviewed: &Reviewed, run: u64) {
-        let (body, policy) = review::live_page(reviewed, run);
-        // A page cannot set this policy itself: no site may frame it.
-        let policy = format!("{policy}; frame-ancestors 'none'");
-        let page = Arc::new(Resource { kind: "text/html", body, policy });
-        *self.page.lock().unwrap_or_else(PoisonError::into_inner) = page;
+        let page = Arc::new(page(reviewed, run));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = page;
+    }
+
+    fn resource(&self, place: &str) -> Option<Resource> {
+        let page = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        place.is_empty().then(|| (*page).clone())
     }
 }
 
-impl Site for Hall {
-    fn resource(&self, place: &str) -> Option<Resource> {
-        let page = self.page.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        place.is_empty().then(|| (*page).clone())
-    }
-
-    fn join(&self, window: usize) -> Option<Receiver<Arc<str>>> {
-        let (sender, receiver) = windows::channel();
-        self.send(Event::Joined(window, sender)).is_continue().then_some(receiver)
-    }
-
-    fn said(&self, window: usize, text: &str) -> ControlFlow<()> {
-        self.send(Event::Said(window, text.to_owned()))
-    }
-
-    fn left(&self, window: usize) {
-        let _ = self.send(Event::Left(window));
-    }
+fn page(reviewed: &Reviewed, run: u64) -> Resource {
+    let (body, policy) = review::live_page(reviewed, run);
+    // A page cannot set this policy itself: no site may frame it.
+    Resource { kind: "text/html", body, policy: format!("{policy}; frame-ancestors 'none'") }
 }
 
 /// Position: a step of the main line, followed by further moves.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Position {
+struct ReviewPosition {
     step: usize,
     line: Vec<Move>,
 }
@@ -127,7 +114,7 @@ struct Position {
 ///
 /// Returns an error if the address cannot be listened on or the record cannot be used.
 pub fn study(
-    setup: Setup,
+    setup: ServerSettings,
     reviewer: Reviewer,
     record: &[u8],
     ready: &mut dyn FnMut(&str, &str),
@@ -136,18 +123,17 @@ pub fn study(
     let server = Server::new(setup.address, setup.token)?;
     let (events, happened) = mpsc::channel();
     let tell = events.clone();
-    let thinker = Thinker::start(setup.make, move |number, finding| {
+    let thinker = EngineThread::start(setup.make, move |number, finding| {
         // At the end of the process the receiver is gone.
         let _ = tell.send(Event::Found(number, finding));
     })?;
-    let nothing = Resource { kind: "text/html", body: String::new(), policy: String::new() };
-    let hall = Arc::new(Hall { events: Mutex::new(events.clone()), page: Mutex::new(Arc::new(nothing)) });
-    hall.show(&reviewed, 0);
+    let page = Arc::new(CurrentPage::new(&reviewed, 0));
     let (url, once) = (server.url(), server.url_once());
-    let theirs = Arc::clone(&hall);
-    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(&theirs))?;
-    let mut room = Room {
-        hall,
+    let shown = Arc::clone(&page);
+    let site = Site::new(events.clone(), move |place: &str| shown.resource(place));
+    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
+    let mut room = ReviewServer {
+        page,
         events,
         reviewer: Arc::new(reviewer),
         reviewed,
@@ -157,9 +143,9 @@ pub fn study(
         waiting: None,
         windows: Windows::default(),
         thinker,
-        wishes: BTreeMap::new(),
-        asked: None,
-        tried: BTreeMap::new(),
+        selected: BTreeMap::new(),
+        current_task: None,
+        analysed: BTreeMap::new(),
     };
     ready(&url, &once);
     room.review(record.to_vec());
@@ -169,8 +155,8 @@ pub fn study(
     Ok(())
 }
 
-struct Room {
-    hall: Arc<Hall>,
+struct ReviewServer {
+    page: Arc<CurrentPage>,
     events: Sender<Event>,
     reviewer: Arc<Reviewer>,
     reviewed: Reviewed,
@@ -182,16 +168,16 @@ struct Room {
     /// Record to review next.
     waiting: Option<Vec<u8>>,
     windows: Windows,
-    thinker: Thinker,
+    thinker: EngineThread,
     /// Selected position of each window.
-    wishes: BTreeMap<usize, Position>,
+    selected: BTreeMap<usize, ReviewPosition>,
     /// Number of the engine's current task, and the window that it is for.
-    asked: Option<(u64, usize)>,
-    /// What was found in positions that are not those of the game.
-    tried: BTreeMap<Position, PositionReview>,
+    current_task: Option<(u64, usize)>,
+    /// Reviews of positions outside the game.
+    analysed: BTreeMap<ReviewPosition, PositionReview>,
 }
 
-impl Room {
+impl ReviewServer {
     /// Starts a review, or stores the record until the running review is done.
     fn review(&mut self, record: Vec<u8>) {
         if self.is_reviewing {
@@ -216,20 +202,20 @@ impl Room {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Joined(window, sender) => {
+            Event::Window(WindowEvent::Joined(window, sender)) => {
                 self.windows.add(window, sender);
                 // A page that was loaded before this review reloads.
                 self.windows.tell(window, &json!({ "is": "reviewed", "run": self.run }));
             }
-            Event::Left(window) => {
+            Event::Window(WindowEvent::Left(window)) => {
                 self.windows.remove(window);
-                self.wishes.remove(&window);
-                if self.asked.is_some_and(|(_, whose)| whose == window) {
-                    self.look_next(window);
+                self.selected.remove(&window);
+                if self.current_task.is_some_and(|(_, whose)| whose == window) {
+                    self.analyse_next_window(window);
                 }
             }
-            Event::Said(window, text) => {
-                let answered = match serde_json::from_str::<Ask>(&text) {
+            Event::Window(WindowEvent::Said(window, text)) => {
+                let answered = match serde_json::from_str::<PageRequest>(&text) {
                     Ok(ask) => self.answer(window, ask),
                     Err(_) => Err(Refusal::BadMessage),
                 };
@@ -264,24 +250,24 @@ impl Room {
         self.run += 1;
         if !is_same_game {
             self.game += 1;
-            self.tried.clear();
+            self.analysed.clear();
         }
-        self.wishes.clear();
-        self.asked = None;
+        self.selected.clear();
+        self.current_task = None;
         self.thinker.stop();
-        self.hall.show(&self.reviewed, self.run);
+        self.page.show(&self.reviewed, self.run);
         self.windows.tell_all(&json!({ "is": "reviewed", "run": self.run }));
     }
 
-    fn answer(&mut self, window: usize, ask: Ask) -> Result<(), Refusal> {
+    fn answer(&mut self, window: usize, ask: PageRequest) -> Result<(), Refusal> {
         match ask {
-            Ask::Look { step, line } => self.look(window, step, &line),
-            Ask::Rest {} => {
-                self.wishes.remove(&window);
+            PageRequest::Look { step, line } => self.look(window, step, &line),
+            PageRequest::Rest {} => {
+                self.selected.remove(&window);
                 Ok(())
             }
-            Ask::Save {} => {
-                let tried = self.tried.iter().map(|(position, analysis)| Tried {
+            PageRequest::Save {} => {
+                let tried = self.analysed.iter().map(|(position, analysis)| Tried {
                     step: position.step,
                     line: position.line.clone(),
                     analysis: analysis.clone(),
@@ -291,7 +277,7 @@ impl Room {
                 Ok(())
             }
             // The page itself reports which part of a record cannot be followed.
-            Ask::Load { text, bytes, partial: _ } => {
+            PageRequest::Load { text, bytes, partial: _ } => {
                 let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
                 match (self.reviewer.bare)(&bytes) {
                     Ok(bare) => {
@@ -310,7 +296,7 @@ impl Room {
     }
 
     /// Returns the game at a position.
-    fn game(&self, position: &Position) -> Result<Game, Refusal> {
+    fn game(&self, position: &ReviewPosition) -> Result<Game, Refusal> {
         let line = &self.reviewed.line;
         let mut game = line.game_at(position.step).ok_or(Refusal::OffBoard)?;
         for &mv in &position.line {
@@ -325,7 +311,7 @@ impl Room {
         }
         let size = self.reviewed.line.size();
         let line: Option<Vec<Move>> = places.iter().map(|place| parse_place(size, place)).collect();
-        let position = Position { step, line: line.ok_or(Refusal::OffBoard)? };
+        let position = ReviewPosition { step, line: line.ok_or(Refusal::OffBoard)? };
         let game = self.game(&position)?;
         if let Some(record) = game.records().last().filter(|_| !places.is_empty()) {
             let lifted: String = record.lifted.iter().map(|&point| place(size, Move::Play(point))).collect();
@@ -339,8 +325,8 @@ impl Room {
             });
             self.windows.tell(window, &message);
         }
-        if self.wishes.get(&window) != Some(&position) {
-            self.wishes.insert(window, position);
+        if self.selected.get(&window) != Some(&position) {
+            self.selected.insert(window, position);
             // The latest selection has priority.
             self.ask(window);
         }
@@ -349,35 +335,35 @@ impl Room {
 
     /// Starts the analysis of a window's position.
     fn ask(&mut self, window: usize) {
-        self.asked = None;
-        let Some(position) = self.wishes.get(&window) else { return };
+        self.current_task = None;
+        let Some(position) = self.selected.get(&window) else { return };
         let Ok(game) = self.game(position) else { return };
         if game.is_over() {
             self.thinker.stop();
             return;
         }
-        let time = if self.wishes.len() > 1 { TURN } else { LOOK_TIME };
+        let time = if self.selected.len() > 1 { WINDOW_TIME } else { LOOK_TIME };
         let limits = Limits { visits: Some(LOOK_VISITS), ..Limits::time(time) };
-        self.asked = Some((self.thinker.ask(&game, Task::Study { limits }), window));
+        self.current_task = Some((self.thinker.ask(&game, Task::Study { limits }), window));
     }
 
     /// Proceeds to the next window after `after`.
-    fn look_next(&mut self, after: usize) {
-        let next = self.wishes.range(after + 1..).next().or_else(|| self.wishes.iter().next());
+    fn analyse_next_window(&mut self, after: usize) {
+        let next = self.selected.range(after + 1..).next().or_else(|| self.selected.iter().next());
         match next.map(|(&window, _)| window) {
             Some(window) => self.ask(window),
             None => {
-                self.asked = None;
+                self.current_task = None;
                 self.thinker.stop();
             }
         }
     }
 
-    fn found(&mut self, number: u64, finding: Finding) {
-        let Some((_, window)) = self.asked.filter(|(asked, _)| *asked == number) else { return };
+    fn found(&mut self, number: u64, finding: TaskResult) {
+        let Some((_, window)) = self.current_task.filter(|(asked, _)| *asked == number) else { return };
         match finding {
-            Finding::Studied { game, analysis, is_last } => {
-                let Some(position) = self.wishes.get(&window).cloned() else { return };
+            TaskResult::Studied { game, analysis, is_last } => {
+                let Some(position) = self.selected.get(&window).cloned() else { return };
                 let size = game.size();
                 let line: Vec<String> = position.line.iter().map(|&mv| place(size, mv)).collect();
                 let message = json!({
@@ -387,22 +373,23 @@ impl Room {
                     "numbers": Numbers::new(&game, game.to_move(), &analysis),
                 });
                 self.windows.tell_all(&message);
-                let is_better = self.tried.get(&position).is_none_or(|known| known.visits <= analysis.visits);
-                let has_room = self.tried.len() < TRIED_MOST || self.tried.contains_key(&position);
+                let is_better =
+                    self.analysed.get(&position).is_none_or(|known| known.visits <= analysis.visits);
+                let has_room = self.analysed.len() < TRIED_MOST || self.analysed.contains_key(&position);
                 if is_better && has_room && !position.line.is_empty() {
-                    self.tried.insert(position, (*analysis).clone());
+                    self.analysed.insert(position, (*analysis).clone());
                 }
                 // A single window does not restart: its position has reached the maximum number of visits.
-                if is_last && (self.wishes.len() > 1 || analysis.visits < LOOK_VISITS) {
-                    self.look_next(window);
+                if is_last && (self.selected.len() > 1 || analysis.visits < LOOK_VISITS) {
+                    self.analyse_next_window(window);
                 }
             }
-            Finding::Crashed(text) => {
-                self.asked = None;
-                self.wishes.clear();
+            TaskResult::Crashed(text) => {
+                self.current_task = None;
+                self.selected.clear();
                 self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
             }
-            Finding::Chosen(..) | Finding::Settled(_) => {}
+            TaskResult::Chosen(..) | TaskResult::Settled(_) => {}
         }
     }
 }

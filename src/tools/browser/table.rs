@@ -1,8 +1,8 @@
 //! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
-use super::message::{NewGame, Seat};
-use super::strength::{LEVELS, USUAL};
-use super::thinker::Outlook;
+use super::message::{NewGame, PlayerKind, RestoredGame, parse_place};
+use super::strength::{DEFAULT_LEVEL, LEVELS};
+use super::thinker::MoveEvaluation;
 use crate::review::{owners, place};
 use crate::words::color_letter;
 use kosumi_engine::time::{Clock, TimeControl};
@@ -80,9 +80,9 @@ impl From<BadRecord> for Refusal {
 
 /// Game on a board.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct GameTable {
     game: Game,
-    seats: ByColor<Seat>,
+    seats: ByColor<PlayerKind>,
     /// Players' names in the loaded record.
     names: ByColor<Option<String>>,
     /// Date of the loaded record.
@@ -95,16 +95,16 @@ pub(super) struct Table {
     clocks_before: Vec<ByColor<Clock>>,
     is_paused: bool,
     /// Evaluations of the engine's moves, with the number of the move.
-    outlooks: Vec<(usize, Outlook)>,
+    outlooks: Vec<(usize, MoveEvaluation)>,
     /// Number of engines on the command line.
     engines: usize,
 }
 
-fn is_known(seat: &Seat, engines: usize) -> bool {
+fn is_known(seat: &PlayerKind, engines: usize) -> bool {
     match seat {
-        Seat::Person => true,
-        Seat::Kosumi { level } => LEVELS.iter().any(|known| known.id == level),
-        Seat::Engine { number } => *number < engines,
+        PlayerKind::Person => true,
+        PlayerKind::Kosumi { level } => LEVELS.iter().any(|known| known.id == level),
+        PlayerKind::Engine { number } => *number < engines,
     }
 }
 
@@ -118,13 +118,13 @@ fn game_with_handicap(size: BoardSize, rules: Rules, komi: f32, handicap: usize)
     }
 }
 
-impl Table {
+impl GameTable {
     /// Creates a table with an empty board, a person as Black and the engine as White.
-    pub(super) fn new(size: BoardSize, rules: Rules, komi: f32, engines: usize) -> Table {
+    pub(super) fn new(size: BoardSize, rules: Rules, komi: f32, engines: usize) -> GameTable {
         let clock = Clock::new(TimeControl::None);
-        Table {
+        GameTable {
             game: Game::new(size, rules, komi),
-            seats: ByColor::new(Seat::Person, Seat::Kosumi { level: USUAL.to_owned() }),
+            seats: ByColor::new(PlayerKind::Person, PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() }),
             names: ByColor::default(),
             date: None,
             phase: Phase::Playing,
@@ -148,13 +148,13 @@ impl Table {
     }
 
     /// Player to move, while play is in progress.
-    pub(super) fn seat_on_turn(&self) -> Option<&Seat> {
+    pub(super) fn seat_on_turn(&self) -> Option<&PlayerKind> {
         (self.phase == Phase::Playing).then(|| &self.seats[self.game.to_move()])
     }
 
     /// Whether no person plays.
     pub(super) fn is_without_people(&self) -> bool {
-        Color::BOTH.iter().all(|&color| self.seats[color] != Seat::Person)
+        Color::BOTH.iter().all(|&color| self.seats[color] != PlayerKind::Person)
     }
 
     /// Whether engines must wait.
@@ -182,11 +182,11 @@ impl Table {
         }
         let game = game_with_handicap(size, rules, komi, wanted.handicap).ok_or(bad)?;
         let clock = Clock::new(control);
-        *self = Table {
+        *self = GameTable {
             game,
             seats: ByColor::new(wanted.black.clone(), wanted.white.clone()),
             clocks: ByColor::new(clock, clock),
-            ..Table::new(size, rules, komi, self.engines)
+            ..GameTable::new(size, rules, komi, self.engines)
         };
         Ok(())
     }
@@ -220,19 +220,44 @@ impl Table {
             }
             _ => Phase::Playing,
         };
-        *self = Table {
+        *self = GameTable {
             phase,
-            seats: ByColor::new(Seat::Person, Seat::Person),
+            seats: ByColor::new(PlayerKind::Person, PlayerKind::Person),
             names: ByColor::new(record.black.clone(), record.white.clone()),
             date: record.date.clone(),
-            ..Table::new(game.size(), game.rules(), game.komi(), self.engines)
+            ..GameTable::new(game.size(), game.rules(), game.komi(), self.engines)
         };
         self.game = game;
         Ok(said)
     }
 
+    /// Loads a game that a page remembers. Its clocks are lost.
+    pub(super) fn restore(&mut self, remembered: &RestoredGame) -> Result<(), Refusal> {
+        let mut table = self.clone();
+        // This program wrote the record, so faults in it were there before.
+        table.load(remembered.text.as_bytes(), true)?;
+        let count = table.game.records().len();
+        if remembered.kept > count {
+            return Err(Refusal::BadMessage);
+        }
+        let result = remembered.result.as_ref();
+        if remembered.kept < count || !remembered.moves.is_empty() || result.is_none() {
+            table.undo(Some(remembered.kept), Duration::ZERO);
+        }
+        for place in &remembered.moves {
+            let mv = parse_place(table.game.size(), place).ok_or(Refusal::OffBoard)?;
+            table.play(mv, Duration::ZERO)?;
+        }
+        if let Some(result) = result.filter(|_| table.phase == Phase::Playing) {
+            table.phase = Phase::Over(result.clone());
+        }
+        table.seat(remembered.black.clone(), remembered.white.clone())?;
+        *self = table;
+        Ok(())
+    }
+
     /// Sets the players.
-    pub(super) fn seat(&mut self, black: Seat, white: Seat) -> Result<(), Refusal> {
+    pub(super) fn seat(&mut self, black: PlayerKind, white: PlayerKind) -> Result<(), Refusal> {
         if [&black, &white].into_iter().any(|seat| !is_known(seat, self.engines)) {
             return Err(Refusal::BadSettings);
         }
@@ -250,7 +275,7 @@ impl Table {
         }
         let color = self.game.to_move();
         self.game.check(color, mv)?;
-        if self.flag(now) {
+        if self.check_flag(now) {
             return Ok(());
         }
         let before = self.clocks;
@@ -273,7 +298,7 @@ impl Table {
     }
 
     /// Stores the engine's evaluation of the latest move.
-    pub(super) fn note(&mut self, outlook: Outlook) {
+    pub(super) fn add_evaluation(&mut self, outlook: MoveEvaluation) {
         self.outlooks.push((self.game.records().len(), outlook));
     }
 
@@ -286,7 +311,7 @@ impl Table {
     }
 
     /// Ends the game if the time of the side to move has run out. Returns whether it has.
-    pub(super) fn flag(&mut self, now: Duration) -> bool {
+    pub(super) fn check_flag(&mut self, now: Duration) -> bool {
         let (Phase::Playing, Some(began)) = (&self.phase, self.turn_began) else { return false };
         let color = self.game.to_move();
         let mut clock = self.clocks[color];
@@ -300,7 +325,7 @@ impl Table {
     }
 
     /// Time at which the side to move runs out of time; `None` if no clock runs.
-    pub(super) fn flag_falls(&self) -> Option<Duration> {
+    pub(super) fn flag_time(&self) -> Option<Duration> {
         let began = self.turn_began?;
         let clock = &self.clocks[self.game.to_move()];
         let whole = match clock.control() {
@@ -318,16 +343,12 @@ impl Table {
         if self.is_paused == is_paused {
             return;
         }
+        // A side whose time has already run out is not saved by a pause.
+        self.check_flag(now);
         self.is_paused = is_paused;
         if is_paused {
-            // In main time, the elapsed time of the turn is deducted, but at least a second is left. No increment is added.
             if let Some(began) = self.turn_began.take() {
-                let color = self.game.to_move();
-                let clock = &mut self.clocks[color];
-                let passed = now.saturating_sub(began);
-                if !clock.is_overtime() {
-                    clock.set_time_left(clock.left().saturating_sub(passed).max(Duration::from_secs(1)), 0);
-                }
+                self.clocks[self.game.to_move()].deduct(now.saturating_sub(began));
             }
         } else {
             self.start_clock(now);
@@ -337,7 +358,7 @@ impl Table {
     /// Takes moves back until `to` moves are left, or without a number until the same person is to move again.
     pub(super) fn undo(&mut self, to: Option<usize>, now: Duration) -> bool {
         let count = self.game.records().len();
-        let person = |color: Color| self.seats[color] == Seat::Person;
+        let person = |color: Color| self.seats[color] == PlayerKind::Person;
         let back = || {
             let moves = self.game.records();
             (0..count).rev().find(|&left| person(moves[left].color)).unwrap_or(count.saturating_sub(1))
@@ -376,8 +397,8 @@ impl Table {
     /// Resigns for the person, with the other colour if an engine is to move. Refused between two engines.
     pub(super) fn resign_person(&mut self) -> Result<(), Refusal> {
         let turn = self.game.to_move();
-        if self.phase == Phase::Playing && self.seats[turn] != Seat::Person {
-            if self.seats[turn.opponent()] != Seat::Person {
+        if self.phase == Phase::Playing && self.seats[turn] != PlayerKind::Person {
+            if self.seats[turn.opponent()] != PlayerKind::Person {
                 return Err(Refusal::NotNow);
             }
             self.turn_began = None;
@@ -443,10 +464,11 @@ impl Table {
             return None;
         }
         let left = |color: Color| {
-            let clock = &self.clocks[color];
-            let began = self.turn_began.filter(|_| color == self.game.to_move());
-            let passed = began.map_or(Duration::ZERO, |began| now.saturating_sub(began));
-            (clock.left().saturating_sub(passed), clock.stones_or_periods())
+            let mut clock = self.clocks[color];
+            if let Some(began) = self.turn_began.filter(|_| color == self.game.to_move()) {
+                clock.deduct(now.saturating_sub(began));
+            }
+            (clock.left(), clock.stones_or_periods())
         };
         Some((control, ByColor::new(left(Color::Black), left(Color::White))))
     }
@@ -454,9 +476,9 @@ impl Table {
     /// Returns a player's name for records.
     fn name(&self, color: Color, engines: &[String]) -> Option<String> {
         let of_seat = match &self.seats[color] {
-            Seat::Person => None,
-            Seat::Kosumi { level } => Some(format!("Kosumi {} ({level})", env!("CARGO_PKG_VERSION"))),
-            Seat::Engine { number } => engines.get(*number).cloned(),
+            PlayerKind::Person => None,
+            PlayerKind::Kosumi { level } => Some(format!("Kosumi {} ({level})", env!("CARGO_PKG_VERSION"))),
+            PlayerKind::Engine { number } => engines.get(*number).cloned(),
         };
         of_seat.or_else(|| self.names[color].clone())
     }
@@ -489,8 +511,8 @@ impl Table {
         tree
     }
 
-    /// Returns the state that pages draw. `date` goes into the record.
-    pub(super) fn state(&self, engines: &[String], now: Duration, date: Option<String>) -> Value {
+    /// Returns the state that pages draw.
+    pub(super) fn state(&self, now: Duration) -> Value {
         let (game, size) = (&self.game, self.game.size());
         let at = |point| place(size, Move::Play(point));
         let stones = |color: Color| -> String {
@@ -544,7 +566,6 @@ impl Table {
             "outlooks": self.outlooks.iter().map(|(number, outlook)| {
                 json!([number, (outlook.win_rate * 1000.0).round(), (outlook.score * 10.0).round(), outlook.visits])
             }).collect::<Vec<Value>>(),
-            "record": self.record(engines, date).to_string(),
         })
     }
 
@@ -607,7 +628,7 @@ pub(super) fn choices(engines: &[String]) -> Value {
     json!({
         "is": "choices",
         "levels": LEVELS.iter().map(|level| level.id).collect::<Vec<_>>(),
-        "usual": USUAL,
+        "usual": DEFAULT_LEVEL,
         "rules": rules.collect::<Vec<Value>>(),
         "engines": engines,
         "version": env!("CARGO_PKG_VERSION"),
@@ -617,12 +638,12 @@ pub(super) fn choices(engines: &[String]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::browser::message::{ClockChoice, parse_place};
+    use crate::browser::message::ClockSettings;
 
     const NOW: Duration = Duration::ZERO;
 
-    fn table(side: usize) -> Table {
-        Table::new(BoardSize::square(side).unwrap(), Rules::default(), 7.5, 0)
+    fn table(side: usize) -> GameTable {
+        GameTable::new(BoardSize::square(side).unwrap(), Rules::default(), 7.5, 0)
     }
 
     fn wanted(side: usize) -> NewGame {
@@ -632,13 +653,13 @@ mod tests {
             handicap: 0,
             komi: None,
             rules: "chinese-kgs".to_owned(),
-            black: Seat::Person,
-            white: Seat::Person,
-            clock: ClockChoice::None,
+            black: PlayerKind::Person,
+            white: PlayerKind::Person,
+            clock: ClockSettings::None,
         }
     }
 
-    fn play(table: &mut Table, places: &[&str], now: Duration) {
+    fn play(table: &mut GameTable, places: &[&str], now: Duration) {
         for place in places {
             let mv = parse_place(table.game.size(), place).unwrap();
             table.play(mv, now).unwrap();
@@ -652,13 +673,13 @@ mod tests {
         play(&mut table, &["cc", "aa", "bb", "--", "--"], NOW);
         assert!(matches!(table.phase, Phase::Marking(_)));
         table.mark(parse_place(table.game.size(), "aa").unwrap()).unwrap();
-        assert_eq!(table.state(&[], NOW, None)["count"]["score"], "B+24.5");
-        assert_eq!(table.state(&[], NOW, None)["dead"], "aa");
+        assert_eq!(table.state(NOW)["count"]["score"], "B+24.5");
+        assert_eq!(table.state(NOW)["dead"], "aa");
         table.settle().unwrap();
         assert_eq!(table.phase, Phase::Over("B+24.5".to_owned()));
         let text = table.record(&[], None).to_string();
         assert!(text.contains("RE[B+24.5]"), "{text}");
-        let mut loaded = Table::new(BoardSize::square(19).unwrap(), Rules::default(), 7.5, 0);
+        let mut loaded = GameTable::new(BoardSize::square(19).unwrap(), Rules::default(), 7.5, 0);
         loaded.load(text.as_bytes(), false).unwrap();
         assert_eq!(loaded.game.records().len(), 5);
         assert_eq!(table.play(Move::Pass, NOW), Err(Refusal::NotNow));
@@ -679,9 +700,9 @@ mod tests {
             (NewGame { komi: Some(f32::NAN), ..wanted(9) }, "komi"),
             (NewGame { komi: Some(0.3), ..wanted(9) }, "komi in tenths"),
             (NewGame { rules: "mahjong".into(), ..wanted(9) }, "rules"),
-            (NewGame { white: Seat::Engine { number: 0 }, ..wanted(9) }, "engine"),
-            (NewGame { black: Seat::Kosumi { level: "god".into() }, ..wanted(9) }, "level"),
-            (NewGame { clock: ClockChoice::Absolute { main: -1.0 }, ..wanted(9) }, "clock"),
+            (NewGame { white: PlayerKind::Engine { number: 0 }, ..wanted(9) }, "engine"),
+            (NewGame { black: PlayerKind::Kosumi { level: "god".into() }, ..wanted(9) }, "level"),
+            (NewGame { clock: ClockSettings::Absolute { main: -1.0 }, ..wanted(9) }, "clock"),
         ] {
             assert_eq!(table.begin(&change), Err(Refusal::BadSettings), "{name}");
         }
@@ -703,7 +724,9 @@ mod tests {
     fn saved_records_have_a_date_and_names() {
         let mut table = table(9);
         let today = || Some("2026-01-31".to_owned());
-        table.begin(&NewGame { white: Seat::Kosumi { level: USUAL.to_owned() }, ..wanted(9) }).unwrap();
+        table
+            .begin(&NewGame { white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() }, ..wanted(9) })
+            .unwrap();
         let text = table.record(&[], today()).to_string();
         assert!(
             text.contains("DT[2026-01-31]") && text.contains("PW[Kosumi ") && !text.contains("PB["),
@@ -715,9 +738,54 @@ mod tests {
     }
 
     #[test]
+    fn a_remembered_game_is_restored_from_its_record_and_later_moves() {
+        let remembered = |text: &str, kept: usize, moves: &[&str], result: Option<&str>| RestoredGame {
+            text: text.to_owned(),
+            kept,
+            moves: moves.iter().map(|&place| place.to_owned()).collect(),
+            result: result.map(str::to_owned),
+            black: PlayerKind::Person,
+            white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() },
+        };
+        let mut first = table(9);
+        first.begin(&NewGame { handicap: 2, ..wanted(9) }).unwrap();
+        play(&mut first, &["cc", "gg"], NOW);
+        let text = first.record(&[], Some("2026-01-31".to_owned())).to_string();
+        assert!(first.undo(Some(1), NOW));
+        play(&mut first, &["eg", "--", "--"], NOW);
+        let mut restored = table(19);
+        restored.restore(&remembered(&text, 1, &["eg", "--", "--"], None)).unwrap();
+        assert_eq!(restored.game.graph_key(), first.game.graph_key());
+        assert_eq!(restored.state(NOW)["moves"], first.state(NOW)["moves"]);
+        assert_eq!((&restored.phase, restored.date.as_deref()), (&first.phase, Some("2026-01-31")));
+        assert_eq!(restored.seats[Color::Black], PlayerKind::Person);
+        restored.restore(&remembered(&text, 2, &[], Some("W+R"))).unwrap();
+        assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Over("W+R".to_owned())));
+        // The record was sent when the game was over, and the game was continued.
+        let over = restored.record(&[], None).to_string();
+        restored.restore(&remembered(&over, 2, &[], None)).unwrap();
+        assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Playing));
+        restored.restore(&remembered(&over, 2, &["dd"], None)).unwrap();
+        assert_eq!((restored.game.records().len(), &restored.phase), (3, &Phase::Playing));
+        for (bad, why) in [
+            (remembered("no record", 0, &[], None), Refusal::BadRecord),
+            (remembered(&text, 3, &[], None), Refusal::BadMessage),
+            (remembered(&text, 2, &["zz"], None), Refusal::OffBoard),
+            (remembered(&text, 2, &["cc"], None), Refusal::Occupied),
+            (
+                RestoredGame { black: PlayerKind::Engine { number: 0 }, ..remembered(&text, 2, &[], None) },
+                Refusal::BadSettings,
+            ),
+        ] {
+            assert_eq!(restored.restore(&bad), Err(why), "{bad:?}");
+            assert_eq!((restored.game.records().len(), &restored.phase), (3, &Phase::Playing), "{bad:?}");
+        }
+    }
+
+    #[test]
     fn undo_goes_back_to_the_person() {
         let mut table = table(9);
-        let kosumi = Seat::Kosumi { level: USUAL.to_owned() };
+        let kosumi = PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() };
         table.begin(&NewGame { white: kosumi, ..wanted(9) }).unwrap();
         play(&mut table, &["cc", "gg", "cg", "gc"], NOW);
         assert!(table.undo(None, NOW));
@@ -734,27 +802,73 @@ mod tests {
     #[test]
     fn time_runs_from_the_first_move_on_and_ends_the_game() {
         let mut table = table(9);
-        let clock = ClockChoice::ByoYomi { main: 10.0, period: 5.0, periods: 2 };
+        let clock = ClockSettings::ByoYomi { main: 10.0, period: 5.0, periods: 2 };
         table.begin(&NewGame { clock, ..wanted(9) }).unwrap();
         let second = Duration::from_secs;
-        assert_eq!(table.flag_falls(), None);
+        assert_eq!(table.flag_time(), None);
         play(&mut table, &["cc"], second(100));
-        assert_eq!(table.flag_falls(), Some(second(120)));
+        assert_eq!(table.flag_time(), Some(second(120)));
         play(&mut table, &["gg"], second(112));
         assert_eq!(table.clock_state(second(112))["W"]["periods"], 2);
         assert_eq!(table.clock_state(second(112))["W"]["overtime"], true);
-        assert!(!table.flag(second(131)));
-        assert!(table.flag(second(133)));
+        assert!(!table.check_flag(second(131)));
+        assert!(table.check_flag(second(133)));
         assert_eq!(table.phase, Phase::Over("W+T".to_owned()));
         table.undo(Some(1), second(200));
-        assert_eq!(table.flag_falls(), Some(second(220)), "what was left before the move is left again");
+        assert_eq!(table.flag_time(), Some(second(220)), "what was left before the move is left again");
+    }
+
+    #[test]
+    fn pausing_deducts_the_time_of_the_turn_and_gives_none_back() {
+        let second = Duration::from_secs;
+        let started = |clock: ClockSettings| {
+            let mut table = table(9);
+            table.begin(&NewGame { clock, ..wanted(9) }).unwrap();
+            play(&mut table, &["cc"], second(100));
+            table
+        };
+        // Pauses from the given time for 1000 s.
+        let pause = |table: &mut GameTable, at: u64| {
+            table.pause(true, second(at));
+            assert_eq!((table.flag_time(), table.check_flag(second(at + 900))), (None, false), "at {at}");
+            table.pause(false, second(at + 1000));
+        };
+        let byo_yomi = ClockSettings::ByoYomi { main: 10.0, period: 5.0, periods: 3 };
+        for times in [vec![4], vec![3, 1007], vec![12], vec![18], vec![12, 1016, 2018]] {
+            let mut table = started(byo_yomi);
+            let mut paused = 0;
+            for at in times {
+                pause(&mut table, 100 + at);
+                paused += 1000;
+                assert_eq!(table.flag_time(), Some(second(125 + paused)), "at {at}");
+            }
+        }
+        // White is at 12 s: in the first period, with 3 s of it left.
+        let mut table = started(byo_yomi);
+        pause(&mut table, 112);
+        let left = table.time_left(second(1112)).unwrap().1[Color::White];
+        assert_eq!(left, (second(3), 3));
+        let left = table.time_left(second(1119)).unwrap().1[Color::White];
+        assert_eq!(left, (second(1), 2), "a period was used up");
+        play(&mut table, &["gg"], second(1113));
+        assert_eq!(table.clocks[Color::White].left(), second(5), "the end of the move renews the period");
+        // Less than a second is left, and it is no more after the pause.
+        let mut table = started(ClockSettings::Fischer { main: 10.0, increment: 5.0 });
+        let at = second(110) - Duration::from_millis(20);
+        table.pause(true, at);
+        table.pause(false, second(500));
+        assert_eq!(table.flag_time(), Some(second(500) + Duration::from_millis(20)));
+        // The time is over before the pause.
+        let mut table = started(byo_yomi);
+        table.pause(true, second(126));
+        assert_eq!(table.phase, Phase::Over("B+T".to_owned()));
     }
 
     #[test]
     fn names_of_a_record_are_text() {
         let mut table = table(9);
         table.load(b"(;SZ[9]PB[<script>alert(1)</script>]PW[\"]RE[<b>];B[cc])", false).unwrap();
-        let state = table.state(&[], NOW, None);
+        let state = table.state(NOW);
         assert_eq!(state["names"]["B"], "<script>alert(1)</script>");
         assert_eq!(state["phase"], "over");
     }

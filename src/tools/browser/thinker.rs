@@ -3,7 +3,7 @@
 use super::strength::Level;
 use crate::review::PositionReview;
 use kosumi_engine::time::TimeControl;
-use kosumi_engine::{Decision, Engine, EngineSettings, Observer, SearchRequest};
+use kosumi_engine::{Decision, Engine, EngineSettings, SearchObserver, SearchRequest};
 use kosumi_go::board::{ByColor, Color, PointSet};
 use kosumi_go::game::Game;
 use kosumi_search::{Analysis, Detail, Extras, Limits, SearchReport};
@@ -38,20 +38,20 @@ pub(super) enum Task {
 
 impl Task {
     /// Purpose of the engine that does this task.
-    fn purpose(&self) -> Purpose {
+    fn purpose(&self) -> EnginePurpose {
         match self {
-            Task::Choose { level, .. } if level.bounds_visits() => Purpose::Level,
-            _ => Purpose::Best,
+            Task::Choose { level, .. } if level.bounds_visits() => EnginePurpose::Level,
+            _ => EnginePurpose::Best,
         }
     }
 }
 
 /// Result from the engine.
 #[derive(Clone, Debug)]
-pub(super) enum Finding {
+pub(super) enum TaskResult {
     /// The chosen move, and the evaluation of the search if there was one.
-    Chosen(Decision, Option<Outlook>),
-    /// What is known so far.
+    Chosen(Decision, Option<MoveEvaluation>),
+    /// Analysis so far.
     Studied { game: Box<Game>, analysis: Box<PositionReview>, is_last: bool },
     /// Dead stones.
     Settled(Box<PointSet>),
@@ -61,7 +61,7 @@ pub(super) enum Finding {
 
 /// Black's win rate in `[0, 1]`, score in points, and visits.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Outlook {
+pub(super) struct MoveEvaluation {
     pub(super) win_rate: f32,
     pub(super) score: f32,
     pub(super) visits: u32,
@@ -75,7 +75,7 @@ struct Job {
 
 /// Handle of the engine's thread.
 #[derive(Debug)]
-pub(super) struct Thinker {
+pub(super) struct EngineThread {
     jobs: Sender<Job>,
     /// Number of the current job. All other jobs end.
     wanted: Arc<AtomicU64>,
@@ -84,7 +84,7 @@ pub(super) struct Thinker {
 
 /// Purpose of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Purpose {
+pub enum EnginePurpose {
     /// Playing as well as possible in a given time, and analysing positions.
     Best,
     /// Playing at a level that limits visits or is a human rank.
@@ -92,9 +92,9 @@ pub enum Purpose {
 }
 
 /// Function that creates an engine.
-pub type MakeEngine = Arc<dyn Fn(Purpose) -> Engine + Send + Sync>;
+pub type MakeEngine = Arc<dyn Fn(EnginePurpose) -> Engine + Send + Sync>;
 
-impl Thinker {
+impl EngineThread {
     /// Starts the thread. `tell` is called with the number of the task and its result.
     ///
     /// # Errors
@@ -102,14 +102,14 @@ impl Thinker {
     /// Returns an error if the thread cannot be started.
     pub(super) fn start(
         make: MakeEngine,
-        tell: impl Fn(u64, Finding) + Send + 'static,
-    ) -> std::io::Result<Thinker> {
+        tell: impl Fn(u64, TaskResult) + Send + 'static,
+    ) -> std::io::Result<EngineThread> {
         let (jobs, to_do) = mpsc::channel();
         let wanted = Arc::new(AtomicU64::new(0));
         let theirs = Arc::clone(&wanted);
         let work = move || work(&make, &to_do, &theirs, &tell);
         thread::Builder::new().name("engine".to_owned()).stack_size(STACK_BYTES).spawn(work)?;
-        Ok(Thinker { jobs, wanted, last: 0 })
+        Ok(EngineThread { jobs, wanted, last: 0 })
     }
 
     /// Starts a task in place of the previous one, and returns its number.
@@ -128,8 +128,8 @@ impl Thinker {
     }
 }
 
-fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn Fn(u64, Finding)) {
-    let mut best = Player::new(make, Purpose::Best);
+fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn Fn(u64, TaskResult)) {
+    let mut best = ConfiguredEngine::new(make, EnginePurpose::Best);
     // Created on first use.
     let mut of_levels = None;
     best.engine.warm_up()();
@@ -142,34 +142,34 @@ fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn 
         let purpose = job.task.purpose();
         let done = panic::catch_unwind(AssertUnwindSafe(|| {
             let engine = match purpose {
-                Purpose::Best => &mut best,
-                Purpose::Level => of_levels.get_or_insert_with(|| Player::new(make, purpose)),
+                EnginePurpose::Best => &mut best,
+                EnginePurpose::Level => of_levels.get_or_insert_with(|| ConfiguredEngine::new(make, purpose)),
             };
             carry_out(&mut engine.engine, &engine.base, &job.game, &job.task, &is_unwanted, &tell);
         }));
         if let Err(panic) = done {
             // The state after a panic may be inconsistent.
             match purpose {
-                Purpose::Best => best = Player::new(make, purpose),
-                Purpose::Level => of_levels = None,
+                EnginePurpose::Best => best = ConfiguredEngine::new(make, purpose),
+                EnginePurpose::Level => of_levels = None,
             }
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
-            tell(Finding::Crashed(text.unwrap_or_default()));
+            tell(TaskResult::Crashed(text.unwrap_or_default()));
         }
     }
 }
 
 /// Engine with the settings it was created with.
-struct Player {
+struct ConfiguredEngine {
     engine: Engine,
     base: EngineSettings,
 }
 
-impl Player {
-    fn new(make: &MakeEngine, purpose: Purpose) -> Player {
+impl ConfiguredEngine {
+    fn new(make: &MakeEngine, purpose: EnginePurpose) -> ConfiguredEngine {
         let engine = make(purpose);
-        Player { base: *engine.settings(), engine }
+        ConfiguredEngine { base: *engine.settings(), engine }
     }
 }
 
@@ -179,7 +179,7 @@ fn carry_out(
     game: &Game,
     task: &Task,
     is_unwanted: &(dyn Fn() -> bool + Sync),
-    tell: &dyn Fn(Finding),
+    tell: &dyn Fn(TaskResult),
 ) {
     follow(engine, game);
     match task {
@@ -194,13 +194,13 @@ fn carry_out(
             let searches = engine.searches();
             let decision = engine.choose(game.to_move(), SearchRequest::new(is_unwanted));
             let analysis = engine.last_analysis().filter(|_| engine.searches() > searches);
-            let outlook = analysis.map(|it| it.seen_by(Color::Black)).map(|it| Outlook {
+            let outlook = analysis.map(|it| it.seen_by(Color::Black)).map(|it| MoveEvaluation {
                 win_rate: it.root.win_rate,
                 score: it.root.lead,
                 visits: it.visits,
             });
             if !is_unwanted() {
-                tell(Finding::Chosen(decision, outlook));
+                tell(TaskResult::Chosen(decision, outlook));
             }
         }
         Task::Study { limits } => {
@@ -208,7 +208,7 @@ fn carry_out(
             let studied = |game: &Game, report: &SearchReport, is_last| {
                 let found = Analysis::new(report, &Extras::default());
                 let analysis = Box::new(PositionReview::new(found, CANDIDATES));
-                tell(Finding::Studied { game: Box::new(game.clone()), analysis, is_last });
+                tell(TaskResult::Studied { game: Box::new(game.clone()), analysis, is_last });
             };
             let mut on_report = |game: &Game, report: &SearchReport| {
                 if !is_unwanted() {
@@ -216,7 +216,7 @@ fn carry_out(
                 }
             };
             let detail = Detail { ownership: true, ..Detail::default() };
-            let observer = Some(Observer { every: EVERY, on_report: &mut on_report });
+            let observer = Some(SearchObserver { every: EVERY, on_report: &mut on_report });
             let request = SearchRequest { observer, ..SearchRequest::analysis(is_unwanted, detail) };
             let report = engine.analyze(game.to_move(), limits, request).clone();
             if !is_unwanted() {
@@ -226,7 +226,7 @@ fn carry_out(
         Task::Settle => {
             let status = engine.final_status();
             if !is_unwanted() {
-                tell(Finding::Settled(Box::new(status.dead)));
+                tell(TaskResult::Settled(Box::new(status.dead)));
             }
         }
     }

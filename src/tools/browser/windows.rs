@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 
 /// Maximum number of unsent messages of a window. A window that reads more slowly is closed.
-const WAITING_MOST: usize = 256;
+const QUEUE_MAX: usize = 256;
 
 /// Open windows by number.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Windows {
 
 /// Returns the two ends of a window's channel.
 pub(super) fn channel() -> (SyncSender<Arc<str>>, Receiver<Arc<str>>) {
-    mpsc::sync_channel(WAITING_MOST)
+    mpsc::sync_channel(QUEUE_MAX)
 }
 
 impl Windows {
@@ -67,10 +67,10 @@ mod tests {
         let mut windows = Windows::default();
         let (sender, receiver) = channel();
         windows.add(1, sender);
-        for number in 0..WAITING_MOST + 1 {
+        for number in 0..QUEUE_MAX + 1 {
             windows.tell_all(&Value::from(number));
         }
-        assert_eq!(receiver.iter().count(), WAITING_MOST, "and then the channel closes");
+        assert_eq!(receiver.iter().count(), QUEUE_MAX, "and then the channel closes");
         windows.tell(1, &Value::Null);
     }
 }

@@ -165,7 +165,7 @@ impl<T: PartialOrd + Copy> ValueRange<T> {
         let (first, last) = text.split_once("..").unwrap_or((text, text));
         let side = |text: &str, read: &dyn Fn(&str) -> Option<T>| match text.trim() {
             "" => Ok(None),
-            text => read(text).map(Some).ok_or_else(|| format!("{text:?} makes no sense here")),
+            text => read(text).map(Some).ok_or_else(|| format!("{text:?} is invalid here")),
         };
         let span = ValueRange { low: side(first, &low)?, high: side(last, &high)? };
         match (span.low, span.high) {

@@ -78,7 +78,7 @@ impl<R: BufRead> ZstdReader<R> {
                 })) => {
                     let mut passed_over = self.source.by_ref().take(u64::from(length));
                     if io::copy(&mut passed_over, &mut io::sink())? < u64::from(length) {
-                        return Err(data_error("a frame is cut off"));
+                        return Err(data_error("a frame is truncated"));
                     }
                 }
                 Err(error) => return Err(data_error(error)),
@@ -89,7 +89,7 @@ impl<R: BufRead> ZstdReader<R> {
 }
 
 fn data_error(error: impl std::fmt::Display) -> io::Error {
-    io::Error::other(format!("the Zstandard data are damaged or cut off ({error})"))
+    io::Error::other(format!("the Zstandard data is corrupt or truncated ({error})"))
 }
 
 impl<R: BufRead> Read for ZstdReader<R> {

@@ -74,7 +74,7 @@ impl Output {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).create_new(!force);
         let file = options.open(path).with_context(|| match path.exists() && !force {
-            true => format!("{text} is there already (--force overwrites it)"),
+            true => format!("{text} already exists (--force overwrites it)"),
             false => format!("cannot create {text}"),
         })?;
         let file = BufWriter::new(file);

@@ -49,7 +49,7 @@ impl InputCounts {
     /// Returns an error if a file could not be read completely.
     pub fn check_files(&self) -> anyhow::Result<()> {
         if self.bad_files > 0 {
-            bail!("{} could not be read, or not to the end", counted(self.bad_files, "file"));
+            bail!("{} could not be read completely", counted(self.bad_files, "file"));
         }
         Ok(())
     }

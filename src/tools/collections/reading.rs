@@ -4,7 +4,7 @@
 
 use super::decode::{Format, decompressed, peek};
 use super::stream::RecordStream;
-use crate::words::as_text;
+use crate::words::as_base64;
 use kosumi_go::sgf::SgfErrorKind;
 use kosumi_go::sgf::collection::{CollectionPiece, MissingSyntax, RECORD_LIMIT};
 use rawzip::{CompressionMethod, ZipArchive};
@@ -60,7 +60,7 @@ pub struct Problem {
 /// Records that are processed together. The division into batches depends only on the input.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Batch {
-    #[serde(with = "as_text")]
+    #[serde(with = "as_base64")]
     bytes: Vec<u8>,
     /// Records of the batch.
     pub entries: Vec<Entry>,
@@ -269,7 +269,7 @@ impl<'a, F: FnMut(Batch) -> bool> BatchReader<'a, F> {
             self.batch.unpacked += length as u64;
             if self.limits.is_exceeded(packed(), *total) {
                 let times = *total / packed().max(1);
-                return Err(io::Error::other(format!("it unpacks to more than {times} times its size")));
+                return Err(io::Error::other(format!("it decompresses to more than {times} times its size")));
             }
             records.split(&mut |piece| self.add_piece(source, &mut game, piece));
             if length == 0 {

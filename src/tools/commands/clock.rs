@@ -1,7 +1,7 @@
 //! Commands for clocks and time control.
 
 use super::text::color;
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use kosumi_engine::time::{TimeControl, seconds};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
@@ -9,7 +9,7 @@ pub(super) fn time_settings(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     // The protocol requires integers. Fractions of seconds are accepted.
     let (main, period) = (arguments.float()?, arguments.float()?);
     let stones = count(arguments.integer::<i128>()?);
@@ -22,14 +22,18 @@ pub(super) fn named_time_settings(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let words: Vec<&str> = std::iter::from_fn(|| arguments.optional_word()).collect();
     let control = TimeControl::parse(&words).ok_or_else(Failure::syntax_error)?;
     commands.engine.set_time_control(control);
     Ok(Response::empty())
 }
 
-pub(super) fn list_time_settings(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn list_time_settings(
+    _: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     Ok("none absolute byoyomi canadian fischer fischer-capped".into())
 }
 
@@ -37,7 +41,7 @@ pub(super) fn time_left(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = color(arguments)?;
     let time = arguments.float()?;
     // Some controllers omit the stones.

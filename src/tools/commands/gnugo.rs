@@ -2,7 +2,7 @@
 
 use super::show::shares_of_visits;
 use super::text::{color, move_text};
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use kosumi_engine::EngineSettings;
 use kosumi_go::board::{Color, Move};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -13,7 +13,11 @@ use kosumi_net::Rank;
 const LEVELS: [&str; 10] = ["20k", "18k", "15k", "12k", "9k", "6k", "3k", "1d", "3d", "6d"];
 
 /// Handles `level number`: sets the rank that the engine plays at. The moves of the game stay.
-pub(super) fn level(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn level(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let level = arguments.integer::<i64>().map_err(|_| Failure::new("level not an integer"))?;
     let named: Option<Rank> = usize::try_from(level.max(0))
         .ok()
@@ -32,13 +36,17 @@ pub(super) fn captures(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = color(arguments)?;
     Ok(commands.engine.game().board().prisoners(color.opponent()).to_string().into())
 }
 
 /// Responds with the number of columns, or with columns and rows if the board is not square.
-pub(super) fn query_boardsize(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn query_boardsize(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let size = commands.size();
     Ok(match size.columns() == size.rows() {
         true => size.columns().to_string(),
@@ -51,7 +59,7 @@ pub(super) fn top_moves_black(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     top_moves(commands, Color::Black, session)
 }
 
@@ -59,16 +67,16 @@ pub(super) fn top_moves_white(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     top_moves(commands, Color::White, session)
 }
 
 /// Searches for a player within the limits of a move without playing it. Responds with the best points, each with its
 /// share of the visits in per cent.
-fn top_moves(commands: &mut Commands, color: Color, session: &Session<'_>) -> Answer {
+fn top_moves(commands: &mut Commands, color: Color, session: &Session<'_>) -> CommandResult {
     let watch = session.watch();
     let limits = commands.engine.limits_without_clock();
-    commands.with_drawn_search(&|| watch.interrupted(), |engine, request| {
+    commands.search_with_graphics(&|| watch.interrupted(), |engine, request| {
         let report = engine.analyze(color, &limits, request);
         let shares = shares_of_visits(report).filter(|(mv, _)| *mv != Move::Pass);
         Ok(Response::list(shares.map(|(mv, share)| format!("{} {share:.2}", move_text(mv)))))

@@ -1,7 +1,7 @@
 //! GoGui's commands: positions and sequences of moves in one command, and the list of analysis commands.
 
 use super::text::vertex_move;
-use super::{Answer, Commands, parameters};
+use super::{CommandResult, Commands, parameters};
 use kosumi_go::board::{Board, Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -17,9 +17,9 @@ const ANALYZE_COMMANDS: &[&str] = &[
     "sboard/Root Win Rates/kosumi-root_winrates",
     "pspairs/Best Moves/kosumi-best_moves",
     "var/Principal Variation/kosumi-variation",
-    "var/Variation Behind Move/kosumi-variation %p",
+    "var/Variation After Move/kosumi-variation %p",
     "hstring/Search Statistics/kosumi-statistics",
-    "none/Forget Search/clear_cache",
+    "none/Clear Search/clear_cache",
     "pspairs/Priors/kosumi-priors",
     "dboard/Ownership/kosumi-ownership",
     "dboard/Ownership By Network/kosumi-network_ownership",
@@ -39,25 +39,29 @@ const ANALYZE_COMMANDS: &[&str] = &[
     "param/Rules/kosumi-param_rules",
 ];
 
-pub(super) fn analyze_commands(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn analyze_commands(
+    _: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let fixed = ANALYZE_COMMANDS.iter().copied().map(Cow::Borrowed);
     Ok(Response::lines(fixed.chain(parameters::dialogs().map(Cow::Owned))))
 }
 
 /// Does nothing. The existence of this command tells GoGui that the engine understands `# interrupt`.
-pub(super) fn interrupt(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn interrupt(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::empty())
 }
 
 /// Responds with the title of GoGui's window.
-pub(super) fn title(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn title(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let evaluator = commands.engine.search().evaluator();
     let means = evaluator.network().map_or("playouts", |network| network.network().name());
     Ok(format!("Kosumi {}, {means}", env!("CARGO_PKG_VERSION")).into())
 }
 
 /// Accepts GoGui's version.
-pub(super) fn version(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn version(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::empty())
 }
 
@@ -78,7 +82,7 @@ pub(super) fn play_sequence(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let illegal = |index: usize| Failure::new(format!("illegal move: number {}", index + 1));
     let mut moves = Vec::new();
     for (index, (color, mv)) in colored_vertices(commands, arguments)?.into_iter().enumerate() {
@@ -89,7 +93,11 @@ pub(super) fn play_sequence(
 }
 
 /// Sets up the stones of the initial position. The board must be empty.
-pub(super) fn setup(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn setup(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let stones = stones(commands, arguments)?;
     let game = commands.engine.game();
     if game.board().stone_count() > 0 || !game.records().is_empty() {
@@ -104,7 +112,7 @@ pub(super) fn set_position(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let stones = stones(commands, arguments)?;
     start_at(commands, &stones, Color::Black)
 }
@@ -114,10 +122,10 @@ pub(super) fn setup_player(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = super::text::color(arguments)?;
     if !commands.engine.game().records().is_empty() {
-        return Err(Failure::new("there are moves on the board"));
+        return Err(Failure::new("moves have been played"));
     }
     commands.engine.set_to_move(color);
     Ok(Response::empty())
@@ -132,14 +140,14 @@ fn stones(commands: &Commands, arguments: &mut Arguments<'_>) -> Result<Vec<(Poi
         let point = vertex_move(commands.size(), vertex).and_then(Move::point);
         let point = point.ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))?;
         if stones.iter().any(|&(other, _)| other == point) {
-            return Err(Failure::new(format!("{point} is named twice")));
+            return Err(Failure::new(format!("{point} occurs twice")));
         }
         stones.push((point, color));
     }
     Ok(stones)
 }
 
-fn start_at(commands: &mut Commands, stones: &[(Point, Color)], to_move: Color) -> Answer {
+fn start_at(commands: &mut Commands, stones: &[(Point, Color)], to_move: Color) -> CommandResult {
     let game = commands.engine.game();
     let board = Board::from_stones(game.size(), stones.iter().copied())
         .map_err(|error| Failure::new(error.to_string()))?;

@@ -4,7 +4,7 @@
 
 use super::play::decision_text;
 use super::text::color;
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use kosumi_engine::SearchRequest;
 use kosumi_go::board::{Cell, Color};
 use kosumi_go::rules::Scoring;
@@ -15,7 +15,11 @@ use kosumi_gtp::{Arguments, Response, Session};
 const KEYWORDS: [&str; 1] = ["claim"];
 
 /// Responds with name, version and the settings that determine the strength, in lines for people.
-pub(super) fn describe_engine(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn describe_engine(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let settings = commands.engine.settings();
     let (name, version) = &commands.identity;
     let network = match commands.engine.search().evaluator().network() {
@@ -40,7 +44,7 @@ pub(super) fn genmove_ex(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     if arguments.peek().is_none() {
         return Ok(Response::lines(KEYWORDS));
     }
@@ -54,7 +58,7 @@ pub(super) fn genmove_ex(
         return Ok("claim".into());
     }
     let watch = session.watch();
-    commands.with_drawn_search(&|| watch.interrupted(), |engine, request: SearchRequest<'_>| {
+    commands.search_with_graphics(&|| watch.interrupted(), |engine, request: SearchRequest<'_>| {
         Ok(decision_text(engine.genmove(color, request)))
     })
 }
@@ -86,7 +90,7 @@ pub(super) fn explain_last_move(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     // Without a search the response is empty, which is no failure.
     let Some(report) = commands.engine.last_report() else { return Ok(Response::empty()) };
     let moves = super::analyze::variation_text(report.principal_variation());

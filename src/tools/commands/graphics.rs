@@ -108,7 +108,7 @@ impl LiveGraphics {
 }
 
 /// Returns the moves on the board that have visits, with their points.
-fn tried(report: &SearchReport) -> impl Iterator<Item = (Point, &MoveReport)> {
+fn visited_moves(report: &SearchReport) -> impl Iterator<Item = (Point, &MoveReport)> {
     let on_board = |entry: &'_ MoveReport| entry.mv.point();
     report
         .moves
@@ -126,7 +126,9 @@ fn line(verb: &str, words: &[String]) -> String {
 pub(super) fn visits(report: &SearchReport) -> String {
     line(
         "LABEL",
-        &tried(report).map(|(point, entry)| format!("{point} {}", short(entry.visits))).collect::<Vec<_>>(),
+        &visited_moves(report)
+            .map(|(point, entry)| format!("{point} {}", short(entry.visits)))
+            .collect::<Vec<_>>(),
     )
 }
 

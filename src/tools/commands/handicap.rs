@@ -1,7 +1,7 @@
 //! Commands for handicap stones. Handicap stones are not moves: `undo` does not remove them.
 
 use super::text::{points_text, vertex_move};
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use kosumi_go::board::{BoardSize, Move, Point};
 use kosumi_go::handicap::fixed_handicap as fixed_handicap_points;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -10,7 +10,7 @@ pub(super) fn fixed_handicap(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let stones = stones(commands, arguments)?;
     let points =
         fixed_handicap_points(commands.size(), stones).ok_or_else(Failure::invalid_number_of_stones)?;
@@ -21,7 +21,7 @@ pub(super) fn place_free_handicap(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let stones = stones(commands, arguments)?;
     let size = commands.size();
     if stones < 2 || stones >= size.area() {
@@ -34,7 +34,7 @@ pub(super) fn set_free_handicap(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let vertices = arguments.vertices()?;
     refuse_unless_empty(commands)?;
     let size = commands.size();
@@ -46,7 +46,11 @@ pub(super) fn set_free_handicap(
     Ok(Response::empty())
 }
 
-pub(super) fn get_handicap(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn get_handicap(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     Ok(commands.engine.game().handicap().to_string().into())
 }
 

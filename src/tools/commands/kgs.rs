@@ -2,7 +2,7 @@
 
 use super::analyze::variation_text;
 use super::play::decide;
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use crate::words::unsigned_zero;
 use kosumi_engine::Engine;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -12,7 +12,7 @@ pub(super) fn genmove_cleanup(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     decide(commands, arguments, session, Engine::genmove_cleanup)
 }
 
@@ -21,7 +21,7 @@ pub(super) fn game_over(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     // The server may resume the game, so nothing is cleared. A result is one argument.
     commands.engine.end_game(arguments.optional_word());
     Ok(Response::empty())
@@ -54,7 +54,11 @@ enum Topic {
 }
 
 /// Handles `kgs-chat game|private name message...`. Responds with one line of ASCII text.
-pub(super) fn chat(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn chat(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     match arguments.word()? {
         "game" | "private" => {}
         _ => return Err(Failure::syntax_error()),

@@ -10,6 +10,7 @@
 
 mod admin;
 mod analyze;
+mod chains;
 mod clock;
 mod gnugo;
 mod gogui;
@@ -28,7 +29,6 @@ mod setup;
 mod show;
 mod status;
 mod text;
-mod worms;
 
 pub use graphics::GraphicsKind;
 pub use parameters::Setting;
@@ -44,14 +44,14 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Result of a handler.
-type Answer = Result<Response, Failure>;
+type CommandResult = Result<Response, Failure>;
 
 /// Handler of a command.
-type Run = fn(&mut Commands, &mut Arguments<'_>, &mut Session<'_>) -> Answer;
+type Run = fn(&mut Commands, &mut Arguments<'_>, &mut Session<'_>) -> CommandResult;
 
 /// Row of the table: one command.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct CommandRow {
     /// Name of the command.
     pub name: &'static str,
     run: Run,
@@ -63,11 +63,11 @@ pub struct Row {
 
 /// All commands, by family.
 #[rustfmt::skip]
-pub const TABLE: &[Row] = &[
+pub const TABLE: &[CommandRow] = &[
     row("protocol_version", admin::protocol_version, "", "version of the protocol"),
     row("name", admin::name, "", "name of the engine"),
     row("version", admin::version, "", "version of the engine"),
-    row("known_command", admin::known_command, "name", "is there a command of this name?"),
+    row("known_command", admin::known_command, "name", "1 if a command has this name, otherwise 0"),
     row("list_commands", admin::list_commands, "", "names of all commands"),
     row("help", admin::help, "[name]", "all commands with their arguments, or one of them"),
     row("kosumi-help", admin::help, "[name]", "all commands with their arguments, or one of them"),
@@ -77,14 +77,14 @@ pub const TABLE: &[Row] = &[
     row("gomill-cpu_time", admin::cputime, "",
         "seconds of processor time used so far, under Gomill's name"),
 
-    row("boardsize", setup::boardsize, "columns [rows]", "an empty board of this size"),
-    row("rectangular_boardsize", setup::boardsize, "columns rows", "an empty board of this size"),
-    row("clear_board", setup::clear_board, "", "an empty board; size, komi and rules stay"),
+    row("boardsize", setup::boardsize, "columns [rows]", "sets the board size and clears the board"),
+    row("rectangular_boardsize", setup::boardsize, "columns rows", "sets the board size and clears the board"),
+    row("clear_board", setup::clear_board, "", "clears the board; size, komi and rules stay"),
     row("query_boardsize", gnugo::query_boardsize, "", "the size of the board"),
     row("komi", setup::komi, "points", "points for White"),
-    row("gogui-setup", gogui::setup, "[color vertex...]", "stones to begin with, on an empty board"),
-    row("gogui-setup_player", gogui::setup_player, "color", "who moves first in the position that was set up"),
-    row("set_position", gogui::set_position, "[color vertex...]", "a game that begins with these stones"),
+    row("gogui-setup", gogui::setup, "[color vertex...]", "sets up stones of the initial position, on an empty board"),
+    row("gogui-setup_player", gogui::setup_player, "color", "sets the side to move in the position that was set up"),
+    row("set_position", gogui::set_position, "[color vertex...]", "starts a game with these stones on the board"),
     row("get_komi", setup::get_komi, "", "points for White"),
     row("fixed_handicap", handicap::fixed_handicap, "stones", "handicap stones at their usual points"),
     row("place_free_handicap", handicap::place_free_handicap, "stones",
@@ -105,7 +105,7 @@ pub const TABLE: &[Row] = &[
     row("gg-undo", play::gg_undo, "[moves]", "takes several moves back, or one"),
     row("black", play::play_black, "vertex", "plays a move of Black, as in version 1 of the protocol"),
     row("white", play::play_white, "vertex", "plays a move of White, as in version 1 of the protocol"),
-    row("trymove", play::play, "color vertex", "plays a move, under GNU Go's name for one that will be taken back"),
+    row("trymove", play::play, "color vertex", "plays a move that will be taken back, under GNU Go's name"),
     row("popgo", play::undo, "", "takes a move back, under GNU Go's name"),
     row("level", gnugo::level, "number",
         "strength from 0 to 10: below 10 a rank from 20k up, at 10 the strength that the program was started with"),
@@ -114,13 +114,13 @@ pub const TABLE: &[Row] = &[
     row("decrease_depths", play::change_depths, "",
         "accepted and without effect: reading is limited by nodes, not by depth"),
     row("lz-analyze", analyze::lz_analyze, "[color] [interval] [key value...]",
-        "analyses the position and reports at intervals until the next line comes, in Leela Zero's format"),
+        "analyses the position and reports at intervals until the next input line, in Leela Zero's format"),
     row("kata-analyze", analyze::kata_analyze, "[color] [interval] [key value...]",
         "like lz-analyze, in KataGo's format"),
     row("lz-genmove_analyze", analyze::lz_genmove_analyze, "[color] [interval] [key value...]",
-        "like genmove, with reports on the way in Leela Zero's format"),
+        "like genmove, with reports during the search in Leela Zero's format"),
     row("kata-genmove_analyze", analyze::kata_genmove_analyze, "[color] [interval] [key value...]",
-        "like genmove, with reports on the way in KataGo's format"),
+        "like genmove, with reports during the search in KataGo's format"),
     row("kata-search_analyze", analyze::kata_search_analyze, "[color] [interval] [key value...]",
         "like kata-genmove_analyze, but does not play the move"),
     row("kata-search_analyze_cancellable", analyze::kata_search_analyze_cancellable,
@@ -128,14 +128,14 @@ pub const TABLE: &[Row] = &[
         "like kata-search_analyze, but the next line cancels it; the move is then cancelled"),
     row("kata-search", play::kata_search, "color", "like genmove, but does not play the move"),
     row("kata-search_cancellable", play::kata_search_cancellable, "color",
-        "like kata-search, but the next line cancels it; the answer is then cancelled"),
+        "like kata-search, but the next line cancels it; the response is then cancelled"),
     row("cgos-genmove_analyze", analyze::cgos_genmove_analyze, "color",
         "like genmove, with a line of JSON for the spectators at CGOS"),
     row("kata-get-models", network::models, "", "the networks that are loaded, as JSON"),
     row("kata-raw-nn", network::raw, "[color] symmetry|all [optimism]",
-        "the network's answer about the position, without a search"),
+        "the network's evaluation of the position, without a search"),
     row("kata-raw-human-nn", network::raw_human, "[color] symmetry|all",
-        "the same of the network of human play"),
+        "the evaluation by the network of human play"),
     row("stop", analyze::stop, "",
         "ends an analysis, as any other line does"),
     row("set_random_seed", play::set_random_seed, "number",
@@ -143,23 +143,23 @@ pub const TABLE: &[Row] = &[
     row("get_random_seed", play::get_random_seed, "",
         "the seed of all random numbers"),
     row("clear_cache", play::clear_cache, "",
-        "forgets everything that searches have learned"),
+        "discards everything that searches have learned"),
     row("kgs-genmove_cleanup", kgs::genmove_cleanup, "color",
         "like genmove, but does not pass before the opponent's dead stones are captured"),
     row("kgs-chat", kgs::chat, "game|private name text...",
         "answers a chat message"),
     row("kgs-game_over", kgs::game_over, "",
-        "says that the game is over; the position stays"),
+        "ends the game; the position stays"),
     row("cgos-gameover", kgs::game_over, "[result]",
-        "says that the game is over, with its result; the position stays"),
+        "ends the game with a result; the position stays"),
 
-    row("time_settings", clock::time_settings, "main byo-yomi stones", "how the game is timed, in seconds"),
+    row("time_settings", clock::time_settings, "main byo-yomi stones", "sets the time control, in seconds"),
     row("kgs-time_settings", clock::named_time_settings, "kind [numbers...]",
-        "how the game is timed: none, absolute, byoyomi or canadian, then numbers of seconds and periods or stones"),
+        "sets the time control: none, absolute, byoyomi or canadian, followed by seconds and numbers of periods or stones"),
     row("kata-time_settings", clock::named_time_settings, "kind [numbers...]",
         "like kgs-time_settings, and also fischer and fischer-capped"),
-    row("kata-list_time_settings", clock::list_time_settings, "", "kinds that kata-time_settings knows"),
-    row("time_left", clock::time_left, "color seconds [stones]", "what a player's clock shows"),
+    row("kata-list_time_settings", clock::list_time_settings, "", "kinds of time control that kata-time_settings supports"),
+    row("time_left", clock::time_left, "color seconds [stones]", "sets the time left on a player's clock"),
 
     row("kata-set-rules", rules::set_rules, "name|json", "sets the rules; komi and position stay"),
     row("kata-set-rule", rules::set_rule, "key value", "changes one of the rules"),
@@ -187,28 +187,28 @@ pub const TABLE: &[Row] = &[
     row("owl_defend", reading::owl_defend, "vertex", "can the group be saved? As defend"),
     row("owl_does_attack", reading::owl_does_attack, "vertex stone", "does this move kill the group? A code"),
     row("owl_does_defend", reading::owl_does_defend, "vertex stone", "does this move save the group? A code"),
-    row("connect", reading::connect, "vertex vertex", "can the two chains be joined? As defend"),
+    row("connect", reading::connect, "vertex vertex", "can the two chains be connected? As defend"),
     row("disconnect", reading::disconnect, "vertex vertex", "can the two chains be kept apart? As attack"),
     row("analyze_semeai", reading::analyze_semeai, "vertex vertex",
         "a race, the first group's owner to move: is it saved, is the other one captured, and a move"),
     row("dragon_status", reading::dragon_status, "vertex",
         "alive, dead, unknown, or critical with the moves that attack and defend"),
     row("same_dragon", reading::same_dragon, "vertex vertex",
-        "1 if the two stones are joined whatever the opponent does, otherwise 0"),
-    row("countlib", worms::countlib, "vertex", "number of liberties of the chain"),
-    row("findlib", worms::findlib, "vertex", "liberties of the chain"),
-    row("worm_stones", worms::worm_stones, "[vertex|color]", "stones of a chain, of a player's chains or of all"),
-    row("worm_data", worms::worm_data, "[vertex|color]",
+        "1 if the two stones are connected whatever the opponent does, otherwise 0"),
+    row("countlib", chains::countlib, "vertex", "number of liberties of the chain"),
+    row("findlib", chains::findlib, "vertex", "liberties of the chain"),
+    row("worm_stones", chains::worm_stones, "[vertex|color]", "stones of a chain, of a player's chains or of all"),
+    row("worm_data", chains::worm_data, "[vertex|color]",
         "a table for each chain: size, liberties, attack and defence as of attack and defend"),
-    row("dragon_stones", worms::dragon_stones, "[vertex|color]",
+    row("dragon_stones", chains::dragon_stones, "[vertex|color]",
         "stones of the group that owl_attack reads, of a player's groups or of all"),
-    row("dragon_data", worms::dragon_data, "vertex",
+    row("dragon_data", chains::dragon_data, "vertex",
         "a table about the group: status, attack and defence as of owl_attack and owl_defend, chains"),
-    row("eval_eye", worms::eval_eye, "vertex",
-        "least and largest number of eyes of an eye space, and where that is decided; -1 if it is none"),
-    row("attack_either", worms::attack_either, "vertex vertex", "can one of the two chains be captured? A code"),
-    row("defend_both", worms::defend_both, "vertex vertex", "can both chains be saved? 1 or 0"),
-    row("combination_attack", worms::combination_attack, "color",
+    row("eval_eye", chains::eval_eye, "vertex",
+        "minimum and maximum number of eyes of an eye space, and the deciding moves; -1 outside of eye spaces"),
+    row("attack_either", chains::attack_either, "vertex vertex", "can one of the two chains be captured? A code"),
+    row("defend_both", chains::defend_both, "vertex vertex", "can both chains be saved? 1 or 0"),
+    row("combination_attack", chains::combination_attack, "color",
         "a move that captures one of several chains, none of which can be captured by itself, or PASS"),
     row("estimate_score", show::estimate_score, "",
         "the expected score, with an upper and a lower bound from White's side"),
@@ -228,13 +228,13 @@ pub const TABLE: &[Row] = &[
         "expected owner of every point by the network alone, without a search"),
     row("kosumi-territory", show::territory, "", "picture: territory, dead stones and seki"),
     row("kosumi-life_and_death", show::life_and_death, "",
-        "board of colors: green stones are alive for certain, red dead, yellow in seki; gray is certain territory"),
+        "board of colors: green stones are certainly alive, red ones dead, yellow ones in seki; gray points are certain territory"),
     row("kosumi-priors", show::priors, "",
         "points with the prior probability of a move there, before any search, in thousandths"),
     row("heatmap", show::heatmap, "",
         "prior probability of every point as a board, and of passing, in thousandths"),
     row("kosumi-search", show::search, "[color]",
-        "searches as long as for a move, plays nothing, and answers with a picture"),
+        "searches within the limits of a move without playing it, and responds with a picture"),
     row("kosumi-root", show::root, "",
         "picture: win rates of moves in the latest search"),
     row("kosumi-root_visits", show::root_visits, "",
@@ -246,7 +246,7 @@ pub const TABLE: &[Row] = &[
     row("top_moves", show::top_moves, "",
         "the best moves of the latest search, with their share of the visits"),
     row("top_moves_black", gnugo::top_moves_black, "",
-        "searches for Black, plays nothing, and answers with the best moves and their share of the visits"),
+        "searches for Black without playing a move, and responds with the best moves and their share of the visits"),
     row("top_moves_white", gnugo::top_moves_white, "", "like top_moves_black, for White"),
     row("kosumi-variation", show::variation, "[vertex]",
         "the principal variation of the latest search, or the one that begins with this move"),
@@ -254,7 +254,7 @@ pub const TABLE: &[Row] = &[
         "statistics of the latest search"),
     row("gomill-describe_engine", gomill::describe_engine, "", "name, version and settings, for people"),
     row("gomill-genmove_ex", gomill::genmove_ex, "[color [keyword...]]",
-        "like genmove; claim may answer that the game is won for certain. Without a colour: the keywords"),
+        "like genmove; with claim, the response may be a claim of a certain win. Without a colour: the keywords"),
     row("gomill-explain_last_move", gomill::explain_last_move, "",
         "summary of the latest search in one line"),
     row("kosumi-keys", show::keys, "", "hash keys of the position"),
@@ -262,12 +262,12 @@ pub const TABLE: &[Row] = &[
         "points that superko alone forbids"),
     row("kosumi-liberties", show::liberties, "", "board: number of liberties of every stone"),
 
-    row("gogui-analyze_commands", gogui::analyze_commands, "", "what GoGui can show: type/label/command"),
+    row("gogui-analyze_commands", gogui::analyze_commands, "", "GoGui's analysis commands: type/label/command"),
     row("gogui-interrupt", gogui::interrupt, "",
-        "nothing; its presence says that the line \"# interrupt\" ends a search"),
-    row("gogui-title", gogui::title, "", "text for the title of a window"),
+        "does nothing; its presence announces that the line \"# interrupt\" ends a search"),
+    row("gogui-title", gogui::title, "", "title of GoGui's window"),
     row("gogui-version", gogui::version, "[version]",
-        "takes note of GoGui's version; nothing changes"),
+        "accepts GoGui's version, without effect"),
     row("kosumi-param", parameters::gogui, "[key value]", "shows all settings, or changes one"),
     row("kosumi-param_limits", parameters::dialog::<0>, "[key value]",
         "shows settings about time and limits, or changes one"),
@@ -276,9 +276,9 @@ pub const TABLE: &[Row] = &[
     row("kosumi-param_human", parameters::dialog::<2>, "[key value]",
         "shows settings about a network of human play, or changes one"),
     row("kosumi-param_root", parameters::dialog::<3>, "[key value]",
-        "shows settings about the first move of a search, or changes one"),
+        "shows settings about the root of a search, or changes one"),
     row("kosumi-param_exploration", parameters::dialog::<4>, "[key value]",
-        "shows settings about the moves that a search follows, or changes one"),
+        "shows settings about the selection of moves in a search, or changes one"),
     row("kosumi-param_values", parameters::dialog::<5>, "[key value]",
         "shows settings about the values of positions, or changes one"),
     row("kosumi-param_network", parameters::dialog::<6>, "[key value]",
@@ -295,8 +295,8 @@ pub const TABLE: &[Row] = &[
     row("kata-set-params", parameters::set_all, "json", "changes several settings, or none"),
 ];
 
-const fn row(name: &'static str, run: Run, arguments: &'static str, about: &'static str) -> Row {
-    Row { name, run, arguments, about }
+const fn row(name: &'static str, run: Run, arguments: &'static str, about: &'static str) -> CommandRow {
+    CommandRow { name, run, arguments, about }
 }
 
 /// Handler of GTP commands for one engine.
@@ -347,7 +347,7 @@ impl Commands {
     /// Returns these commands with another name and version. Some programs show all of an engine's output only if they
     /// know its name.
     #[must_use]
-    pub fn called(self, name: &'static str, version: impl Into<Cow<'static, str>>) -> Commands {
+    pub fn with_identity(self, name: &'static str, version: impl Into<Cow<'static, str>>) -> Commands {
         Commands { identity: (name, version.into()), ..self }
     }
 
@@ -381,7 +381,7 @@ impl Commands {
 }
 
 impl Handler for Commands {
-    fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Answer {
+    fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> CommandResult {
         let row = find(&command.name).ok_or_else(Failure::unknown_command)?;
         (row.run)(self, &mut command.arguments(), session)
     }
@@ -391,7 +391,7 @@ impl Handler for Commands {
     }
 }
 
-fn find(name: &str) -> Option<&'static Row> {
+fn find(name: &str) -> Option<&'static CommandRow> {
     TABLE.iter().find(|row| row.name == name)
 }
 

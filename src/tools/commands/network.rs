@@ -1,7 +1,7 @@
 //! Raw network output in KataGo's format: from White's perspective, rows from the top.
 
 use super::text::{own_color, rows_text};
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use crate::words::unsigned_zero;
 use kosumi_go::board::{Color, Move, Symmetry};
 use kosumi_gtp::{Arguments, Failure, Session};
@@ -13,7 +13,11 @@ use std::fmt::Write;
 /// Handles `kata-raw-nn [colour] symmetry|all [optimism]`: responds with the network's evaluation of the position with
 /// this side to move. `optimism` is the share of the optimistic policy; its default is the share at the root of a
 /// search.
-pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn raw(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let color = arguments.try_color().map_or(commands.engine.game().to_move(), own_color);
     let views = views(arguments)?;
     let usual = commands.engine.settings().network.root_policy_optimism;
@@ -36,7 +40,7 @@ pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mu
 
 /// Handles `kata-get-models`: responds with the loaded networks as a JSON array. Programs use it to find a network of
 /// human play.
-pub(super) fn models(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn models(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let threads = commands.engine.settings().threads;
     let own = commands.engine.search().evaluator().network();
     // A network of human play that is the main network is one network.
@@ -63,13 +67,13 @@ pub(super) fn raw_human(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = arguments.try_color().map_or(commands.engine.game().to_move(), own_color);
     let mut text = String::new();
     for (number, view) in views(arguments)? {
         let prediction = commands.engine.predict_human(color, view);
-        let prediction =
-            prediction.ok_or_else(|| Failure::new("no network of human play: --human-model names one"))?;
+        let prediction = prediction
+            .ok_or_else(|| Failure::new("no network of human play; load one with --human-model"))?;
         let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
         write_raw(commands, color, number, &prediction, &mut text);
     }

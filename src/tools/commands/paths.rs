@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of a command that takes a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct FileAndMore {
+pub(super) struct FileArguments {
     pub(super) path: PathBuf,
     /// Arguments after the file name.
     pub(super) more: Vec<String>,
@@ -26,9 +26,9 @@ impl Commands {
         &self,
         line: &str,
         is_argument: impl Fn(&str) -> bool,
-    ) -> Result<FileAndMore, Failure> {
+    ) -> Result<FileArguments, Failure> {
         if let Some((name, rest)) = quoted(line)? {
-            return Ok(FileAndMore { path: self.folder.join(name), more: words(rest) });
+            return Ok(FileArguments { path: self.folder.join(name), more: words(rest) });
         }
         let ends: Vec<usize> = word_ends(line).collect();
         let Some((&whole, shorter)) = ends.split_last() else { return Err(Failure::syntax_error()) };
@@ -41,7 +41,7 @@ impl Commands {
         // If no such file exists, the error message must contain the name that was intended.
         let meant = || last.filter(|(_, word)| is_argument(word)).map_or(whole, |(end, _)| end);
         let end = without_argument.or_else(longest).unwrap_or_else(meant);
-        Ok(FileAndMore { path: path(end), more: words(line.get(end..).unwrap_or_default()) })
+        Ok(FileArguments { path: path(end), more: words(line.get(end..).unwrap_or_default()) })
     }
 
     /// Parses the name of a file to write, and the arguments after it. A name without quotation marks extends to the
@@ -54,9 +54,9 @@ impl Commands {
         &self,
         line: &str,
         is_argument: impl Fn(&str) -> bool,
-    ) -> Result<FileAndMore, Failure> {
+    ) -> Result<FileArguments, Failure> {
         if let Some((name, rest)) = quoted(line)? {
-            return Ok(FileAndMore { path: self.folder.join(name), more: words(rest) });
+            return Ok(FileArguments { path: self.folder.join(name), more: words(rest) });
         }
         let line = line.trim_ascii();
         let (name, more) = match line.rsplit_once(' ') {
@@ -66,7 +66,7 @@ impl Commands {
         if name.is_empty() {
             return Err(Failure::syntax_error());
         }
-        Ok(FileAndMore { path: self.folder.join(Path::new(name)), more })
+        Ok(FileArguments { path: self.folder.join(Path::new(name)), more })
     }
 }
 
@@ -88,7 +88,7 @@ fn quoted(line: &str) -> Result<Option<(String, &str)>, Failure> {
             _ => name.push(character),
         }
     }
-    Err(Failure::new("a quotation mark is missing"))
+    Err(Failure::new("the closing quotation mark is missing"))
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -2,19 +2,23 @@
 
 use super::analyze::{CANCELLED, Cancellation, Purpose};
 use super::text::{color, move_text, vertex_move};
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use kosumi_engine::{Decision, Engine, EngineSettings, SearchRequest};
 use kosumi_go::board::{Color, Move};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use kosumi_search::{MoveRule, Restriction};
 
-pub(super) fn play(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn play(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let (color, mv) = commands.color_and_move(arguments)?;
     play_move(commands, color, mv)
 }
 
 /// Plays a move. `mv` is `None` if the vertex is not on the board.
-fn play_move(commands: &mut Commands, color: Color, mv: Option<Move>) -> Answer {
+fn play_move(commands: &mut Commands, color: Color, mv: Option<Move>) -> CommandResult {
     let mv = mv.ok_or_else(Failure::illegal_move)?;
     commands.engine.play(color, mv).map_err(|_| Failure::illegal_move())?;
     Ok(Response::empty())
@@ -25,7 +29,7 @@ pub(super) fn play_black(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     play_as(commands, Color::Black, arguments)
 }
 
@@ -34,18 +38,18 @@ pub(super) fn play_white(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     play_as(commands, Color::White, arguments)
 }
 
-fn play_as(commands: &mut Commands, color: Color, arguments: &mut Arguments<'_>) -> Answer {
+fn play_as(commands: &mut Commands, color: Color, arguments: &mut Arguments<'_>) -> CommandResult {
     let mv = vertex_move(commands.size(), arguments.vertex()?);
     play_move(commands, color, mv)
 }
 
 /// Accepts GNU Go's commands that set reading depths. They have no effect, because reading is limited by nodes, not by
 /// depth.
-pub(super) fn change_depths(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn change_depths(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::empty())
 }
 
@@ -53,7 +57,7 @@ pub(super) fn genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     decide(commands, arguments, session, Engine::genmove)
 }
 
@@ -62,7 +66,7 @@ pub(super) fn kata_search(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     decide(commands, arguments, session, Engine::choose)
 }
 
@@ -71,14 +75,14 @@ pub(super) fn kata_search_cancellable(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = color(arguments)?;
     let cancellation = Cancellation::new(session, Purpose::TellUnlessCancelled);
     if cancellation.stops() {
         return Ok(CANCELLED.into());
     }
-    let decision =
-        commands.with_drawn_search(&|| cancellation.stops(), |engine, request| engine.choose(color, request));
+    let decision = commands
+        .search_with_graphics(&|| cancellation.stops(), |engine, request| engine.choose(color, request));
     Ok(if cancellation.is_cancelled() { CANCELLED.into() } else { decision_text(decision) })
 }
 
@@ -88,11 +92,11 @@ pub(super) fn decide(
     arguments: &mut Arguments<'_>,
     session: &Session<'_>,
     choose: fn(&mut Engine, Color, SearchRequest<'_>) -> Decision,
-) -> Answer {
+) -> CommandResult {
     let color = color(arguments)?;
     let watch = session.watch();
-    let decision =
-        commands.with_drawn_search(&|| watch.interrupted(), |engine, request| choose(engine, color, request));
+    let decision = commands
+        .search_with_graphics(&|| watch.interrupted(), |engine, request| choose(engine, color, request));
     Ok(decision_text(decision))
 }
 
@@ -108,7 +112,7 @@ pub(super) fn reg_genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = color(arguments)?;
     regression_move(commands, color, Restriction::NONE, session)
 }
@@ -118,7 +122,7 @@ pub(super) fn gg_genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = color(arguments)?;
     let seed = arguments.optional_integer::<i128>()?;
     let usual = *commands.engine.settings();
@@ -135,7 +139,7 @@ pub(super) fn restricted_genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = color(arguments)?;
     let size = commands.size();
     let vertices = arguments.vertices()?;
@@ -153,24 +157,28 @@ fn regression_move(
     color: Color,
     restriction: Restriction,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let watch = session.watch();
-    let mv = commands.with_drawn_search(&|| watch.interrupted(), |engine, request| {
+    let mv = commands.search_with_graphics(&|| watch.interrupted(), |engine, request| {
         engine.regression_move(color, SearchRequest { restriction, ..request })
     });
     Ok(move_text(mv).into())
 }
 
-pub(super) fn undo(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn undo(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     take_back(commands, 1)
 }
 
-pub(super) fn gg_undo(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn gg_undo(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let moves = arguments.optional_integer::<usize>()?.unwrap_or(1);
     take_back(commands, moves)
 }
 
-fn take_back(commands: &mut Commands, moves: usize) -> Answer {
+fn take_back(commands: &mut Commands, moves: usize) -> CommandResult {
     if commands.engine.game().records().len() < moves {
         return Err(Failure::cannot_undo());
     }
@@ -184,18 +192,26 @@ pub(super) fn set_random_seed(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     // Any integer is accepted. Negative ones are reinterpreted as unsigned.
     let seed = arguments.integer::<i128>()?;
     commands.engine.set_seed(seed as u64);
     Ok(Response::empty())
 }
 
-pub(super) fn get_random_seed(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn get_random_seed(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     Ok(commands.engine.seed().to_string().into())
 }
 
-pub(super) fn clear_cache(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn clear_cache(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     commands.engine.forget();
     Ok(Response::empty())
 }

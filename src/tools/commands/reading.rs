@@ -7,8 +7,8 @@
 //! big enough threat in a ko.
 
 use super::text::move_text;
-use super::{Answer, Commands};
-use kosumi_engine::{Judgement, SurvivalQuestion};
+use super::{CommandResult, Commands};
+use kosumi_engine::{SurvivalEstimate, SurvivalQuestion};
 use kosumi_go::board::{Board, Color, Move, Point};
 use kosumi_gtp::{Arguments, Failure, Session};
 use kosumi_solve::{Aim, Question, QuestionError, Reading, Region, Status, Success};
@@ -27,7 +27,7 @@ pub(super) fn group_region(board: &Board, point: Point) -> Result<Region, Failur
 }
 
 /// Returns the code of a result where the side that wants to prove the query moved first.
-pub(super) fn own_code(success: Success) -> Option<u8> {
+pub(super) fn attacker_code(success: Success) -> Option<u8> {
     match success {
         Success::Yes => Some(1),
         Success::KoFirst(_) => Some(2),
@@ -38,7 +38,7 @@ pub(super) fn own_code(success: Success) -> Option<u8> {
 }
 
 /// Returns the code of a result where the side that wants to refute the query moved first.
-pub(super) fn other_code(success: Success) -> Option<u8> {
+pub(super) fn defender_code(success: Success) -> Option<u8> {
     match success {
         Success::No => Some(1),
         Success::KoSecond(_) => Some(2),
@@ -53,7 +53,7 @@ pub(super) fn undecided() -> Failure {
 }
 
 /// Responds with a code, and with a move if there is one.
-pub(super) fn answer(code: Option<u8>, best: Option<Move>) -> Answer {
+pub(super) fn answer(code: Option<u8>, best: Option<Move>) -> CommandResult {
     let code = code.ok_or_else(undecided)?;
     let text = match best {
         Some(mv) if code > 0 => format!("{code} {}", move_text(mv)),
@@ -72,7 +72,7 @@ pub(super) enum Scope {
 
 /// Query whether the group of a region, including its stone at `point`, is captured if `first` moves first.
 #[derive(Clone, Copy)]
-struct GroupQuestion<'a> {
+struct GroupQuery<'a> {
     board: &'a Board,
     region: &'a Region,
     point: Point,
@@ -113,31 +113,31 @@ impl Commands {
                     return Ok(reading);
                 }
                 let region = group_region(board, point)?;
-                Ok(self.settled(reading, GroupQuestion { board, region: &region, point, first }))
+                Ok(self.with_network_estimate(reading, GroupQuery { board, region: &region, point, first }))
             }
             Scope::Group => {
                 let region = group_region(board, point)?;
-                self.group_capture(GroupQuestion { board, region: &region, point, first })
+                self.group_capture(GroupQuery { board, region: &region, point, first })
             }
         }
     }
 
-    fn group_capture(&self, question: GroupQuestion<'_>) -> Result<Reading, Failure> {
-        let GroupQuestion { board, region, first, .. } = question;
+    fn group_capture(&self, question: GroupQuery<'_>) -> Result<Reading, Failure> {
+        let GroupQuery { board, region, first, .. } = question;
         let reading = self.read(board, region, Aim::Capture, first)?;
-        Ok(self.settled(reading, question))
+        Ok(self.with_network_estimate(reading, question))
     }
 
     /// Returns the reading if it is proven or the network cannot judge; otherwise the network's judgement of the
     /// stone's chain.
-    fn settled(&self, reading: Reading, question: GroupQuestion<'_>) -> Reading {
-        self.judged(&reading, question).unwrap_or(reading)
+    fn with_network_estimate(&self, reading: Reading, question: GroupQuery<'_>) -> Reading {
+        self.network_estimate(&reading, question).unwrap_or(reading)
     }
 
     /// Returns the network's judgement of the stone's chain. Returns `None` if the reading is proven, or if the network
     /// is missing or disabled by the settings.
-    fn judged(&self, reading: &Reading, question: GroupQuestion<'_>) -> Option<Reading> {
-        let GroupQuestion { board, region, point, first } = question;
+    fn network_estimate(&self, reading: &Reading, question: GroupQuery<'_>) -> Option<Reading> {
+        let GroupQuery { board, region, point, first } = question;
         let is_proven = match reading.success {
             Success::Unknown => false,
             // A chain that escapes from an open region may be captured outside.
@@ -149,17 +149,17 @@ impl Commands {
             return None;
         }
         let question = SurvivalQuestion { board, point, playable: &region.playable, first };
-        let Judgement { captured, best, .. } = self.engine.judge_survival(question, visits)?;
+        let SurvivalEstimate { captured, best, .. } = self.engine.estimate_survival(question, visits)?;
         Some(Reading { success: captured, best: Some(best), ..*reading })
     }
 
-    fn attack_on(&self, arguments: &mut Arguments<'_>, scope: Scope) -> Answer {
+    fn attack_on(&self, arguments: &mut Arguments<'_>, scope: Scope) -> CommandResult {
         let (point, color) = self.stone(arguments)?;
         let reading = self.capture(self.board(), point, scope, color.opponent())?;
-        answer(own_code(reading.success), reading.best)
+        answer(attacker_code(reading.success), reading.best)
     }
 
-    fn defence_of(&self, arguments: &mut Arguments<'_>, scope: Scope) -> Answer {
+    fn defence_of(&self, arguments: &mut Arguments<'_>, scope: Scope) -> CommandResult {
         let (point, color) = self.stone(arguments)?;
         // A stone that cannot be attacked needs no move.
         let attack = self.capture(self.board(), point, scope, color.opponent())?;
@@ -167,11 +167,11 @@ impl Commands {
             return answer(Some(1), Some(Move::Pass));
         }
         let reading = self.capture(self.board(), point, scope, color)?;
-        answer(other_code(reading.success), reading.best)
+        answer(defender_code(reading.success), reading.best)
     }
 
     /// Responds whether the move of the first argument attacks or defends the stone of the second one.
-    fn does(&self, arguments: &mut Arguments<'_>, scope: Scope, attacks: bool) -> Answer {
+    fn does(&self, arguments: &mut Arguments<'_>, scope: Scope, attacks: bool) -> CommandResult {
         let mv = self.point(arguments)?;
         let (point, color) = self.stone(arguments)?;
         let mover = if attacks { color.opponent() } else { color };
@@ -184,7 +184,7 @@ impl Commands {
             return Ok(u8::from(attacks).to_string().into());
         }
         let reading = self.capture(&board, point, scope, mover.opponent())?;
-        let code = if attacks { own_code(reading.success) } else { other_code(reading.success) };
+        let code = if attacks { attacker_code(reading.success) } else { defender_code(reading.success) };
         Ok(code.ok_or_else(undecided)?.to_string().into())
     }
 
@@ -207,11 +207,19 @@ impl Commands {
     }
 }
 
-pub(super) fn attack(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn attack(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     commands.attack_on(arguments, Scope::Chain)
 }
 
-pub(super) fn defend(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn defend(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     commands.defence_of(arguments, Scope::Chain)
 }
 
@@ -219,7 +227,7 @@ pub(super) fn owl_attack(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     commands.attack_on(arguments, Scope::Group)
 }
 
@@ -227,7 +235,7 @@ pub(super) fn owl_defend(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     commands.defence_of(arguments, Scope::Group)
 }
 
@@ -235,7 +243,7 @@ pub(super) fn does_attack(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     commands.does(arguments, Scope::Chain, true)
 }
 
@@ -243,7 +251,7 @@ pub(super) fn does_defend(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     commands.does(arguments, Scope::Chain, false)
 }
 
@@ -251,7 +259,7 @@ pub(super) fn owl_does_attack(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     commands.does(arguments, Scope::Group, true)
 }
 
@@ -259,11 +267,15 @@ pub(super) fn owl_does_defend(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     commands.does(arguments, Scope::Group, false)
 }
 
-pub(super) fn connect(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn connect(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let (a, b, color) = commands.pair(arguments)?;
     if commands.are_one_chain(a, b) {
         return answer(Some(1), Some(Move::Pass));
@@ -273,20 +285,20 @@ pub(super) fn connect(commands: &mut Commands, arguments: &mut Arguments<'_>, _:
         return answer(Some(1), Some(Move::Pass));
     }
     let reading = commands.joins(a, b, color)?;
-    answer(own_code(reading.success), reading.best)
+    answer(attacker_code(reading.success), reading.best)
 }
 
 pub(super) fn disconnect(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let (a, b, color) = commands.pair(arguments)?;
     if commands.are_one_chain(a, b) {
         return answer(Some(0), None);
     }
     let reading = commands.joins(a, b, color.opponent())?;
-    answer(other_code(reading.success), reading.best)
+    answer(defender_code(reading.success), reading.best)
 }
 
 /// Responds whether two stones are connected whatever the opponent does.
@@ -294,7 +306,7 @@ pub(super) fn same_dragon(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let (a, _) = commands.stone(arguments)?;
     let (b, _) = commands.stone(arguments)?;
     let board = commands.board();
@@ -303,7 +315,7 @@ pub(super) fn same_dragon(
         Some(color) if Some(color) == other => {
             commands.are_one_chain(a, b) || {
                 let success = commands.joins(a, b, color.opponent())?.success;
-                own_code(success).ok_or_else(undecided)? == 1
+                attacker_code(success).ok_or_else(undecided)? == 1
             }
         }
         _ => false,
@@ -316,7 +328,7 @@ pub(super) fn dragon_status(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let (point, color) = commands.stone(arguments)?;
     let board = commands.board();
     let region = group_region(board, point)?;
@@ -329,8 +341,8 @@ pub(super) fn dragon_status(
     if verdict.status == Status::Alive {
         return Ok("alive".into());
     }
-    let asked = |first| GroupQuestion { board, region: &region, point, first };
-    let attack = commands.judged(&verdict.attack, asked(color.opponent()));
+    let asked = |first| GroupQuery { board, region: &region, point, first };
+    let attack = commands.network_estimate(&verdict.attack, asked(color.opponent()));
     match attack.unwrap_or(verdict.attack).success {
         Success::No if attack.is_some() || region.is_closed => return Ok("alive".into()),
         // A group that escapes from an open region is not captured there, but may be captured outside.
@@ -338,7 +350,7 @@ pub(super) fn dragon_status(
         Success::Yes | Success::KoFirst(_) | Success::KoSecond(_) => {}
     }
     let attack = attack.unwrap_or(verdict.attack);
-    let defence = commands.settled(verdict.defence, asked(color));
+    let defence = commands.with_network_estimate(verdict.defence, asked(color));
     Ok(match defence.success {
         Success::Unknown => "unknown".into(),
         Success::Yes => "dead".into(),
@@ -355,7 +367,7 @@ pub(super) fn analyze_semeai(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let (a, color) = commands.stone(arguments)?;
     let (b, other) = commands.stone(arguments)?;
     if color == other {
@@ -368,7 +380,7 @@ pub(super) fn analyze_semeai(
     both.union_with(&theirs.playable);
     let capture = |group: &Region, point, first| {
         let region = Region { playable: both, ..*group };
-        commands.group_capture(GroupQuestion { board, region: &region, point, first })
+        commands.group_capture(GroupQuery { board, region: &region, point, first })
     };
     let captured = capture(&theirs, b, color)?;
     if captured.success == Success::Yes {
@@ -382,8 +394,8 @@ pub(super) fn analyze_semeai(
     if saved.success == Success::Yes {
         return Ok("0 0 PASS".into());
     }
-    let saved_code = other_code(saved.success).ok_or_else(undecided)?;
-    let captured_code = own_code(captured.success).ok_or_else(undecided)?;
+    let saved_code = defender_code(saved.success).ok_or_else(undecided)?;
+    let captured_code = attacker_code(captured.success).ok_or_else(undecided)?;
     let is_safe = saved_code == 1 && capture(&mine, a, other)?.success == Success::No;
     // A safe group may still fight a ko.
     let best = match (is_safe, captured_code) {

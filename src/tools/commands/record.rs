@@ -1,9 +1,9 @@
 //! Commands that read and write game records (SGF).
 
-use super::paths::FileAndMore;
+use super::paths::FileArguments;
 use super::text::{color_text, vertex_move};
-use super::{Answer, Commands};
-use kosumi_engine::Remarks;
+use super::{CommandResult, Commands};
+use kosumi_engine::CommentDetail;
 use kosumi_go::sgf::{Meta, Record, SgfError};
 use kosumi_gtp::{Arguments, Failure, Response, Session, Vertex};
 use std::fmt;
@@ -23,15 +23,19 @@ const PARTIAL: &str = "--partial";
 ///
 /// A record that cannot be followed up to the move is refused, and the game stays as it was. With `--partial`, as much
 /// of it is loaded as can be followed, and notes report the faults. Faults after the position are reported by notes.
-pub(super) fn loadsgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn loadsgf(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let line = arguments.tail();
     let line = line.trim_ascii();
     let without = line.strip_suffix(PARTIAL).filter(|rest| rest.ends_with(' ') || rest.ends_with('"'));
     let is_partial = without.is_some();
     let line = without.unwrap_or(line).trim_ascii_end();
-    let FileAndMore { path, more } = commands.file_to_read(line, |word| Until::read(word).is_ok())?;
+    let FileArguments { path, more } = commands.file_to_read(line, |word| ReplayEnd::read(word).is_ok())?;
     let is_partial = is_partial || more.iter().any(|word| word == PARTIAL);
-    let until = more.iter().find(|word| *word != PARTIAL).map(|word| Until::read(word)).transpose()?;
+    let until = more.iter().find(|word| *word != PARTIAL).map(|word| ReplayEnd::read(word)).transpose()?;
     let bytes = contents(&path).map_err(|error| cannot_load(&error))?;
     let located = |error: SgfError| cannot_load(&error.located(&bytes));
     let record = Record::parse(&bytes).map_err(located)?;
@@ -57,29 +61,29 @@ fn contents(path: &Path) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err("it is too large for a record".to_owned());
+        return Err("the file is too large for a game record".to_owned());
     }
     Ok(bytes)
 }
 
 /// Move before which the replay ends.
-enum Until {
+enum ReplayEnd {
     Number(usize),
     Vertex(Vertex),
 }
 
-impl Until {
-    fn read(word: &str) -> Result<Until, Failure> {
-        let number = || word.parse::<u32>().ok().map(|number| Until::Number(number as usize));
-        let vertex = || word.parse::<Vertex>().ok().map(Until::Vertex);
+impl ReplayEnd {
+    fn read(word: &str) -> Result<ReplayEnd, Failure> {
+        let number = || word.parse::<u32>().ok().map(|number| ReplayEnd::Number(number as usize));
+        let vertex = || word.parse::<Vertex>().ok().map(ReplayEnd::Vertex);
         number().or_else(vertex).ok_or_else(Failure::syntax_error)
     }
 
     /// Returns the number of the move in a record.
     fn number(&self, record: &Record) -> Result<usize, Failure> {
         match *self {
-            Until::Number(number) => Ok(number),
-            Until::Vertex(vertex) => {
+            ReplayEnd::Number(number) => Ok(number),
+            ReplayEnd::Vertex(vertex) => {
                 let wanted = vertex_move(record.size, vertex);
                 let mut moves = record.nodes.iter().flat_map(|node| &node.moves);
                 let found = moves
@@ -95,7 +99,7 @@ pub(super) fn printsgf(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     match arguments.peek() {
         None => Ok(text(commands, None)?.into()),
         Some("-") => {
@@ -107,13 +111,17 @@ pub(super) fn printsgf(
 }
 
 /// Handles `savesgf file [remarks]`: writes the game as SGF to a file.
-pub(super) fn savesgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn savesgf(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     save(commands, arguments)
 }
 
-fn save(commands: &Commands, arguments: &mut Arguments<'_>) -> Answer {
+fn save(commands: &Commands, arguments: &mut Arguments<'_>) -> CommandResult {
     let line = arguments.tail();
-    let FileAndMore { path, more } = commands.file_to_write(&line, |word| remarks(word).is_some())?;
+    let FileArguments { path, more } = commands.file_to_write(&line, |word| remarks(word).is_some())?;
     let text = text(commands, more.first().map(String::as_str))?;
     std::fs::write(path, text).map_err(|error| Failure::new(format!("cannot write: {error}")))?;
     Ok(Response::empty())
@@ -122,18 +130,18 @@ fn save(commands: &Commands, arguments: &mut Arguments<'_>) -> Answer {
 /// Returns the game as SGF, with the kind of remarks that `word` names.
 fn text(commands: &Commands, word: Option<&str>) -> Result<String, Failure> {
     let remarks = match word {
-        None => Remarks::default(),
+        None => CommentDetail::default(),
         Some(word) => remarks(word).ok_or_else(Failure::syntax_error)?,
     };
     let meta = Meta { date: (commands.today)(), ..Meta::default() };
     Ok(commands.engine.record(remarks, &meta).to_string())
 }
 
-fn remarks(word: &str) -> Option<Remarks> {
+fn remarks(word: &str) -> Option<CommentDetail> {
     match word {
-        "none" => Some(Remarks::None),
-        "brief" => Some(Remarks::Brief),
-        "variation" => Some(Remarks::Variation),
+        "none" => Some(CommentDetail::None),
+        "brief" => Some(CommentDetail::Brief),
+        "variation" => Some(CommentDetail::Variation),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Commands for rules: by name, as JSON, and one by one. Komi and position stay.
 
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use kosumi_go::rules::{HandicapBonus, KoRule, Rules, Scoring, Tax};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ pub(super) fn set_rules(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let text = arguments.rest();
     let rules = if text.is_empty() {
         return Err(Failure::syntax_error());
@@ -26,7 +26,7 @@ pub(super) fn set_rule(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let key = arguments.word()?;
     let value = arguments.word()?;
     let rules = with_rule(commands.engine.game().rules(), key, value)?;
@@ -34,7 +34,11 @@ pub(super) fn set_rule(
     Ok(Response::empty())
 }
 
-pub(super) fn get_rules(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn get_rules(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     Ok(to_json(commands.engine.game().rules()).to_string().into())
 }
 
@@ -42,7 +46,7 @@ pub(super) fn kgs_rules(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let name = arguments.word()?;
     // Unlike over-the-board play, KGS forbids every repetition under Chinese rules.
     let rules = named(if name.eq_ignore_ascii_case("chinese") { "chinese-kgs" } else { name })?;

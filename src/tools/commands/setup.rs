@@ -1,6 +1,6 @@
 //! Commands for the board and the komi.
 
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use kosumi_go::board::BoardSize;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
@@ -8,7 +8,7 @@ pub(super) fn boardsize(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let columns = arguments.integer::<i128>()?;
     let rows = arguments.optional_integer::<i128>()?.unwrap_or(columns);
     let side = |length: i128| usize::try_from(length).ok();
@@ -17,12 +17,20 @@ pub(super) fn boardsize(
     Ok(Response::empty())
 }
 
-pub(super) fn clear_board(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn clear_board(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     commands.engine.clear();
     Ok(Response::empty())
 }
 
-pub(super) fn komi(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn komi(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let komi = arguments.float()? as f32;
     if !komi.is_finite() {
         return Err(Failure::syntax_error());
@@ -31,6 +39,6 @@ pub(super) fn komi(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &m
     Ok(Response::empty())
 }
 
-pub(super) fn get_komi(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn get_komi(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(commands.engine.game().komi().to_string().into())
 }

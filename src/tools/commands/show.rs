@@ -3,9 +3,9 @@
 use super::analyze::variation_text;
 use super::graphics::{self, colored, marks};
 use super::text::{color, color_text, move_text, points_text, rows_text, vertex_move};
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use crate::words::unsigned_zero;
-use kosumi_engine::{Observer, SearchRequest};
+use kosumi_engine::{SearchObserver, SearchRequest};
 use kosumi_go::board::{Board, Cell, Color, Key, Move, Point, Symmetry};
 use kosumi_go::safety::{self, PassAlive};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -30,7 +30,11 @@ impl Commands {
 
 /// Responds with the expected owner of every point, 1 for Black to −1 for White, from the search of this position or
 /// the evaluator.
-pub(super) fn ownership(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn ownership(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let ownership = commands.engine.ownership();
     Ok(rows_text(commands.size(), |point| format!("{:.3}", unsigned_zero(ownership.mean(point), 3))).into())
 }
@@ -40,7 +44,7 @@ pub(super) fn network_ownership(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = commands.engine.game().to_move();
     let prediction = commands.engine.predict(color, Symmetry::ALL[0], 0.0);
     let prediction = prediction.ok_or_else(|| Failure::new("no network"))?;
@@ -51,7 +55,11 @@ pub(super) fn network_ownership(
 }
 
 /// Responds with a picture of the owners if the game ended now, the dead stones, stones in seki, and the score.
-pub(super) fn territory(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn territory(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let status = commands.engine.final_status();
     let (size, owner) = (commands.size(), &status.owner);
     let of = |color| size.points().filter(move |&point| owner[point] == Some(color));
@@ -67,7 +75,11 @@ pub(super) fn territory(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut 
 
 /// Responds with the fate of stones as colours: green stones cannot be captured whatever is played, red ones are dead,
 /// yellow ones in seki. Points that belong to one player whatever is played are gray.
-pub(super) fn life_and_death(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn life_and_death(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let status = commands.engine.final_status();
     let sure = unconditional(commands);
     let board = commands.engine.game().board();
@@ -90,7 +102,7 @@ fn unconditional(commands: &Commands) -> [PassAlive; 2] {
     Color::BOTH.map(|color| safety::unconditionally_held(game.board(), color, game.rules().suicide))
 }
 
-/// Returns the player who holds a point unconditionally, as a stone or as territory.
+/// Returns the side that holds a point unconditionally, as a stone or as territory.
 fn owner(sure: &[PassAlive; 2], point: Point) -> Option<Color> {
     let holds = |color: &Color| {
         let side = &sure[*color as usize];
@@ -104,7 +116,7 @@ pub(super) fn unconditional_status(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let point = commands.point(arguments)?;
     let stone = commands.engine.game().board().cell(point).color();
     let answer = match (owner(&unconditional(commands), point), stone) {
@@ -123,7 +135,7 @@ pub(super) fn final_status(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let point = commands.point(arguments)?;
     let status = commands.engine.final_status();
     let is_stone = commands.engine.game().board().cell(point) != Cell::Empty;
@@ -141,9 +153,13 @@ pub(super) fn final_status(
 /// Handles GNU Go's `estimate_score`: responds with the expected score of this position's search. Without a search, or
 /// after the end of the game, the score is that of [`final_status`]. The bounds are White's scores, two standard
 /// deviations to either side. They are equal where the score is certain.
-pub(super) fn estimate_score(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn estimate_score(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let is_over = commands.engine.game().is_over();
-    let searched = commands.engine.report_here().filter(|_| !is_over).map(|report| report.score);
+    let searched = commands.engine.report_of_position().filter(|_| !is_over).map(|report| report.score);
     let score = searched.unwrap_or_else(|| commands.engine.final_status().score);
     let deviation = commands.engine.score_deviation();
     let leader = if score > 0.0 { 'B' } else { 'W' };
@@ -153,7 +169,7 @@ pub(super) fn estimate_score(commands: &mut Commands, _: &mut Arguments<'_>, _: 
 }
 
 /// Responds with the prior probabilities of the moves, in thousandths. Omits moves below one thousandth.
-pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let priors = commands.engine.priors();
     let shares = shares_of_priors(priors.iter().map(|&(_, prior)| prior));
     let pairs = priors.iter().zip(shares).filter_map(|(&(mv, _), share)| {
@@ -164,7 +180,7 @@ pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Ses
 }
 
 /// Handles Leela Zero's `heatmap`: responds with the prior probabilities of all points and of passing.
-pub(super) fn heatmap(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn heatmap(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let priors = commands.engine.priors();
     let shares = shares_of_priors(priors.iter().map(|&(_, prior)| prior));
     let thousandths = |mv: Move| {
@@ -176,14 +192,22 @@ pub(super) fn heatmap(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Se
 }
 
 /// Responds with the best moves of the latest search and their order.
-pub(super) fn best_moves(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn best_moves(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let tried = commands.report()?.moves.iter().filter(|entry| entry.visits > 0);
     let points = tried.filter_map(|entry| entry.mv.point()).take(9);
     Ok(Response::list(points.enumerate().map(|(order, point)| format!("{point} {}", order + 1))))
 }
 
 /// Handles GNU Go's `top_moves`: responds with the best moves, each with its share of the visits in per cent.
-pub(super) fn top_moves(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn top_moves(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let shares = shares_of_visits(commands.report()?);
     Ok(Response::list(shares.map(|(mv, share)| format!("{} {share:.1}", move_text(mv)))))
 }
@@ -196,7 +220,7 @@ pub(super) fn shares_of_visits(report: &SearchReport) -> impl Iterator<Item = (M
 }
 
 /// A number for every move of the latest search.
-fn root_board(commands: &Commands, text: impl Fn(&MoveAnalysis) -> String) -> Answer {
+fn root_board(commands: &Commands, text: impl Fn(&MoveAnalysis) -> String) -> CommandResult {
     let analysis = commands.analysis()?;
     let cell = |point| match analysis.moves.iter().find(|entry| entry.mv == Move::Play(point)) {
         Some(entry) if entry.edge_visits > 0 => text(entry),
@@ -206,17 +230,25 @@ fn root_board(commands: &Commands, text: impl Fn(&MoveAnalysis) -> String) -> An
 }
 
 /// Responds with the visits of every move in the latest search.
-pub(super) fn root_visits(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn root_visits(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     root_board(commands, |entry| entry.edge_visits.to_string())
 }
 
 /// Responds with the win rate of every move in the latest search for the side to move, in per cent.
-pub(super) fn root_win_rates(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn root_win_rates(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     root_board(commands, |entry| format!("{:.1}", 100.0 * entry.expectation.win_rate))
 }
 
 /// Responds with a picture of the latest search.
-pub(super) fn root(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn root(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(picture(commands.report()?))
 }
 
@@ -229,14 +261,14 @@ pub(super) fn search(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = match arguments.peek() {
         Some(_) => color(arguments)?,
         None => commands.engine.game().to_move(),
     };
     let watch = session.watch();
     let limits = commands.engine.limits_without_clock();
-    commands.with_drawn_search(&|| watch.interrupted(), |engine, request| {
+    commands.search_with_graphics(&|| watch.interrupted(), |engine, request| {
         Ok(picture(engine.analyze(color, &limits, request)))
     })
 }
@@ -247,7 +279,7 @@ pub(super) fn variation(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let Some(vertex) = arguments.optional_vertex()? else {
         let report = commands.report()?;
         return Ok(Response::list(colored(report.to_move, report.principal_variation())));
@@ -265,7 +297,11 @@ pub(super) fn variation(
 }
 
 /// Responds with statistics of the latest search.
-pub(super) fn statistics(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn statistics(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let report = commands.report()?;
     let analysis = commands.analysis()?;
     let root = &analysis.root;
@@ -294,7 +330,7 @@ pub(super) fn statistics(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut
 
 /// Responds with the keys of the position: of its stones, of its canonical symmetric image, and of its node in the
 /// search graph.
-pub(super) fn keys(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn keys(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let game = commands.engine.game();
     let board: &Board = game.board();
     let hex = |key: Key| format!("{:032x}", key.0);
@@ -310,7 +346,7 @@ pub(super) fn superko_banned(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = match arguments.peek() {
         Some(_) => color(arguments)?,
         None => commands.engine.game().to_move(),
@@ -319,7 +355,11 @@ pub(super) fn superko_banned(
 }
 
 /// Responds with the number of liberties of each stone's chain.
-pub(super) fn liberties(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn liberties(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let board = commands.engine.game().board();
     let cell = |point| match board.cell(point) {
         Cell::Empty | Cell::Border => NOTHING.to_owned(),
@@ -330,7 +370,7 @@ pub(super) fn liberties(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut 
 
 impl Commands {
     /// Calls `search` with a request whose observer draws live graphics, if they are enabled.
-    pub(super) fn with_drawn_search<T>(
+    pub(super) fn search_with_graphics<T>(
         &mut self,
         interrupted: &(dyn Fn() -> bool + Sync),
         search: impl FnOnce(&mut kosumi_engine::Engine, SearchRequest<'_>) -> T,
@@ -341,7 +381,8 @@ impl Commands {
         }
         let mut on_report =
             |game: &kosumi_go::game::Game, report: &SearchReport| live_graphics.draw(game, report);
-        let observer = Some(Observer { every: graphics::LiveGraphics::EVERY, on_report: &mut on_report });
+        let observer =
+            Some(SearchObserver { every: graphics::LiveGraphics::EVERY, on_report: &mut on_report });
         let done = search(engine, SearchRequest { observer, ..SearchRequest::new(interrupted) });
         live_graphics.clear();
         done

@@ -1,7 +1,7 @@
 //! Queries about the position.
 
 use super::text::{color, color_text, move_text, points_text};
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use kosumi_engine::FinalStatus;
 use kosumi_go::board::{Board, BoardSize, Cell, Color, Point};
 use kosumi_go::game::{Game, MoveRecord};
@@ -14,7 +14,7 @@ pub(super) fn is_legal(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let (color, mv) = commands.color_and_move(arguments)?;
     let is_legal = mv.is_some_and(|mv| commands.engine.game().check(color, mv).is_ok());
     Ok(if is_legal { "1" } else { "0" }.into())
@@ -24,17 +24,25 @@ pub(super) fn all_legal(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = color(arguments)?;
     Ok(points_text(commands.engine.game().legal_points(color)).into())
 }
 
-pub(super) fn last_move(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn last_move(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let last = commands.engine.game().records().last();
     last.map(|record| record_text(record).into()).ok_or_else(|| Failure::new("no previous move known"))
 }
 
-pub(super) fn move_history(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn move_history(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     Ok(Response::lines(commands.engine.game().records().iter().rev().map(record_text)))
 }
 
@@ -46,19 +54,23 @@ pub(super) fn list_stones(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = color(arguments)?;
     let board = commands.engine.game().board();
     let stones = board.size().points().filter(|&point| board.cell(point) == Cell::from(color));
     Ok(points_text(stones).into())
 }
 
-pub(super) fn final_score(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn final_score(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let status = commands.engine.final_status();
     if status.open_points > 0 {
         (commands.note)(&format!(
-            "final_score: the game is not finished; {} points that are nobody's yet went to whom they are likely \
-             to belong to",
+            "final_score: the game is not finished; {} points of unfinished regions are counted for their likely \
+             owners",
             status.open_points
         ));
     }
@@ -66,14 +78,14 @@ pub(super) fn final_score(commands: &mut Commands, _: &mut Arguments<'_>, _: &mu
 }
 
 /// Test whether a point belongs to a class of `final_status_list`.
-type Belongs = fn(&FinalStatus, &Board, Point) -> bool;
+type PointTest = fn(&FinalStatus, &Board, Point) -> bool;
 
 pub(super) fn final_status_list(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
-    let (belongs, by_chain): (Belongs, bool) = match arguments.word()? {
+) -> CommandResult {
+    let (belongs, by_chain): (PointTest, bool) = match arguments.word()? {
         "alive" => (|status, _, point| !status.dead.contains(point) && !status.seki.contains(point), true),
         "dead" => (|status, _, point| status.dead.contains(point), true),
         "seki" => (|status, _, point| status.seki.contains(point), true),
@@ -104,7 +116,11 @@ fn is_dame(status: &FinalStatus, board: &Board, point: Point) -> bool {
     board.cell(point) == Cell::Empty && status.owner[point].is_none()
 }
 
-pub(super) fn showboard(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn showboard(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     Ok(diagram(commands.engine.game()).into())
 }
 

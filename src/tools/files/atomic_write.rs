@@ -108,6 +108,6 @@ mod tests {
         let mode = |name: &str| fs::metadata(scratch.path().join(name)).unwrap().permissions().mode();
         write_atomically(&scratch.path().join("at-once"), "text").unwrap();
         fs::write(scratch.path().join("plain"), "text").unwrap();
-        assert_eq!(mode("at-once"), mode("plain"), "not only the owner, as temporary files have it");
+        assert_eq!(mode("at-once"), mode("plain"), "not restricted to the owner, as for temporary files");
     }
 }

@@ -44,7 +44,7 @@ impl LineLog {
             .open(path)
             .with_context(about)?;
         if !lock(&file) {
-            bail!("{} is being written by another {what}", path.display());
+            bail!("another {what} is writing {}", path.display());
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(about)?;

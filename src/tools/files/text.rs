@@ -31,7 +31,7 @@ pub fn text(bytes: &[u8]) -> io::Result<String> {
         Some((encoding, length)) if encoding != UTF_8 => {
             let behind = bytes.get(length..).unwrap_or_default();
             let text = encoding.decode_without_bom_handling_and_without_replacement(behind);
-            text.map(|text| text.into_owned()).ok_or_else(|| error("it begins as UTF-16 and is not"))
+            text.map(|text| text.into_owned()).ok_or_else(|| error("invalid UTF-16"))
         }
         _ => {
             let text = String::from_utf8(without_bom(bytes).to_vec());
@@ -70,7 +70,7 @@ mod tests {
             assert_eq!(lossy_text(&bytes), "a = ü\r\n");
         }
         assert_eq!(text(b"\xef\xbb\xbf").unwrap(), "");
-        assert_eq!(text("a\u{feff}".as_bytes()).unwrap(), "a\u{feff}", "a mark in the text is none");
+        assert_eq!(text("a\u{feff}".as_bytes()).unwrap(), "a\u{feff}", "a mark within the text is kept");
         for bytes in [&b"\xff"[..], b"\xff\xfea", b"\xef\xbb\xbf\xff"] {
             assert_eq!(text(bytes).unwrap_err().kind(), io::ErrorKind::InvalidData);
         }

@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Result<TimeControl, String> {
         *control != TimeControl::None && !GameClock::new(*control, Duration::ZERO).available().is_zero()
     };
     control.filter(is_playable).ok_or_else(|| {
-        "not MAIN BYO STONES in seconds, nor absolute, byoyomi, canadian, fischer or fischer-capped with their times"
+        "expected MAIN BYO STONES in seconds, or one of absolute, byoyomi, canadian, fischer and fischer-capped with its times"
             .to_owned()
     })
 }
@@ -128,7 +128,7 @@ impl GameClock {
     }
 }
 
-/// Form in which an engine is told a time control that GTP's `time_settings` does not support.
+/// Way to send an engine a time control that GTP's `time_settings` does not support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
     /// By `kata-time_settings`.

@@ -26,7 +26,7 @@ pub enum DeadStones {
 
 /// Engines whose evaluations go into the game records as comments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Opinions {
+pub enum EvaluationComments {
     /// Every engine that reports evaluations
     All,
     /// The built-in engine
@@ -44,12 +44,12 @@ pub struct Conditions {
     pub boards: Vec<GameBoard>,
     /// Rules that the referee applies.
     pub rules: Rules,
-    /// Time control. Without one, [`Conditions::patience`] is the only limit.
+    /// Time control. Without one, [`Conditions::unclocked_move_time`] is the only limit.
     pub time: Option<TimeControl>,
     /// Time by which an engine may exceed its clock.
     pub margin: Duration,
     /// Maximum time for a move without a clock.
-    pub patience: Duration,
+    pub unclocked_move_time: Duration,
     /// Source of the openings.
     pub source: Source,
     /// Openings from this source.
@@ -62,14 +62,14 @@ pub struct Conditions {
     /// Decision about dead stones after two passes.
     pub dead: DeadStones,
     /// Engines whose evaluations go into the records.
-    pub opinions: Opinions,
+    pub opinions: EvaluationComments,
     /// Sequential test that may end the match early.
     pub sprt: Option<Sprt>,
 }
 
 /// Start of a game.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Plan {
+pub(super) struct GamePlan {
     /// Number of the game in the match, from 1.
     pub number: u32,
     pub board: GameBoard,
@@ -89,11 +89,11 @@ pub(super) fn pair(game: u32) -> u32 {
 impl Conditions {
     /// Returns the plan of a game. Both games of a pair have the same board and the same opening, with colours swapped
     /// unless there is a handicap. Successive pairs use successive boards.
-    pub(super) fn plan(&self, game: u32) -> Plan {
+    pub(super) fn plan(&self, game: u32) -> GamePlan {
         let pair = pair(game);
         let boards = self.boards.len() as u32;
         let index = (pair % boards) as usize;
-        Plan {
+        GamePlan {
             number: game,
             board: self.boards[index],
             black: if game % 2 == 1 && self.handicap == 0 { Side::A } else { Side::B },
@@ -120,7 +120,7 @@ impl Conditions {
             "rules": self.rules.to_string(),
             "time": self.time.map(clock::text),
             "margin": self.margin.as_secs_f64(),
-            "patience": self.patience.as_secs_f64(),
+            "patience": self.unclocked_move_time.as_secs_f64(),
             "openings": openings,
             "openings-digest": self.openings.digest(),
             "seed": self.seed,
@@ -173,7 +173,7 @@ mod tests {
             ("rules", Conditions { rules: Rules::default(), ..usual.clone() }),
             ("time", Conditions { time: Some(clock::parse("absolute 5").unwrap()), ..usual.clone() }),
             ("margin", Conditions { margin: Duration::ZERO, ..usual.clone() }),
-            ("patience", Conditions { patience: Duration::ZERO, ..usual.clone() }),
+            ("patience", Conditions { unclocked_move_time: Duration::ZERO, ..usual.clone() }),
             ("openings-digest", Conditions { openings, ..usual.clone() }),
             ("seed", Conditions { seed: 2, ..usual.clone() }),
             ("handicap", Conditions { handicap: 2, ..usual.clone() }),

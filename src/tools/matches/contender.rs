@@ -1,8 +1,8 @@
 //! Engines of a match before they are started.
 
-use super::link::Link;
+use super::link::EngineLink;
 use crate::commands::Commands;
-use crate::players::{Engines, Threads};
+use crate::players::{Engines, InProcessEngines};
 use crate::ranks::disable_ranks_in;
 use crate::system::protect_from_interrupts;
 use kosumi_engine::{Engine, EngineSettings};
@@ -81,7 +81,7 @@ impl Contender {
     }
 
     /// Starts the engine.
-    pub(super) fn start(&self) -> anyhow::Result<Link> {
+    pub(super) fn start(&self) -> anyhow::Result<EngineLink> {
         match &self.kind {
             Kind::BuiltIn { settings, network, human } => {
                 let (settings, network, human) = (**settings, network.clone(), human.clone());
@@ -92,9 +92,9 @@ impl Contender {
                     }
                     Commands::new(engine)
                 };
-                let engines = Threads { make };
+                let engines = InProcessEngines { make };
                 let player = engines.start(Path::new("")).map_err(anyhow::Error::msg)?;
-                Ok(Link::Local(player))
+                Ok(EngineLink::Local(player))
             }
             Kind::Child { program, arguments } => {
                 let mut command = Command::new(program);
@@ -102,7 +102,7 @@ impl Contender {
                 disable_ranks_in(&mut command);
                 // ^C is meant for the match, which lets the games finish.
                 protect_from_interrupts(&mut command);
-                Ok(Link::Child(Client::spawn_command(command)?))
+                Ok(EngineLink::Child(Client::spawn_command(command)?))
             }
         }
     }

@@ -21,7 +21,7 @@ impl GameFiles {
             for entry in fs::read_dir(folder).with_context(about)? {
                 let name = entry.with_context(about)?.file_name().to_string_lossy().into_owned();
                 if name.starts_with("game-") && name.ends_with(".sgf") {
-                    bail!("{} has games in it, such as {name}, which would be lost", folder.display());
+                    bail!("{} contains games, such as {name}, which would be overwritten", folder.display());
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Conditions and records for tests.
 
-use super::conditions::{Conditions, DeadStones, Opinions};
+use super::conditions::{Conditions, DeadStones, EvaluationComments};
 use super::contender::Contender;
 use super::game_board::GameBoard;
 use super::openings::{Openings, Source};
@@ -35,12 +35,12 @@ pub(super) fn conditions(sizes: &[usize], source: Source) -> Conditions {
         rules,
         time: None,
         margin: Duration::from_secs(1),
-        patience: Duration::from_secs(60),
+        unclocked_move_time: Duration::from_secs(60),
         source,
         seed: 1,
         handicap: 0,
         dead: DeadStones::Agreed,
-        opinions: Opinions::Builtin,
+        opinions: EvaluationComments::Builtin,
         sprt: None,
     }
 }

@@ -21,9 +21,9 @@ use std::path::Path;
 /// Line of the log.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Line {
+enum LogLine {
     /// First line.
-    Match(Header),
+    Match(LogHeader),
     Game(Box<GameRecord>),
     /// Game that could not start. It is played later.
     Annulled {
@@ -34,7 +34,7 @@ enum Line {
 
 /// Facts that the games of a log have in common.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Header {
+pub(super) struct LogHeader {
     /// Version of this format.
     version: u32,
     pub(super) engines: [Identity; 2],
@@ -48,8 +48,8 @@ const FIRST_BYTES: &[u8] = b"{\"match\":";
 
 /// Content of an existing log.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Past {
-    pub(super) header: Option<Header>,
+pub(super) struct LogContent {
+    pub(super) header: Option<LogHeader>,
     /// Games in the order in which they ended.
     pub(super) games: Vec<GameRecord>,
     pub(super) annulled: u32,
@@ -72,11 +72,11 @@ impl Journal {
         path: &Path,
         resume: bool,
         settings: &Map<String, Value>,
-    ) -> anyhow::Result<(Journal, Past)> {
+    ) -> anyhow::Result<(Journal, LogContent)> {
         let (log, mut bytes) = LineLog::open(path, "match")?;
         let (past, complete) = read(&bytes).with_context(|| format!("{} is damaged", path.display()))?;
         if past.header.is_some() && !resume {
-            bail!("{} exists; --resume goes on with it", path.display());
+            bail!("{} exists; use --resume to continue it", path.display());
         }
         // The first line may be torn as well.
         let common = bytes.len().min(FIRST_BYTES.len());
@@ -104,7 +104,7 @@ impl Journal {
             self.log.resume_after(&complete).context("cannot write the log")?;
         }
         if !self.has_header {
-            self.log.write(&Line::Match(Header { version: VERSION, engines, settings }))?;
+            self.log.write(&LogLine::Match(LogHeader { version: VERSION, engines, settings }))?;
             self.has_header = true;
         }
         Ok(())
@@ -112,37 +112,37 @@ impl Journal {
 
     /// Adds a finished game. The game is on the disk when this function returns.
     pub(super) fn add(&mut self, record: &GameRecord) -> anyhow::Result<()> {
-        self.log.write(&Line::Game(Box::new(record.clone())))
+        self.log.write(&LogLine::Game(Box::new(record.clone())))
     }
 
     /// Adds a game that could not start.
     pub(super) fn add_annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()> {
-        self.log.write(&Line::Annulled { number, reason: reason.to_owned() })
+        self.log.write(&LogLine::Annulled { number, reason: reason.to_owned() })
     }
 }
 
 /// Reads a log, and returns the number of bytes in complete lines. A last line without a line break counts if it can be
 /// parsed: then only the line break is missing.
-fn read(bytes: &[u8]) -> anyhow::Result<(Past, usize)> {
-    let mut past = Past::default();
+fn read(bytes: &[u8]) -> anyhow::Result<(LogContent, usize)> {
+    let mut past = LogContent::default();
     let mut seen = BTreeSet::new();
-    let (lines, complete) = complete_lines::<Line>(bytes)?;
+    let (lines, complete) = complete_lines::<LogLine>(bytes)?;
     for (index, line) in lines.into_iter().enumerate() {
         let number = index + 1;
         match line {
-            Line::Match(header) if index == 0 && header.version == VERSION => past.header = Some(header),
-            Line::Match(_) => bail!("line {number}: another match begins, or one of another version"),
+            LogLine::Match(header) if index == 0 && header.version == VERSION => past.header = Some(header),
+            LogLine::Match(_) => bail!("line {number}: start of another match, or of one of another version"),
             _ if index == 0 => bail!("line 1: the settings of the match are missing"),
-            Line::Game(record) => {
+            LogLine::Game(record) => {
                 if record.number == 0 {
                     bail!("line {number}: game 0, but the first game is game 1");
                 }
                 if !seen.insert(record.number) {
-                    bail!("line {number}: game {} is there twice", record.number);
+                    bail!("line {number}: game {} occurs twice", record.number);
                 }
                 past.games.push(*record);
             }
-            Line::Annulled { .. } => past.annulled += 1,
+            LogLine::Annulled { .. } => past.annulled += 1,
         }
     }
     Ok((past, complete))
@@ -207,7 +207,11 @@ mod tests {
         {
             fs::write(&log, &whole[..length]).unwrap();
             drop(Journal::open(&log, true, &settings(1)).unwrap());
-            assert_eq!(fs::read(&log).unwrap(), whole[..length], "whoever does not go on changes nothing");
+            assert_eq!(
+                fs::read(&log).unwrap(),
+                whole[..length],
+                "a match that does not resume changes nothing"
+            );
             let games = ends[1..].iter().filter(|&&end| length >= end).count() as u32;
             assert_eq!(numbers(&log), (1..=games).collect::<Vec<_>>(), "{length}");
             // The match continues after them.
@@ -237,7 +241,7 @@ mod tests {
         let twice = fs::read_to_string(&log).unwrap();
         let line = twice.lines().nth(1).unwrap();
         fs::write(&log, format!("{twice}{line}\n")).unwrap();
-        assert!(refused(true, 1).contains("line 3: game 1 is there twice"));
+        assert!(refused(true, 1).contains("line 3: game 1 occurs twice"));
         fs::write(&log, twice.replace("\"number\":1,", "\"number\":0,")).unwrap();
         assert!(refused(true, 1).contains("line 2: game 0"));
         fs::write(&log, format!("{}\nxx\n{line}\n", twice.lines().next().unwrap())).unwrap();

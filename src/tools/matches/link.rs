@@ -4,9 +4,9 @@ use crate::players;
 use kosumi_gtp::Client;
 
 /// Connection to an engine.
-pub(super) enum Link {
+pub(super) enum EngineLink {
     /// To a child process.
     Child(Client),
     /// To an engine in this process.
-    Local(Box<dyn players::Player>),
+    Local(Box<dyn players::GtpPlayer>),
 }

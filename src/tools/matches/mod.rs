@@ -45,7 +45,7 @@ mod summary;
 mod tests;
 
 pub use clock::parse as parse_clock;
-pub use conditions::{Conditions, DeadStones, Opinions};
+pub use conditions::{Conditions, DeadStones, EvaluationComments};
 pub use contender::Contender;
 pub use control::Control;
 pub use game_board::GameBoard;
@@ -54,6 +54,6 @@ pub use over_ranks::serve;
 pub use page::html;
 pub use record::{Ending, GameRecord, Judgement};
 pub use report::json;
-pub use run::{Match, Observer, Storage};
+pub use run::{Match, MatchObserver, Storage};
 pub use side::Side;
-pub use summary::{Conduct, Summary, Sums, Test};
+pub use summary::{Conduct, SequentialTest, Summary, Sums};

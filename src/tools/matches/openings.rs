@@ -34,11 +34,11 @@ impl Source {
     /// Returns a message if the text is none of these.
     pub fn parse(text: &str) -> Result<Source, String> {
         match (text, text.parse::<u32>()) {
-            ("", _) => Err("nothing given".to_owned()),
+            ("", _) => Err("no openings given".to_owned()),
             ("none", _) | (_, Ok(0)) => Ok(Source::None),
             ("builtin", _) => Ok(Source::BuiltIn),
             (_, Ok(moves)) if moves <= 100 => Ok(Source::Random(moves)),
-            (_, Ok(_)) => Err("more than 100 random moves are no opening".to_owned()),
+            (_, Ok(_)) => Err("an opening has at most 100 random moves".to_owned()),
             (path, Err(_)) => Ok(Source::Records(path.into())),
         }
     }

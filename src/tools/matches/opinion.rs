@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Evaluation from the perspective of the player of the move.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Opinion {
+pub(super) struct MoveEvaluation {
     /// Win rate in [0, 1].
     pub(super) winrate: f64,
     /// Expected lead in points.
@@ -18,11 +18,11 @@ pub(super) struct Opinion {
 /// Maximum number of moves of a variation.
 const LONGEST: usize = 12;
 
-impl Opinion {
+impl MoveEvaluation {
     /// Parses the response to `kata-genmove_analyze` (`fractions`) or `lz-genmove_analyze` (win rates in
     /// ten-thousandths): the first move of the last `info` line. Returns `None` if there is no such line with a win
     /// rate.
-    pub(super) fn read(answer: &str, fractions: bool) -> Option<Opinion> {
+    pub(super) fn read(answer: &str, fractions: bool) -> Option<MoveEvaluation> {
         let line = answer.lines().rev().find(|line| line.trim_start().starts_with("info "))?;
         let mut words = line.split_whitespace().skip(1).peekable();
         let (mut winrate, mut score, mut visits) = (None, None, None);
@@ -52,11 +52,11 @@ impl Opinion {
             }
         }
         let winrate = winrate? / if fractions { 1.0 } else { 10_000.0 };
-        (0.0..=1.0).contains(&winrate).then_some(Opinion { winrate, score, visits, variation })
+        (0.0..=1.0).contains(&winrate).then_some(MoveEvaluation { winrate, score, visits, variation })
     }
 }
 
-impl fmt::Display for Opinion {
+impl fmt::Display for MoveEvaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} %", 100.0 * self.winrate)?;
         if let Some(score) = self.score {
@@ -81,10 +81,10 @@ mod tests {
         let kata = "info move E5 visits 3 winrate 0.1 pv E5\n\
             info move E5 visits 120 utility 0.1 winrate 0.5432 scoreMean 1 scoreLead 1.25 prior 0.2 order 0 \
             pv E5 C4 pass info move C3 visits 4 winrate 0.4 pv C3 rootInfo visits 130\nplay E5";
-        let opinion = Opinion::read(kata, true).unwrap();
+        let opinion = MoveEvaluation::read(kata, true).unwrap();
         assert_eq!(opinion.to_string(), "54.3 %, +1.2 points, 120 visits\nE5 C4 pass");
         let leela = "info move D4 visits 836 winrate 4656 prior 839 lcb 4640 order 0 pv D4 Q16\n\nplay D4";
-        assert_eq!(Opinion::read(leela, false).unwrap().to_string(), "46.6 %, 836 visits\nD4 Q16");
+        assert_eq!(MoveEvaluation::read(leela, false).unwrap().to_string(), "46.6 %, 836 visits\nD4 Q16");
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
         for answer in
             ["", "play D4", "info", "info winrate", "info winrate x pv D4", "info move D4 winrate 7 pv D4"]
         {
-            assert_eq!(Opinion::read(answer, true), None, "{answer}");
+            assert_eq!(MoveEvaluation::read(answer, true), None, "{answer}");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::conditions::Conditions;
 use super::control::Control;
-use super::referee::Played;
-use super::schedule::{self, Event};
+use super::referee::FinishedGame;
+use super::schedule::{self, WorkerEvent};
 use crate::ranks::{PieceQueue, RankEvent, WorkerMessage, lend_pieces, serve_pieces};
 use anyhow::{Context, anyhow};
 use kosumi_engine::RankLink;
@@ -21,25 +21,25 @@ struct Annulled {
 
 /// Assigns games to the other ranks on a thread of its own, and forwards their messages to `sender`. The thread ends
 /// when no game is left, or when the match is stopped and the running games are over.
-pub(super) fn lend(
+pub(super) fn assign_games(
     mut link: RankLink,
     games: &Arc<PieceQueue>,
-    sender: &Sender<Event>,
+    sender: &Sender<WorkerEvent>,
 ) -> anyhow::Result<JoinHandle<()>> {
     let (games, sender) = (Arc::clone(games), sender.clone());
     let on_heard = move |heard| {
         let event = match heard {
-            RankEvent::Done(number, played) => serde_json::from_slice::<Played>(&played)
+            RankEvent::Done(number, played) => serde_json::from_slice::<FinishedGame>(&played)
                 .with_context(|| format!("game {number} of another rank"))
-                .map(|played| Event::Finished(Box::new(played))),
+                .map(|played| WorkerEvent::Finished(Box::new(played))),
             RankEvent::Note(note) => serde_json::from_slice::<Annulled>(&note)
                 .context("a game of another rank")
-                .map(|Annulled { number, reason }| Event::Annulled { number, reason }),
+                .map(|Annulled { number, reason }| WorkerEvent::Annulled { number, reason }),
             RankEvent::Failed(rank, why) => Err(anyhow!("rank {rank}: {why}")),
-            RankEvent::Lost(rank, games) => Ok(Event::Lost { rank, games }),
+            RankEvent::Lost(rank, games) => Ok(WorkerEvent::Lost { rank, games }),
         };
         let is_sound = event.is_ok();
-        sender.send(event.unwrap_or_else(Event::Failed)).is_ok() && is_sound
+        sender.send(event.unwrap_or_else(WorkerEvent::Failed)).is_ok() && is_sound
     };
     let giving = move || lend_pieces(&mut link, &games, on_heard);
     Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)
@@ -58,7 +58,7 @@ pub fn serve(conditions: Conditions, jobs: u16, mut link: RankLink) -> anyhow::R
     let (teller, told) = mpsc::channel();
     thread::spawn(move || {
         for event in events {
-            if teller.send(tale(event)).is_err() {
+            if teller.send(rank_message(event)).is_err() {
                 return;
             }
         }
@@ -67,16 +67,16 @@ pub fn serve(conditions: Conditions, jobs: u16, mut link: RankLink) -> anyhow::R
 }
 
 /// Returns an event in the form of a message to rank 0.
-fn tale(event: Event) -> WorkerMessage {
+fn rank_message(event: WorkerEvent) -> WorkerMessage {
     let told = match event {
-        Event::Finished(played) => {
+        WorkerEvent::Finished(played) => {
             serde_json::to_vec(&*played).map(|bytes| WorkerMessage::Done(played.record.number, bytes))
         }
-        Event::Annulled { number, reason } => {
+        WorkerEvent::Annulled { number, reason } => {
             serde_json::to_vec(&Annulled { number, reason }).map(WorkerMessage::Note)
         }
-        Event::Failed(error) => Ok(WorkerMessage::Failed(format!("{error:#}"))),
-        Event::Lost { rank, .. } => Ok(WorkerMessage::Failed(format!("rank {rank} is gone"))),
+        WorkerEvent::Failed(error) => Ok(WorkerMessage::Failed(format!("{error:#}"))),
+        WorkerEvent::Lost { rank, .. } => Ok(WorkerMessage::Failed(format!("rank {rank} is lost"))),
     };
     told.unwrap_or_else(|error| WorkerMessage::Failed(error.to_string()))
 }

@@ -225,7 +225,7 @@ fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
     for side in Side::BOTH {
         let conduct = &summary.conduct[side as usize];
         let kinds = Ending::FORFEITS.iter().zip(conduct.forfeits).filter(|&(_, count)| count > 0);
-        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{} {count}", kind.about())).collect();
+        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{} {count}", kind.name())).collect();
         table.row([
             names[side as usize].clone().into(),
             TableCell::number(format!("{:.3}", conduct.seconds_a_move())),
@@ -332,7 +332,7 @@ fn played(record: &GameRecord, conditions: &Conditions) -> Option<Game> {
 
 fn result(game: &GameRecord, names: &[String; 2]) -> String {
     let winner = game.winner.map_or("draw".to_owned(), |winner| format!("{} wins", names[winner as usize]));
-    format!("{}, {winner} by {}", game.result, game.ending.about())
+    format!("{}, {winner} by {}", game.result, game.ending.name())
 }
 
 fn games(page: &mut Page, summary: &Summary, records: Option<&Path>, names: &[String; 2]) {
@@ -374,7 +374,7 @@ fn games(page: &mut Page, summary: &Summary, records: Option<&Path>, names: &[St
             names[game.black as usize].clone().into(),
             game.result.clone().into(),
             game.winner.map_or("draw".to_owned(), |side| names[side as usize].clone()).into(),
-            game.ending.about().into(),
+            game.ending.name().into(),
             TableCell::number(game.moves.len()),
             TableCell::number(format!("{:.1}", game.seconds[0])),
             TableCell::number(format!("{:.1}", game.seconds[1])),

@@ -1,13 +1,13 @@
 //! Engine in a game: the commands that a game needs, for child processes and the built-in engine.
 
 use super::clock::{Dialect, GameClock};
-use super::conditions::{Conditions, Opinions, Plan};
+use super::conditions::{Conditions, EvaluationComments, GamePlan};
 use super::contender::Contender;
 use super::control::Control;
-use super::link::Link;
-use super::opinion::Opinion;
+use super::link::EngineLink;
+use super::opinion::MoveEvaluation;
 use crate::commands::{rules_json, vertex_move};
-use crate::players::{Answer, Trouble};
+use crate::players::{GtpResponse, PlayerError};
 use crate::words::color_letter;
 use anyhow::Context;
 use kosumi_go::board::{BoardSize, Color, Move, PointSet};
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Maximum time of an engine for commands other than moves.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const COMMAND_TIME_MAX: Duration = Duration::from_secs(60);
 /// Maximum time of an engine to quit.
 const QUIT_TIME: Duration = Duration::from_secs(5);
 /// Interval at which a waiting thread checks whether the match is aborted.
@@ -27,7 +27,7 @@ const MOST_STRAY_LINES: usize = 1000;
 
 /// Reason why there is no response.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Fault {
+pub(super) enum PlayerFault {
     /// Failure response with its message.
     Refused(String),
     /// No response in time.
@@ -40,20 +40,20 @@ pub(super) enum Fault {
     Aborted,
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for PlayerFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Fault::Refused(message) => write!(f, "refused: {message}"),
-            Fault::TimedOut => f.write_str("no answer in time"),
-            Fault::Ended(message) | Fault::Nonsense(message) => f.write_str(message),
-            Fault::Aborted => f.write_str("given up"),
+            PlayerFault::Refused(message) => write!(f, "refused: {message}"),
+            PlayerFault::TimedOut => f.write_str("no response in time"),
+            PlayerFault::Ended(message) | PlayerFault::Nonsense(message) => f.write_str(message),
+            PlayerFault::Aborted => f.write_str("aborted"),
         }
     }
 }
 
 /// Decision of an engine about its turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Choice {
+pub(super) enum PlayerDecision {
     Play(Move),
     Resign,
     /// A point outside the board.
@@ -74,8 +74,8 @@ impl std::fmt::Display for Identity {
 }
 
 /// Running engine of the match.
-pub(super) struct Player {
-    link: Link,
+pub(super) struct MatchPlayer {
+    link: EngineLink,
     pub(super) identity: Identity,
     commands: BTreeSet<String>,
     /// Response to `kata-list_time_settings`.
@@ -90,39 +90,39 @@ pub(super) struct Player {
     stray: usize,
     /// Time spent on the opponent's moves, and their number. These commands need no search, so they measure the
     /// latency.
-    told: (Duration, u32),
+    latency: (Duration, u32),
 }
 
-impl std::fmt::Debug for Player {
+impl std::fmt::Debug for MatchPlayer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Player").field("identity", &self.identity).finish_non_exhaustive()
     }
 }
 
-impl Player {
+impl MatchPlayer {
     pub(super) fn start(
         contender: &Contender,
         conditions: &Conditions,
         control: &Control,
-    ) -> anyhow::Result<Player> {
+    ) -> anyhow::Result<MatchPlayer> {
         let link = contender.start()?;
         let wants_opinion = match conditions.opinions {
-            Opinions::All => true,
-            Opinions::Builtin => contender.is_built_in(),
-            Opinions::None => false,
+            EvaluationComments::All => true,
+            EvaluationComments::Builtin => contender.is_built_in(),
+            EvaluationComments::None => false,
         };
-        Player::new(link, contender.seed(), wants_opinion, conditions, control)
+        MatchPlayer::new(link, contender.seed(), wants_opinion, conditions, control)
     }
 
     /// Queries the name, version and commands of an engine.
     pub(super) fn new(
-        link: Link,
+        link: EngineLink,
         seed: u64,
         wants_opinion: bool,
         conditions: &Conditions,
         control: &Control,
-    ) -> anyhow::Result<Player> {
-        let mut player = Player {
+    ) -> anyhow::Result<MatchPlayer> {
+        let mut player = MatchPlayer {
             link,
             identity: Identity::default(),
             commands: BTreeSet::new(),
@@ -132,11 +132,11 @@ impl Player {
             seed,
             is_time_left_known: true,
             stray: 0,
-            told: (Duration::ZERO, 0),
+            latency: (Duration::ZERO, 0),
         };
-        let mut ask = |command: &str| match player.send(command, PATIENCE, control) {
+        let mut ask = |command: &str| match player.send(command, COMMAND_TIME_MAX, control) {
             Ok(answer) => Ok(answer.trim().to_owned()),
-            Err(Fault::Refused(_)) => Ok(String::new()),
+            Err(PlayerFault::Refused(_)) => Ok(String::new()),
             Err(fault) => Err(anyhow::anyhow!("{command}: {fault}")),
         };
         let identity = Identity { name: ask("name")?, version: ask("version")? };
@@ -167,49 +167,49 @@ impl Player {
     /// Asks the engine to quit. An engine that does not quit is killed.
     pub(super) fn quit(self) {
         match self.link {
-            Link::Child(mut client) => {
+            EngineLink::Child(mut client) => {
                 let _ = client.quit(QUIT_TIME);
             }
-            Link::Local(mut player) => player.quit(),
+            EngineLink::Local(mut player) => player.quit(),
         }
     }
 
     /// Sends a command and waits for its response.
-    fn send(&mut self, command: &str, timeout: Duration, control: &Control) -> Result<String, Fault> {
+    fn send(&mut self, command: &str, timeout: Duration, control: &Control) -> Result<String, PlayerFault> {
         let client = match &mut self.link {
-            Link::Child(client) => client,
-            Link::Local(player) => {
+            EngineLink::Child(client) => client,
+            EngineLink::Local(player) => {
                 return match player.send(command, timeout) {
-                    Ok(Answer::Success(body)) => Ok(body),
-                    Ok(Answer::Failure(message)) => Err(Fault::Refused(message)),
-                    Err(Trouble::TimedOut) => Err(Fault::TimedOut),
-                    Err(Trouble::Crashed(message)) => Err(Fault::Ended(message)),
+                    Ok(GtpResponse::Success(body)) => Ok(body),
+                    Ok(GtpResponse::Failure(message)) => Err(PlayerFault::Refused(message)),
+                    Err(PlayerError::TimedOut) => Err(PlayerFault::TimedOut),
+                    Err(PlayerError::Crashed(message)) => Err(PlayerFault::Ended(message)),
                 };
             }
         };
         let start = Instant::now();
-        client.post(command).map_err(|error| Fault::Ended(error.to_string()))?;
+        client.post(command).map_err(|error| PlayerFault::Ended(error.to_string()))?;
         let mut stray: Vec<String> = Vec::new();
         loop {
             let left = timeout.saturating_sub(start.elapsed());
             match client.receive(left.min(SLICE)) {
                 Ok(body) => return Ok(body),
-                Err(ClientError::Refused(message)) => return Err(Fault::Refused(message)),
+                Err(ClientError::Refused(message)) => return Err(PlayerFault::Refused(message)),
                 Err(ClientError::Garbage(lines)) => {
                     self.stray += lines.len();
                     stray.extend(lines);
                 }
                 Err(ClientError::TimedOut) => {}
                 Err(error @ (ClientError::Exited { .. } | ClientError::Io(_))) => {
-                    return Err(Fault::Ended(error.to_string()));
+                    return Err(PlayerFault::Ended(error.to_string()));
                 }
             }
             if control.is_aborted() {
-                return Err(Fault::Aborted);
+                return Err(PlayerFault::Aborted);
             }
             if left <= SLICE || stray.len() >= MOST_STRAY_LINES {
-                let Some(last) = stray.last() else { return Err(Fault::TimedOut) };
-                return Err(Fault::Nonsense(format!("wrote no answer but {last:?}")));
+                let Some(last) = stray.last() else { return Err(PlayerFault::TimedOut) };
+                return Err(PlayerFault::Nonsense(format!("no response, but output {last:?}")));
             }
         }
     }
@@ -218,7 +218,7 @@ impl Player {
     pub(super) fn set_up(
         &mut self,
         conditions: &Conditions,
-        plan: &Plan,
+        plan: &GamePlan,
         control: &Control,
     ) -> Result<(), String> {
         let size = plan.board.size;
@@ -231,7 +231,7 @@ impl Player {
         commands.push(format!("komi {}", plan.board.komi));
         commands.extend(conditions.time.map(|time| self.dialect.settings(time)));
         for command in &commands {
-            self.send(command, PATIENCE, control).map_err(|fault| format!("{command}: {fault}"))?;
+            self.send(command, COMMAND_TIME_MAX, control).map_err(|fault| format!("{command}: {fault}"))?;
         }
         // The engine may refuse these commands: it has rules of its own, and need not support them.
         let rules = format!("kata-set-rules {}", rules_json(conditions.rules));
@@ -240,8 +240,8 @@ impl Player {
         for command in [rules, seed] {
             let name = command.split(' ').next().unwrap_or_default();
             if self.commands.contains(name) {
-                match self.send(&command, PATIENCE, control) {
-                    Ok(_) | Err(Fault::Refused(_)) => {}
+                match self.send(&command, COMMAND_TIME_MAX, control) {
+                    Ok(_) | Err(PlayerFault::Refused(_)) => {}
                     Err(fault) => return Err(format!("{name}: {fault}")),
                 }
             }
@@ -249,7 +249,7 @@ impl Player {
         let points = plan.board.handicap(plan.handicap).unwrap_or_default();
         if !points.is_empty() {
             let command = format!("fixed_handicap {}", points.len());
-            let answer = self.send(&command, PATIENCE, control);
+            let answer = self.send(&command, COMMAND_TIME_MAX, control);
             let answer = answer.map_err(|fault| format!("{command}: {fault}"))?;
             let own: BTreeSet<String> = points.iter().map(ToString::to_string).collect();
             let theirs: BTreeSet<String> = answer.split_whitespace().map(str::to_uppercase).collect();
@@ -258,33 +258,33 @@ impl Player {
                 return Err(format!("{command}: {answer:?} instead of {}", own.join(" ")));
             }
         }
-        self.told = (Duration::ZERO, 0);
+        self.latency = (Duration::ZERO, 0);
         Ok(())
     }
 
     /// Sends a move to the engine.
-    pub(super) fn tell(&mut self, color: Color, mv: Move, control: &Control) -> Result<(), Fault> {
+    pub(super) fn send_move(&mut self, color: Color, mv: Move, control: &Control) -> Result<(), PlayerFault> {
         let start = Instant::now();
-        self.send(&play_command(color, mv), PATIENCE, control)?;
-        self.told.0 += start.elapsed();
-        self.told.1 += 1;
+        self.send(&play_command(color, mv), COMMAND_TIME_MAX, control)?;
+        self.latency.0 += start.elapsed();
+        self.latency.1 += 1;
         Ok(())
     }
 
     /// Sends the clock to the engine.
-    pub(super) fn show_clock(
+    pub(super) fn send_clock(
         &mut self,
         color: Color,
         clock: &GameClock,
         control: &Control,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), PlayerFault> {
         if !self.is_time_left_known {
             return Ok(());
         }
         let command = self.dialect.time_left(letter(color), clock);
-        match self.send(&command, PATIENCE, control) {
+        match self.send(&command, COMMAND_TIME_MAX, control) {
             // Not every engine supports the command, and none needs it to play.
-            Err(Fault::Refused(_)) => {
+            Err(PlayerFault::Refused(_)) => {
                 self.is_time_left_known = false;
                 Ok(())
             }
@@ -299,55 +299,63 @@ impl Player {
         size: BoardSize,
         timeout: Duration,
         control: &Control,
-    ) -> Result<(Choice, Option<Opinion>), Fault> {
+    ) -> Result<(PlayerDecision, Option<MoveEvaluation>), PlayerFault> {
         let (name, has_opinion) = self.genmove;
         // The interval is longer than any move. Without an interval, KataGo reports once.
         let interval = if name == "lz-genmove_analyze" { " 100000" } else { "" };
         let answer = self.send(&format!("{name} {}{interval}", letter(color)), timeout, control)?;
         let (text, opinion) = if has_opinion {
             let last = answer.lines().rev().find_map(|line| line.trim().strip_prefix("play "));
-            (last.unwrap_or(answer.trim()), Opinion::read(&answer, name.starts_with("kata")))
+            (last.unwrap_or(answer.trim()), MoveEvaluation::read(&answer, name.starts_with("kata")))
         } else {
             (answer.trim(), None)
         };
         if text.eq_ignore_ascii_case("resign") {
-            return Ok((Choice::Resign, opinion));
+            return Ok((PlayerDecision::Resign, opinion));
         }
         let shown = || text.chars().take(60).collect::<String>();
-        let vertex =
-            text.parse::<Vertex>().map_err(|_| Fault::Nonsense(format!("answered {:?}", shown())))?;
+        let vertex = text
+            .parse::<Vertex>()
+            .map_err(|_| PlayerFault::Nonsense(format!("invalid response {:?}", shown())))?;
         // A pass may be decided without a search. The report is then not about the pass.
-        let is_about = |opinion: &Opinion| {
+        let is_about = |opinion: &MoveEvaluation| {
             opinion.variation.first().is_none_or(|first| first.parse::<Vertex>() == Ok(vertex))
         };
         let opinion = opinion.filter(is_about);
-        Ok((vertex_move(size, vertex).map_or(Choice::OffBoard(vertex), Choice::Play), opinion))
+        Ok((
+            vertex_move(size, vertex).map_or(PlayerDecision::OffBoard(vertex), PlayerDecision::Play),
+            opinion,
+        ))
     }
 
     /// Sends a query at the end of a game. Returns `None` if the engine gives no answer.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] after which the engine cannot be used any more.
+    /// Returns a [`PlayerFault`] after which the engine cannot be used any more.
     pub(super) fn ask_at_the_end(
         &mut self,
         command: &str,
         control: &Control,
-    ) -> Result<Option<String>, Fault> {
+    ) -> Result<Option<String>, PlayerFault> {
         let name = command.split(' ').next().unwrap_or_default();
         // Engines that do not list their commands are queried as well.
         if !self.commands.is_empty() && !self.commands.contains(name) {
             return Ok(None);
         }
-        match self.send(command, PATIENCE, control) {
+        match self.send(command, COMMAND_TIME_MAX, control) {
             Ok(answer) => Ok(Some(answer.trim().to_owned())),
-            Err(Fault::Refused(_)) => Ok(None),
+            Err(PlayerFault::Refused(_)) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
 
     /// Returns the stones that the engine calls dead; `None` if it gives no answer or no clear one.
-    pub(super) fn dead(&mut self, size: BoardSize, control: &Control) -> Result<Option<PointSet>, Fault> {
+    pub(super) fn dead(
+        &mut self,
+        size: BoardSize,
+        control: &Control,
+    ) -> Result<Option<PointSet>, PlayerFault> {
         let Some(answer) = self.ask_at_the_end("final_status_list dead", control)? else { return Ok(None) };
         let mut dead = PointSet::EMPTY;
         for word in answer.split_whitespace() {
@@ -363,22 +371,26 @@ impl Player {
     /// Returns the number of lines outside of responses since the last call.
     pub(super) fn take_stray(&mut self) -> usize {
         let since = match &mut self.link {
-            Link::Child(client) => client.take_garbage().len(),
-            Link::Local(_) => 0,
+            EngineLink::Child(client) => client.take_garbage().len(),
+            EngineLink::Local(_) => 0,
         };
         std::mem::take(&mut self.stray) + since
     }
 
     /// Mean round-trip time of a message in seconds, over the opponent's moves in this game.
     pub(super) fn lag(&self) -> f64 {
-        self.told.0.as_secs_f64() / f64::from(self.told.1.max(1))
+        self.latency.0.as_secs_f64() / f64::from(self.latency.1.max(1))
     }
 }
 
 /// Starts an engine: index 0 is A, 1 is B.
-pub(super) fn start_one(conditions: &Conditions, control: &Control, index: usize) -> anyhow::Result<Player> {
+pub(super) fn start_one(
+    conditions: &Conditions,
+    control: &Control,
+    index: usize,
+) -> anyhow::Result<MatchPlayer> {
     let contender = &conditions.contenders[index];
-    Player::start(contender, conditions, control)
+    MatchPlayer::start(contender, conditions, control)
         .with_context(|| format!("cannot start {}: {}", ["A", "B"][index], contender.text))
 }
 

@@ -2,7 +2,7 @@
 
 use super::clock;
 use super::conditions::Conditions;
-use super::opinion::Opinion;
+use super::opinion::MoveEvaluation;
 use super::side::Side;
 use kosumi_go::game::Game;
 use kosumi_go::sgf::{Meta, Tree};
@@ -42,7 +42,7 @@ impl Ending {
     }
 
     /// Name of the ending.
-    pub fn about(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Ending::Score => "score",
             Ending::Resign => "resignation",
@@ -51,7 +51,7 @@ impl Ending {
             Ending::Refused => "refusal",
             Ending::Crash => "crash",
             Ending::Time => "time",
-            Ending::Nonsense => "nonsense",
+            Ending::Nonsense => "invalid response",
         }
     }
 }
@@ -170,7 +170,7 @@ impl fmt::Display for GameRecord {
             self.opening,
         )?;
         if self.ending.is_forfeit() {
-            write!(f, "  forfeit, {}: {}", self.ending.about(), self.detail)?;
+            write!(f, "  forfeit, {}: {}", self.ending.name(), self.detail)?;
         } else if self.ending == Ending::MoveLimit {
             f.write_str("  move limit")?;
         }
@@ -180,7 +180,7 @@ impl fmt::Display for GameRecord {
         for side in Side::BOTH {
             if let Some(score) = self.final_scores[side as usize].as_ref().filter(|_| self.disputed_by(side))
             {
-                write!(f, "  {side} says {score}")?;
+                write!(f, "  {side} reports {score}")?;
             }
         }
         Ok(())
@@ -194,7 +194,7 @@ pub(super) struct MoveNote {
     pub seconds: f64,
     /// Time left after the move, in seconds, with stones or periods in overtime.
     pub left: Option<(f64, Option<u32>)>,
-    pub opinion: Option<Opinion>,
+    pub opinion: Option<MoveEvaluation>,
 }
 
 impl GameRecord {
@@ -248,7 +248,7 @@ impl GameRecord {
     }
 
     fn root_comment(&self, conditions: &Conditions) -> String {
-        let mut lines = vec![format!("Game {}: {}", self.number, self.ending.about())];
+        let mut lines = vec![format!("Game {}: {}", self.number, self.ending.name())];
         if !self.detail.is_empty() {
             lines.push(self.detail.clone());
         }
@@ -264,7 +264,7 @@ impl GameRecord {
         for side in Side::BOTH {
             if let Some(score) = self.final_scores[side as usize].as_ref().filter(|_| self.disputed_by(side))
             {
-                lines.push(format!("{side} says {score}"));
+                lines.push(format!("{side} reports {score}"));
             }
         }
         lines.join("\n")
@@ -304,7 +304,7 @@ mod tests {
             let mv = crate::commands::vertex_move(game.size(), vertex).unwrap_or(Move::Pass);
             game.play(game.to_move(), mv).unwrap();
         }
-        let opinion = Opinion {
+        let opinion = MoveEvaluation {
             winrate: 0.625,
             score: Some(1.5),
             visits: Some(99),

@@ -12,9 +12,9 @@
 
 use super::adjudicate;
 use super::clock::GameClock;
-use super::conditions::{Conditions, Plan};
+use super::conditions::{Conditions, GamePlan};
 use super::control::Control;
-use super::player::{Choice, Fault, Player, play_command};
+use super::player::{MatchPlayer, PlayerDecision, PlayerFault, play_command};
 use super::record::{Ending, GameRecord, Judgement, MoveNote};
 use super::side::Side;
 use crate::words::color_letter;
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Finished game with its SGF record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Played {
+pub(super) struct FinishedGame {
     pub(super) record: GameRecord,
     /// The game as SGF.
     pub(super) sgf: String,
@@ -47,12 +47,12 @@ const MOVES_PER_POINT: usize = 3;
 /// Plays one game. Also returns for each engine whether it can play another one: after a fault it must be restarted.
 pub(super) fn play(
     conditions: &Conditions,
-    plan: &Plan,
-    players: [&mut Player; 2],
+    plan: &GamePlan,
+    players: [&mut MatchPlayer; 2],
     control: &Control,
-) -> (Result<Played, NoGame>, [bool; 2]) {
+) -> (Result<FinishedGame, NoGame>, [bool; 2]) {
     let clock = conditions.time.map(|time| GameClock::new(time, conditions.margin));
-    let mut playing = Playing {
+    let mut playing = GameInProgress {
         conditions,
         plan,
         control,
@@ -73,13 +73,13 @@ pub(super) fn play(
 }
 
 /// Reason why a game stops early.
-enum Stop {
+enum EarlyEnd {
     Forfeit { side: Side, ending: Ending, detail: String },
     NoGame(NoGame),
 }
 
 /// Result of a game.
-struct Outcome {
+struct GameResult {
     winner: Option<Side>,
     result: String,
     ending: Ending,
@@ -88,11 +88,11 @@ struct Outcome {
 }
 
 /// Game in progress.
-struct Playing<'a> {
+struct GameInProgress<'a> {
     conditions: &'a Conditions,
-    plan: &'a Plan,
+    plan: &'a GamePlan,
     control: &'a Control,
-    players: [&'a mut Player; 2],
+    players: [&'a mut MatchPlayer; 2],
     date: String,
     game: Game,
     clocks: Option<[GameClock; 2]>,
@@ -105,7 +105,7 @@ struct Playing<'a> {
     is_fit: [bool; 2],
 }
 
-impl Playing<'_> {
+impl GameInProgress<'_> {
     fn color(&self, side: Side) -> Color {
         if side == self.plan.black { Color::Black } else { Color::White }
     }
@@ -114,20 +114,20 @@ impl Playing<'_> {
         if color == Color::Black { self.plan.black } else { self.plan.black.other() }
     }
 
-    fn player(&mut self, side: Side) -> &mut Player {
+    fn player(&mut self, side: Side) -> &mut MatchPlayer {
         self.players[side as usize]
     }
 
-    fn run(&mut self) -> Result<Outcome, NoGame> {
+    fn run(&mut self) -> Result<GameResult, NoGame> {
         self.set_up()?;
         match self.play_to_the_end() {
             Ok(outcome) => Ok(outcome),
-            Err(Stop::Forfeit { side, ending, detail }) => {
+            Err(EarlyEnd::Forfeit { side, ending, detail }) => {
                 // After any fault, the engine's board may differ from the referee's.
                 self.is_fit[side as usize] = false;
                 let winner = side.other();
                 let by = if ending == Ending::Time { "T" } else { "F" };
-                Ok(Outcome {
+                Ok(GameResult {
                     winner: Some(winner),
                     result: format!("{}+{by}", color_letter(self.color(winner))),
                     ending,
@@ -135,7 +135,7 @@ impl Playing<'_> {
                     judgement: None,
                 })
             }
-            Err(Stop::NoGame(reason)) => Err(reason),
+            Err(EarlyEnd::NoGame(reason)) => Err(reason),
         }
     }
 
@@ -150,7 +150,7 @@ impl Playing<'_> {
         for &mv in &plan.opening.moves {
             let color = self.game.to_move();
             for side in Side::BOTH {
-                if let Err(fault) = self.player(side).tell(color, mv, control) {
+                if let Err(fault) = self.player(side).send_move(color, mv, control) {
                     return Err(self.annulled(side, &format!("{}: {fault}", play_command(color, mv))));
                 }
             }
@@ -170,7 +170,7 @@ impl Playing<'_> {
         }
     }
 
-    fn play_to_the_end(&mut self) -> Result<Outcome, Stop> {
+    fn play_to_the_end(&mut self) -> Result<GameResult, EarlyEnd> {
         let move_limit = MOVES_PER_POINT * self.plan.board.size.area();
         while !self.game.is_over() {
             if self.game.records().len() >= move_limit {
@@ -179,9 +179,9 @@ impl Playing<'_> {
             let color = self.game.to_move();
             let side = self.side(color);
             let mv = match self.ask(side, color)? {
-                Choice::Play(mv) => mv,
-                Choice::Resign => {
-                    return Ok(Outcome {
+                PlayerDecision::Play(mv) => mv,
+                PlayerDecision::Resign => {
+                    return Ok(GameResult {
                         winner: Some(side.other()),
                         result: format!("{}+R", color_letter(color.opponent())),
                         ending: Ending::Resign,
@@ -189,45 +189,45 @@ impl Playing<'_> {
                         judgement: None,
                     });
                 }
-                Choice::OffBoard(vertex) => {
+                PlayerDecision::OffBoard(vertex) => {
                     let detail = format!("{side}, {color} {vertex}: not on the board");
-                    return Err(Stop::Forfeit { side, ending: Ending::IllegalMove, detail });
+                    return Err(EarlyEnd::Forfeit { side, ending: Ending::IllegalMove, detail });
                 }
             };
-            self.game.play(color, mv).map_err(|reason| Stop::Forfeit {
+            self.game.play(color, mv).map_err(|reason| EarlyEnd::Forfeit {
                 side,
                 ending: Ending::IllegalMove,
                 detail: format!("{side}, {color} {mv}: {reason}"),
             })?;
             let (other, control) = (side.other(), self.control);
-            let told = self.player(other).tell(color, mv, control);
+            let told = self.player(other).send_move(color, mv, control);
             told.map_err(|fault| self.stop(other, &play_command(color, mv), &fault))?;
         }
         self.scored(Ending::Score)
     }
 
     /// Returns the consequence of an engine's fault.
-    fn stop(&mut self, side: Side, command: &str, fault: &Fault) -> Stop {
+    fn stop(&mut self, side: Side, command: &str, fault: &PlayerFault) -> EarlyEnd {
         let ending = match fault {
-            Fault::Refused(_) => Ending::Refused,
-            Fault::TimedOut => Ending::Time,
-            Fault::Ended(_) => Ending::Crash,
-            Fault::Nonsense(_) => Ending::Nonsense,
-            Fault::Aborted => return Stop::NoGame(NoGame::Aborted),
+            PlayerFault::Refused(_) => Ending::Refused,
+            PlayerFault::TimedOut => Ending::Time,
+            PlayerFault::Ended(_) => Ending::Crash,
+            PlayerFault::Nonsense(_) => Ending::Nonsense,
+            PlayerFault::Aborted => return EarlyEnd::NoGame(NoGame::Aborted),
         };
-        Stop::Forfeit { side, ending, detail: format!("{side}, {command}: {fault}") }
+        EarlyEnd::Forfeit { side, ending, detail: format!("{side}, {command}: {fault}") }
     }
 
     /// Requests a move. The clock runs from the request to the response.
-    fn ask(&mut self, side: Side, color: Color) -> Result<Choice, Stop> {
+    fn ask(&mut self, side: Side, color: Color) -> Result<PlayerDecision, EarlyEnd> {
         let index = side as usize;
         let (size, control) = (self.plan.board.size, self.control);
         let clock = self.clocks.map(|clocks| clocks[index]);
         if let Some(clock) = clock {
-            let shown = self.player(side).show_clock(color, &clock, control);
+            let shown = self.player(side).send_clock(color, &clock, control);
             shown.map_err(|fault| self.stop(side, "time_left", &fault))?;
         }
-        let timeout = clock.map_or(self.conditions.patience, |clock| clock.deadline());
+        let timeout = clock.map_or(self.conditions.unclocked_move_time, |clock| clock.deadline());
         let start = Instant::now();
         let answer = self.player(side).choose(color, size, timeout, control);
         let used = start.elapsed();
@@ -238,11 +238,11 @@ impl Playing<'_> {
         let (choice, opinion) = answer.map_err(|fault| self.stop(side, "genmove", &fault))?;
         let overstep = match &mut self.clocks {
             Some(clocks) => clocks[index].spend(used),
-            None => (used <= self.conditions.patience).then_some(Duration::ZERO),
+            None => (used <= self.conditions.unclocked_move_time).then_some(Duration::ZERO),
         };
         let Some(overstep) = overstep else {
             let detail = format!("{side}, genmove: {seconds:.2} s used");
-            return Err(Stop::Forfeit { side, ending: Ending::Time, detail });
+            return Err(EarlyEnd::Forfeit { side, ending: Ending::Time, detail });
         };
         self.overstep[index] = self.overstep[index].max(overstep.as_secs_f64());
         let left = self.clocks.map(|clocks| clocks[index].left());
@@ -251,7 +251,7 @@ impl Playing<'_> {
     }
 
     /// Scores a game that was played to its end. An engine cannot lose by faults at this stage.
-    fn scored(&mut self, ending: Ending) -> Result<Outcome, Stop> {
+    fn scored(&mut self, ending: Ending) -> Result<GameResult, EarlyEnd> {
         let (size, control) = (self.plan.board.size, self.control);
         let is_cut_off = ending == Ending::MoveLimit;
         let game = self.game.clone();
@@ -260,7 +260,7 @@ impl Playing<'_> {
             for side in Side::BOTH {
                 match self.player(side).dead(size, control) {
                     Ok(dead) => named[side as usize] = dead,
-                    Err(Fault::Aborted) => return Err(Stop::NoGame(NoGame::Aborted)),
+                    Err(PlayerFault::Aborted) => return Err(EarlyEnd::NoGame(NoGame::Aborted)),
                     Err(_) => self.is_fit[side as usize] = false,
                 }
             }
@@ -273,7 +273,7 @@ impl Playing<'_> {
             }
             match self.player(side).ask_at_the_end("final_score", control) {
                 Ok(answer) => self.final_scores[side as usize] = answer,
-                Err(Fault::Aborted) => return Err(Stop::NoGame(NoGame::Aborted)),
+                Err(PlayerFault::Aborted) => return Err(EarlyEnd::NoGame(NoGame::Aborted)),
                 Err(_) => self.is_fit[side as usize] = false,
             }
         }
@@ -282,7 +282,7 @@ impl Playing<'_> {
             score if score < 0.0 => Some(Color::White),
             _ => None,
         };
-        Ok(Outcome {
+        Ok(GameResult {
             winner: winner.map(|color| self.side(color)),
             result: score::format_score(score),
             ending,
@@ -291,7 +291,7 @@ impl Playing<'_> {
         })
     }
 
-    fn finish(&mut self, outcome: Outcome) -> Played {
+    fn finish(&mut self, outcome: GameResult) -> FinishedGame {
         let record = GameRecord {
             number: self.plan.number,
             date: self.date.clone(),
@@ -317,6 +317,6 @@ impl Playing<'_> {
         };
         let names = Side::BOTH.map(|side| self.player(side).identity.to_string());
         let sgf = record.sgf(&self.game, &self.notes, [&names[0], &names[1]], self.conditions);
-        Played { record, sgf }
+        FinishedGame { record, sgf }
     }
 }

@@ -76,7 +76,7 @@ fn intervals(rate: Option<Interval>, superiority: f64) -> Value {
 fn conduct(conduct: &Conduct) -> Value {
     let forfeits = Ending::FORFEITS.iter().zip(conduct.forfeits);
     let forfeits: serde_json::Map<String, Value> =
-        forfeits.map(|(kind, count)| (kind.about().to_owned(), json!(count))).collect();
+        forfeits.map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect();
     json!({
         "forfeits": forfeits,
         "resignations": conduct.resignations,

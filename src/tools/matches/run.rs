@@ -3,12 +3,12 @@
 use super::conditions::Conditions;
 use super::control::Control;
 use super::files::GameFiles;
-use super::journal::{Journal, Past};
+use super::journal::{Journal, LogContent};
 use super::over_ranks;
-use super::player::{Identity, Player, start_one};
+use super::player::{Identity, MatchPlayer, start_one};
 use super::record::GameRecord;
-use super::referee::Played;
-use super::schedule::{self, Event};
+use super::referee::FinishedGame;
+use super::schedule::{self, WorkerEvent};
 use super::summary::Summary;
 use crate::ranks::PieceQueue;
 use anyhow::bail;
@@ -37,7 +37,7 @@ pub struct Storage {
 }
 
 /// Receiver of the events of a match.
-pub trait Observer {
+pub trait MatchObserver {
     /// A game is over and stored.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ pub struct Match {
     games: u32,
     missing: Vec<u32>,
     /// Engines that have been started to query their identity; `None` if the match is over.
-    players: Option<[Player; 2]>,
+    players: Option<[MatchPlayer; 2]>,
     summary: Summary,
     journal: Option<Journal>,
     files: Option<GameFiles>,
@@ -95,7 +95,7 @@ impl Match {
                 let (journal, past) = Journal::open(path, storage.resume, &conditions.settings())?;
                 (Some(journal), past)
             }
-            None => (None, Past::default()),
+            None => (None, LogContent::default()),
         };
         let files = match &storage.records {
             Some(folder) => Some(GameFiles::open(folder, storage.resume)?),
@@ -129,7 +129,7 @@ impl Match {
     /// # Errors
     ///
     /// Returns an error if a game cannot start or cannot be stored. Games that finished before stay stored.
-    pub fn play(&mut self, jobs: u16, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    pub fn play(&mut self, jobs: u16, observer: &mut dyn MatchObserver) -> anyhow::Result<()> {
         self.play_with(jobs, None, observer)
     }
 
@@ -142,25 +142,25 @@ impl Match {
         &mut self,
         jobs: u16,
         others: Option<RankLink>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn MatchObserver,
     ) -> anyhow::Result<()> {
         let players = self.players.take();
-        // Without players no game is missing, and the other ranks are told so.
+        // Without players no game is missing, and the other ranks get no pieces.
         let missing = if players.is_some() { std::mem::take(&mut self.missing) } else { Vec::new() };
         let games = Arc::new(PieceQueue::new(missing));
         let workers = if players.is_some() { usize::from(jobs).min(games.waiting().max(1)) } else { 0 };
         let (sender, events) = mpsc::channel();
         schedule::start(&self.conditions, &self.control, &games, workers, players, &sender)?;
-        let lending = others.map(|link| over_ranks::lend(link, &games, &sender)).transpose()?;
+        let lending = others.map(|link| over_ranks::assign_games(link, &games, &sender)).transpose()?;
         drop(sender);
         let mut failure = None;
         let mut given_up: Option<Instant> = None;
         loop {
             let result = match events.recv_timeout(TICK) {
-                Ok(Event::Finished(played)) => self.finished(&played, observer),
-                Ok(Event::Annulled { number, reason }) => self.annulled(number, &reason, observer),
-                Ok(Event::Failed(error)) => Err(error),
-                Ok(Event::Lost { rank, games }) => observer.lost(rank, games),
+                Ok(WorkerEvent::Finished(played)) => self.finished(&played, observer),
+                Ok(WorkerEvent::Annulled { number, reason }) => self.annulled(number, &reason, observer),
+                Ok(WorkerEvent::Failed(error)) => Err(error),
+                Ok(WorkerEvent::Lost { rank, games }) => observer.lost(rank, games),
                 Err(RecvTimeoutError::Timeout) => Ok(()),
                 // No worker is left on any rank.
                 Err(RecvTimeoutError::Disconnected) => {
@@ -188,7 +188,7 @@ impl Match {
     }
 
     /// Stores a game. The record is written before the line of the log, so the log never mentions a missing record.
-    fn finished(&mut self, played: &Played, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    fn finished(&mut self, played: &FinishedGame, observer: &mut dyn MatchObserver) -> anyhow::Result<()> {
         let record = &played.record;
         if let Some(files) = &self.files {
             files.write(record.number, &played.sgf)?;
@@ -200,7 +200,12 @@ impl Match {
         observer.finished(record, &self.summary)
     }
 
-    fn annulled(&mut self, number: u32, reason: &str, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    fn annulled(
+        &mut self,
+        number: u32,
+        reason: &str,
+        observer: &mut dyn MatchObserver,
+    ) -> anyhow::Result<()> {
         if let Some(journal) = &mut self.journal {
             journal.add_annulled(number, reason)?;
         }
@@ -230,14 +235,14 @@ impl Match {
 }
 
 /// Returns the engines' identities. A resumed match requires the same engines as before.
-fn engines(players: Option<&[Player; 2]>, past: &Past) -> anyhow::Result<[Identity; 2]> {
+fn engines(players: Option<&[MatchPlayer; 2]>, past: &LogContent) -> anyhow::Result<[Identity; 2]> {
     let before = past.header.as_ref().map(|header| &header.engines);
     let now = players.map(|players| players.each_ref().map(|player| player.identity.clone()));
     match (before, now) {
         (Some(before), Some(now)) => {
             for (name, before, now) in [("A", &before[0], &now[0]), ("B", &before[1], &now[1])] {
                 if before != now {
-                    bail!("the log is of another match: {name} was {before}, is {now}");
+                    bail!("the log belongs to another match: {name} was {before}, is {now}");
                 }
             }
             Ok(now)
@@ -261,7 +266,7 @@ mod tests {
         most: u32,
     }
 
-    impl Observer for Counting {
+    impl MatchObserver for Counting {
         fn finished(&mut self, _: &GameRecord, summary: &Summary) -> anyhow::Result<()> {
             self.finished += 1;
             assert!(summary.games.len() as u32 >= self.finished);
@@ -274,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_is_played_kept_and_gone_on_with() {
+    fn a_match_is_stored_and_resumed() {
         let scratch = tempfile::TempDir::new().unwrap();
         let at = |name: &str| Some(scratch.path().join(name));
         let storage = Storage { log: at("log.jsonl"), resume: true, records: at("games") };

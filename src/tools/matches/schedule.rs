@@ -1,9 +1,9 @@
 //! Concurrent games: worker threads that take the next game, each with two engines of its own.
 
-use super::conditions::{Conditions, Plan};
+use super::conditions::{Conditions, GamePlan};
 use super::control::Control;
-use super::player::{Player, start_one};
-use super::referee::{self, NoGame, Played};
+use super::player::{MatchPlayer, start_one};
+use super::referee::{self, FinishedGame, NoGame};
 use crate::ranks::PieceQueue;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -11,8 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 /// Event of a worker.
-pub(super) enum Event {
-    Finished(Box<Played>),
+pub(super) enum WorkerEvent {
+    Finished(Box<FinishedGame>),
     /// A game could not start. It will be retried.
     Annulled {
         number: u32,
@@ -40,8 +40,8 @@ pub(super) fn start(
     control: &Arc<Control>,
     games: &Arc<PieceQueue>,
     workers: usize,
-    first: Option<[Player; 2]>,
-    sender: &Sender<Event>,
+    first: Option<[MatchPlayer; 2]>,
+    sender: &Sender<WorkerEvent>,
 ) -> anyhow::Result<()> {
     let mut ready = first;
     for index in 0..workers {
@@ -60,8 +60,8 @@ pub(super) fn start(
 struct Worker {
     conditions: Arc<Conditions>,
     control: Arc<Control>,
-    sender: Sender<Event>,
-    players: [Option<Player>; 2],
+    sender: Sender<WorkerEvent>,
+    players: [Option<MatchPlayer>; 2],
 }
 
 impl Worker {
@@ -74,22 +74,22 @@ impl Worker {
             let plan = self.conditions.plan(number);
             match self.play(&plan) {
                 Ok(Some(played)) => {
-                    if self.sender.send(Event::Finished(Box::new(played))).is_err() {
+                    if self.sender.send(WorkerEvent::Finished(Box::new(played))).is_err() {
                         break;
                     }
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    let _ = self.sender.send(Event::Failed(error.context(format!("game {number}"))));
+                    let _ = self.sender.send(WorkerEvent::Failed(error.context(format!("game {number}"))));
                     break;
                 }
             }
         }
-        self.players.iter_mut().filter_map(Option::take).for_each(Player::quit);
+        self.players.iter_mut().filter_map(Option::take).for_each(MatchPlayer::quit);
     }
 
     /// Plays a game and retries if it could not start. Returns `None` if the match was aborted.
-    fn play(&mut self, plan: &Plan) -> anyhow::Result<Option<Played>> {
+    fn play(&mut self, plan: &GamePlan) -> anyhow::Result<Option<FinishedGame>> {
         for attempt in 1.. {
             let reason = match self.attempt(plan) {
                 Ok(Ok(played)) => return Ok(Some(played)),
@@ -98,7 +98,7 @@ impl Worker {
                 Ok(Err(NoGame::Annulled(reason))) => reason,
                 Err(error) => format!("{error:#}"),
             };
-            let event = Event::Annulled { number: plan.number, reason: reason.clone() };
+            let event = WorkerEvent::Annulled { number: plan.number, reason: reason.clone() };
             if self.sender.send(event).is_err() {
                 return Ok(None);
             }
@@ -110,12 +110,12 @@ impl Worker {
         Ok(None)
     }
 
-    fn attempt(&mut self, plan: &Plan) -> anyhow::Result<Result<Played, NoGame>> {
+    fn attempt(&mut self, plan: &GamePlan) -> anyhow::Result<Result<FinishedGame, NoGame>> {
         let mut players = match self.players.each_mut().map(Option::take) {
             [Some(a), Some(b)] => [a, b],
             [a, b] => {
                 // Only missing engines are started, because some engines load slowly.
-                let start = |player: Option<Player>, index: usize| {
+                let start = |player: Option<MatchPlayer>, index: usize| {
                     player.map_or_else(|| start_one(&self.conditions, &self.control, index), Ok)
                 };
                 [start(a, 0)?, start(b, 1)?]

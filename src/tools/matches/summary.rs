@@ -5,7 +5,7 @@ use super::record::{Ending, GameRecord, Judgement};
 use super::repeats::Repeats;
 use super::side::Side;
 use crate::statistics::{Interval, PairTally, Sprt, Tally, Verdict};
-use crate::words::unsigned_zero;
+use crate::words::{counted, unsigned_zero};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -76,30 +76,30 @@ impl Conduct {
 /// authors warn of this in their autotest.) For the same reason, games that are running when the match stops are played
 /// to their end and counted.
 #[derive(Clone, Debug)]
-pub struct Test {
+pub struct SequentialTest {
     /// Hypotheses and error rates.
     pub sprt: Sprt,
     /// Evaluated pairs: those up to the first incomplete one, or up to the verdict.
     pub pairs: PairTally,
     /// Number of evaluated pairs.
-    looked_at: u32,
+    evaluated: u32,
     /// Verdict, and the number of pairs after which it was reached.
     pub verdict: Option<(Verdict, u32)>,
 }
 
-impl Test {
-    fn new(sprt: Sprt) -> Test {
-        Test { sprt, pairs: PairTally::default(), looked_at: 0, verdict: None }
+impl SequentialTest {
+    fn new(sprt: Sprt) -> SequentialTest {
+        SequentialTest { sprt, pairs: PairTally::default(), evaluated: 0, verdict: None }
     }
 
-    fn look(&mut self, complete: &BTreeMap<u32, usize>) {
-        while let Some(&half_points) = complete.get(&self.looked_at)
+    fn update(&mut self, complete: &BTreeMap<u32, usize>) {
+        while let Some(&half_points) = complete.get(&self.evaluated)
             && self.verdict.is_none()
         {
             self.pairs.add(half_points);
-            self.looked_at += 1;
+            self.evaluated += 1;
             let verdict = self.sprt.verdict(&self.pairs.0);
-            self.verdict = verdict.map(|verdict| (verdict, self.looked_at));
+            self.verdict = verdict.map(|verdict| (verdict, self.evaluated));
         }
     }
 
@@ -109,7 +109,7 @@ impl Test {
     }
 }
 
-impl fmt::Display for Test {
+impl fmt::Display for SequentialTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sprt { elo0, elo1, .. } = self.sprt;
         let (low, high) = self.sprt.bounds();
@@ -119,8 +119,10 @@ impl fmt::Display for Test {
             unsigned_zero(self.llr(), 2)
         )?;
         match self.verdict {
-            Some((verdict, pairs)) => write!(f, ", {verdict} accepted after {pairs} pairs"),
-            None => write!(f, ", open after {} pairs", self.looked_at),
+            Some((verdict, pairs)) => {
+                write!(f, ", {verdict} accepted after {}", counted(pairs.into(), "pair"))
+            }
+            None => write!(f, ", open after {}", counted(self.evaluated.into(), "pair")),
         }
     }
 }
@@ -137,7 +139,7 @@ pub struct Summary {
     /// Conduct of the engines.
     pub conduct: [Conduct; 2],
     /// Sequential test, if there is one.
-    pub test: Option<Test>,
+    pub test: Option<SequentialTest>,
     /// Number of games that the move limit ended.
     pub cut_off: u32,
     /// Number of games with disputed dead stones.
@@ -148,9 +150,9 @@ pub struct Summary {
     pub games: BTreeMap<u32, GameRecord>,
     repeats: Repeats,
     /// A's half points in pairs with one finished game.
-    open: BTreeMap<u32, usize>,
+    half_complete_pairs: BTreeMap<u32, usize>,
     /// A's half points in pairs with both games finished.
-    complete: BTreeMap<u32, usize>,
+    complete_pairs: BTreeMap<u32, usize>,
 }
 
 impl Summary {
@@ -161,14 +163,14 @@ impl Summary {
             all: Sums::default(),
             boards: conditions.boards.iter().map(|board| (board.size_text(), Sums::default())).collect(),
             conduct: Default::default(),
-            test: conditions.sprt.map(Test::new),
+            test: conditions.sprt.map(SequentialTest::new),
             cut_off: 0,
             disputed: 0,
             annulled: 0,
             games: BTreeMap::new(),
             repeats: Repeats::new(&conditions.boards),
-            open: BTreeMap::new(),
-            complete: BTreeMap::new(),
+            half_complete_pairs: BTreeMap::new(),
+            complete_pairs: BTreeMap::new(),
         }
     }
 
@@ -180,10 +182,10 @@ impl Summary {
         self.repeats.add(record);
         let half_points = record.half_points();
         let pair = pair(record.number);
-        let complete = self.open.remove(&pair).map(|other| other + half_points);
+        let complete = self.half_complete_pairs.remove(&pair).map(|other| other + half_points);
         match complete {
-            Some(sum) => self.complete.insert(pair, sum),
-            None => self.open.insert(pair, half_points),
+            Some(sum) => self.complete_pairs.insert(pair, sum),
+            None => self.half_complete_pairs.insert(pair, half_points),
         };
         let board = self.boards.iter_mut().find(|(size, _)| *size == record.size).map(|(_, sums)| sums);
         for sums in [Some(&mut self.all), board].into_iter().flatten() {
@@ -219,7 +221,7 @@ impl Summary {
             conduct.games += 1;
         }
         if let Some(test) = &mut self.test {
-            test.look(&self.complete);
+            test.update(&self.complete_pairs);
         }
     }
 
@@ -252,7 +254,7 @@ impl Summary {
     }
 
     /// Returns one line about the current result.
-    pub fn standing(&self) -> String {
+    pub fn status_line(&self) -> String {
         let Some(rate) = best_rate(&self.all) else { return "no games yet".to_owned() };
         let mut text = format!("{} {}  {}", self.labels()[0], self.all.all, elo_text(rate));
         if let Some(test) = &self.test {
@@ -335,9 +337,9 @@ impl fmt::Display for Summary {
             let [zero, half, one, more, two] = self.all.pairs.0;
             writeln!(
                 f,
-                "\n{} pairs with 0, ½, 1, 1½, 2 points: {zero}, {half}, {one}, {more}, {two}\n\
+                "\n{} with 0, ½, 1, 1½, 2 points: {zero}, {half}, {one}, {more}, {two}\n\
                  by pairs: {}, {}",
-                self.all.pairs.count(),
+                counted(self.all.pairs.count().into(), "pair"),
                 percent_text(rate),
                 elo_text(rate),
             )?;
@@ -372,11 +374,14 @@ impl fmt::Display for Summary {
         writeln!(f)?;
         match self.repeats() {
             0 => Ok(()),
-            repeats => writeln!(
-                f,
-                "{repeats} of the games repeat an earlier one move for move and say nothing new, so the intervals are too narrow; \
-                 --openings 4 gives more openings"
-            ),
+            repeats => {
+                let (repeat, add) = if repeats == 1 { ("repeats", "adds") } else { ("repeat", "add") };
+                writeln!(
+                    f,
+                    "{repeats} of the games {repeat} an earlier one move for move and {add} no information, so the \
+                     intervals are too narrow; --openings 4 gives more openings"
+                )
+            }
         }
     }
 }
@@ -386,11 +391,11 @@ impl Summary {
     pub fn conduct_text(&self, side: Side) -> String {
         let conduct = &self.conduct[side as usize];
         let kinds = Ending::FORFEITS.iter().zip(conduct.forfeits).filter(|&(_, count)| count > 0);
-        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{} {count}", kind.about())).collect();
+        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{} {count}", kind.name())).collect();
         let mut parts = vec![
             format!("{:.3} s a move, slowest {:.2} s", conduct.seconds_a_move(), conduct.slowest),
             format!("lag {:.1} ms", 1000.0 * conduct.lag()),
-            format!("{} resignations", conduct.resignations),
+            counted(conduct.resignations.into(), "resignation"),
             if kinds.is_empty() {
                 "no forfeits".to_owned()
             } else {
@@ -398,15 +403,14 @@ impl Summary {
             },
         ];
         if conduct.overstep > 0.0 {
-            parts.insert(1, format!("clock overstepped by up to {:.2} s", conduct.overstep));
+            parts.insert(1, format!("time exceeded by up to {:.2} s", conduct.overstep));
         }
-        for (count, what) in [
-            (conduct.other_scores as usize, "other scores than the referee"),
-            (conduct.stray_lines, "stray lines"),
-        ] {
-            if count > 0 {
-                parts.push(format!("{count} {what}"));
-            }
+        if conduct.other_scores > 0 {
+            let scores = counted(conduct.other_scores.into(), "score");
+            parts.push(format!("{scores} different from the referee's"));
+        }
+        if conduct.stray_lines > 0 {
+            parts.push(counted(conduct.stray_lines as u64, "stray line"));
         }
         parts.join("; ")
     }
@@ -471,13 +475,17 @@ mod tests {
         let mut summary = summary(None);
         summary.add(&won_by(1, Some(Side::A)));
         summary.add(&won_by(2, Some(Side::A)));
-        let standing = summary.standing();
+        let standing = summary.status_line();
         assert!(standing.starts_with("Able ") && standing.contains("Elo above -"), "{standing}");
         assert!(!summary.to_string().contains("inf"), "{summary}");
         summary.names = ["GNU Go 3.8 (gnugo --level 1)", "GNU Go 3.8 (gnugo --level 9)"].map(str::to_owned);
         assert_eq!(summary.labels(), ["A GNU Go", "B GNU Go"]);
         let lost = Tally { wins: 0, losses: 3, draws: 0 }.rate().unwrap();
         assert!(elo_text(lost).starts_with("Elo below +"), "{}", elo_text(lost));
+        for wins in [10, 14, 19] {
+            let won = Tally { wins, losses: 0, draws: 0 }.rate().unwrap();
+            assert!(elo_text(won).starts_with("Elo above +"), "{wins}: {}", elo_text(won));
+        }
     }
 
     #[test]
@@ -496,6 +504,7 @@ mod tests {
             "Able as White",
             "crash 1",
             "3 stray lines",
+            "1 score different from the referee's",
             "3 pairs",
             "SPRT of Elo 0 against 10",
         ] {
@@ -507,5 +516,11 @@ mod tests {
         let mut once = self::summary(None);
         once.add(&record(1));
         assert!(!once.to_string().contains("repeat"), "{once}");
+        once.add(&record(2));
+        once.add(&record(3));
+        let text = once.to_string();
+        for part in ["\n1 pair with 0", "; 1 resignation;", "; 0 resignations;", "1 of the games repeats"] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
     }
 }

@@ -1,16 +1,16 @@
 //! Tests of the referee with scripted engines.
 
 use super::clock;
-use super::conditions::{Conditions, DeadStones, Plan};
+use super::conditions::{Conditions, DeadStones, GamePlan};
 use super::control::Control;
 use super::fixtures::conditions;
-use super::link::Link;
+use super::link::EngineLink;
 use super::openings::{Opening, Source};
-use super::player::Player;
+use super::player::MatchPlayer;
 use super::record::{Ending, Judgement};
-use super::referee::{self, NoGame, Played};
+use super::referee::{self, FinishedGame, NoGame};
 use super::side::Side;
-use crate::players::{self, Answer, Trouble};
+use crate::players::{self, GtpResponse, PlayerError};
 use kosumi_go::rules::Rules;
 use kosumi_go::sgf::Record;
 use kosumi_gtp::Client;
@@ -20,19 +20,23 @@ use std::time::Duration;
 /// Engine that responds as a function of the command. `None` stands for an empty success.
 struct Scripted<F>(F);
 
-impl<F: FnMut(&str) -> Option<Result<Answer, Trouble>> + Send> players::Player for Scripted<F> {
-    fn send(&mut self, command: &str, _: Duration) -> Result<Answer, Trouble> {
-        (self.0)(command).unwrap_or(Ok(Answer::Success(String::new())))
+impl<F: FnMut(&str) -> Option<Result<GtpResponse, PlayerError>> + Send> players::GtpPlayer for Scripted<F> {
+    fn send(&mut self, command: &str, _: Duration) -> Result<GtpResponse, PlayerError> {
+        (self.0)(command).unwrap_or(Ok(GtpResponse::Success(String::new())))
     }
 }
 
-fn success(text: &str) -> Option<Result<Answer, Trouble>> {
-    Some(Ok(Answer::Success(text.to_owned())))
+fn success(text: &str) -> Option<Result<GtpResponse, PlayerError>> {
+    Some(Ok(GtpResponse::Success(text.to_owned())))
 }
 
 /// Returns an engine that plays these moves one after the other, then passes. `said` has its responses to certain
 /// commands.
-fn player(moves: &str, said: &[(&str, Result<Answer, Trouble>)], conditions: &Conditions) -> Player {
+fn player(
+    moves: &str,
+    said: &[(&str, Result<GtpResponse, PlayerError>)],
+    conditions: &Conditions,
+) -> MatchPlayer {
     let mut moves: Vec<String> = moves.split_whitespace().rev().map(str::to_owned).collect();
     let said: Vec<_> = said.iter().map(|(command, answer)| ((*command).to_owned(), answer.clone())).collect();
     let script = move |command: &str| {
@@ -46,15 +50,16 @@ fn player(moves: &str, said: &[(&str, Result<Answer, Trouble>)], conditions: &Co
             _ => None,
         }
     };
-    Player::new(Link::Local(Box::new(Scripted(script))), 0, true, conditions, &Control::default()).unwrap()
+    MatchPlayer::new(EngineLink::Local(Box::new(Scripted(script))), 0, true, conditions, &Control::default())
+        .unwrap()
 }
 
-fn plan(conditions: &Conditions, number: u32, opening: &str) -> Plan {
+fn plan(conditions: &Conditions, number: u32, opening: &str) -> GamePlan {
     let board = conditions.boards[0];
     let moves = opening
         .split_whitespace()
         .map(|word| crate::commands::vertex_move(board.size, word.parse().unwrap()).unwrap());
-    Plan { opening: Opening { name: "test".into(), moves: moves.collect() }, ..conditions.plan(number) }
+    GamePlan { opening: Opening { name: "test".into(), moves: moves.collect() }, ..conditions.plan(number) }
 }
 
 fn small() -> Conditions {
@@ -65,25 +70,25 @@ fn small() -> Conditions {
 fn play(
     conditions: &Conditions,
     opening: &str,
-    mut players: [Player; 2],
-) -> (Result<Played, NoGame>, [bool; 2]) {
+    mut players: [MatchPlayer; 2],
+) -> (Result<FinishedGame, NoGame>, [bool; 2]) {
     let [a, b] = &mut players;
     referee::play(conditions, &plan(conditions, 1, opening), [a, b], &Control::default())
 }
 
-fn refused() -> Result<Answer, Trouble> {
-    Ok(Answer::Failure("illegal move".into()))
+fn refused() -> Result<GtpResponse, PlayerError> {
+    Ok(GtpResponse::Failure("illegal move".into()))
 }
 
-fn crashed() -> Result<Answer, Trouble> {
-    Err(Trouble::Crashed("gone".into()))
+fn crashed() -> Result<GtpResponse, PlayerError> {
+    Err(PlayerError::Crashed("gone".into()))
 }
 
-type Said<'a> = &'a [(&'a str, Result<Answer, Trouble>)];
+type Said<'a> = &'a [(&'a str, Result<GtpResponse, PlayerError>)];
 
 /// Plays game 1 between these engines and returns its result. Afterwards both engines must be fit, except losers by
 /// forfeit.
-fn outcome(a: (&str, Said<'_>), b: (&str, Said<'_>)) -> (String, Option<Side>, Ending) {
+fn play_scripted(a: (&str, Said<'_>), b: (&str, Said<'_>)) -> (String, Option<Side>, Ending) {
     let conditions = small();
     let players = [player(a.0, a.1, &conditions), player(b.0, b.1, &conditions)];
     let (played, is_fit) = play(&conditions, "", players);
@@ -97,9 +102,12 @@ fn outcome(a: (&str, Said<'_>), b: (&str, Said<'_>)) -> (String, Option<Side>, E
 #[test]
 fn games_that_end_as_games_do() {
     let quiet: (&str, Said<'_>) = ("", &[]);
-    assert_eq!(outcome(quiet, quiet), ("W+7.5".into(), Some(Side::B), Ending::Score));
-    assert_eq!(outcome(("C3", &[]), quiet), ("B+17.5".into(), Some(Side::A), Ending::Score));
-    assert_eq!(outcome(("c3 RESIGN", &[]), ("C2 C4", &[])), ("W+R".into(), Some(Side::B), Ending::Resign));
+    assert_eq!(play_scripted(quiet, quiet), ("W+7.5".into(), Some(Side::B), Ending::Score));
+    assert_eq!(play_scripted(("C3", &[]), quiet), ("B+17.5".into(), Some(Side::A), Ending::Score));
+    assert_eq!(
+        play_scripted(("c3 RESIGN", &[]), ("C2 C4", &[])),
+        ("W+R".into(), Some(Side::B), Ending::Resign)
+    );
 }
 
 #[test]
@@ -112,31 +120,31 @@ fn forfeits() {
         ("C3 I5", &[][..], Ending::Nonsense),
         ("", &[("genmove", refused())][..], Ending::Refused),
         ("", &[("genmove", crashed())][..], Ending::Crash),
-        ("", &[("genmove", Err(Trouble::TimedOut))][..], Ending::Time),
+        ("", &[("genmove", Err(PlayerError::TimedOut))][..], Ending::Time),
     ] {
         let by = if ending == Ending::Time { "T" } else { "F" };
         assert_eq!(
-            outcome((moves, said), ("C4", &[])),
+            play_scripted((moves, said), ("C4", &[])),
             (format!("W+{by}"), Some(Side::B), ending),
             "{moves}"
         );
         assert_eq!(
-            outcome(("C5 C4", &[]), (moves, said)),
+            play_scripted(("C5 C4", &[]), (moves, said)),
             (format!("B+{by}"), Some(Side::A), ending),
             "{moves}"
         );
     }
     // Suicide is illegal under these rules: B1 A2 leave A1 without a liberty.
-    assert_eq!(outcome(("B1 A2", &[]), ("E5 A1", &[])).2, Ending::IllegalMove);
+    assert_eq!(play_scripted(("B1 A2", &[]), ("E5 A1", &[])).2, Ending::IllegalMove);
 }
 
 #[test]
-fn whoever_refuses_a_legal_move_loses_and_not_the_mover() {
+fn refusing_a_legal_move_loses_for_the_player_that_refuses() {
     let refuses: Said<'_> = &[("play", refused())];
-    assert_eq!(outcome(("C3", &[]), ("", refuses)), ("B+F".into(), Some(Side::A), Ending::Refused));
-    assert_eq!(outcome(("", refuses), ("C3", &[])), ("W+F".into(), Some(Side::B), Ending::Refused));
-    let hangs: Said<'_> = &[("play", Err(Trouble::TimedOut))];
-    assert_eq!(outcome(("C3", &[]), ("", hangs)), ("B+T".into(), Some(Side::A), Ending::Time));
+    assert_eq!(play_scripted(("C3", &[]), ("", refuses)), ("B+F".into(), Some(Side::A), Ending::Refused));
+    assert_eq!(play_scripted(("", refuses), ("C3", &[])), ("W+F".into(), Some(Side::B), Ending::Refused));
+    let hangs: Said<'_> = &[("play", Err(PlayerError::TimedOut))];
+    assert_eq!(play_scripted(("C3", &[]), ("", hangs)), ("B+T".into(), Some(Side::A), Ending::Time));
 }
 
 #[test]
@@ -156,7 +164,7 @@ fn the_referee_knows_superko() {
 fn games_that_cannot_begin_are_annulled() {
     let conditions = small();
     for command in ["boardsize", "clear_board", "komi", "play b C3", "play w C4"] {
-        for answer in [refused(), crashed(), Err(Trouble::TimedOut)] {
+        for answer in [refused(), crashed(), Err(PlayerError::TimedOut)] {
             let players = [player("", &[], &conditions), player("", &[(command, answer)], &conditions)];
             let (result, is_fit) = play(&conditions, "C3 C4", players);
             let Err(NoGame::Annulled(reason)) = result else { panic!("{command}: {result:?}") };
@@ -165,7 +173,7 @@ fn games_that_cannot_begin_are_annulled() {
         }
     }
     // Commands that an engine need not support may be refused.
-    let knows = ("list_commands", Ok(Answer::Success("kata-set-rules\nset_random_seed".into())));
+    let knows = ("list_commands", Ok(GtpResponse::Success("kata-set-rules\nset_random_seed".into())));
     let said =
         [knows, ("kata-set-rules", refused()), ("set_random_seed", refused()), ("time_left", refused())];
     let conditions = Conditions { time: Some(clock::parse("absolute 60").unwrap()), ..conditions };
@@ -191,11 +199,12 @@ fn the_end_of_a_game_cannot_be_forfeited() {
 fn dead_stones_and_other_scores() {
     let conditions = Conditions { rules: Rules::default(), dead: DeadStones::Agreed, ..small() };
     let says = |dead: &str, score: &str| {
-        let text = |text: &str| Ok(Answer::Success(text.to_owned()));
+        let text = |text: &str| Ok(GtpResponse::Success(text.to_owned()));
         [("final_status_list", text(dead)), ("final_score", text(score))]
     };
     // Black has a wall on column B. White has one on column C and a dead stone at A1.
-    let game = |a: [(&str, Result<Answer, Trouble>); 2], b: [(&str, Result<Answer, Trouble>); 2]| {
+    let game = |a: [(&str, Result<GtpResponse, PlayerError>); 2],
+                b: [(&str, Result<GtpResponse, PlayerError>); 2]| {
         let players =
             [player("B1 B2 B3 B4 B5 A4", &a, &conditions), player("C1 C2 C3 C4 C5 A1", &b, &conditions)];
         play(&conditions, "", players).0.unwrap()
@@ -208,7 +217,11 @@ fn dead_stones_and_other_scores() {
     assert_eq!(disputed.record.judgement, Some(Judgement::Disputed));
     assert_eq!(disputed.record.result, "W+12.5", "judged");
     assert!(disputed.record.disputed_by(Side::B) && !disputed.record.disputed_by(Side::A));
-    assert!(disputed.sgf.contains("B says W+17.5") && disputed.sgf.contains("disputed"), "{}", disputed.sgf);
+    assert!(
+        disputed.sgf.contains("B reports W+17.5") && disputed.sgf.contains("disputed"),
+        "{}",
+        disputed.sgf
+    );
 }
 
 #[test]
@@ -216,13 +229,14 @@ fn time_is_measured_and_the_margin_forgiven() {
     let slow = |conditions: &Conditions| {
         let script = |command: &str| {
             if command.starts_with("genmove") {
+                // The match measures real time, so a slow engine takes real time. A slower machine changes nothing.
                 std::thread::sleep(Duration::from_millis(30));
                 return success("pass");
             }
             None
         };
-        let link = Link::Local(Box::new(Scripted(script)));
-        Player::new(link, 0, false, conditions, &Control::default()).unwrap()
+        let link = EngineLink::Local(Box::new(Scripted(script)));
+        MatchPlayer::new(link, 0, false, conditions, &Control::default()).unwrap()
     };
     let time = clock::parse("0 0.01 1").unwrap();
     let strict = Conditions { time: Some(time), margin: Duration::ZERO, ..small() };
@@ -231,7 +245,7 @@ fn time_is_measured_and_the_margin_forgiven() {
     assert_eq!((record.result.as_str(), record.ending), ("W+T", Ending::Time));
     let lenient = Conditions { margin: Duration::from_secs(600), ..strict };
     let (played, _) = play(&lenient, "", [slow(&lenient), player("", &[], &lenient)]);
-    let Played { record, sgf } = played.unwrap();
+    let FinishedGame { record, sgf } = played.unwrap();
     assert_eq!(record.ending, Ending::Score);
     assert!(record.overstep[0] >= 0.02 && record.slowest[0] >= 0.03, "{record:?}");
     assert!(sgf.contains("BL[0.01]") && sgf.contains("OT[1x0.01 byo-yomi]"), "{sgf}");
@@ -242,12 +256,12 @@ fn opinions_become_comments() {
     let conditions = small();
     let report = "info move C3 visits 50 winrate 0.75 scoreLead 3.5 pv C3 C4\nplay C3";
     let said = [
-        ("list_commands", Ok(Answer::Success("kata-genmove_analyze".into()))),
-        ("kata-genmove_analyze", Ok(Answer::Success(report.into()))),
+        ("list_commands", Ok(GtpResponse::Success("kata-genmove_analyze".into()))),
+        ("kata-genmove_analyze", Ok(GtpResponse::Success(report.into()))),
     ];
     let players = [player("", &said, &conditions), player("C4", &[], &conditions)];
     let (played, _) = play(&conditions, "", players);
-    let Played { record, sgf } = played.unwrap();
+    let FinishedGame { record, sgf } = played.unwrap();
     // The engine plays C3 again, which is illegal the second time.
     assert_eq!((record.ending, record.moves.len()), (Ending::IllegalMove, 2));
     let read = Record::parse(sgf.as_bytes()).unwrap();
@@ -257,24 +271,24 @@ fn opinions_become_comments() {
 
 /// Scripted engine behind pipes: a shell script that responds to `genmove` as given.
 #[cfg(unix)]
-fn child(genmove: &str, conditions: &Conditions) -> Player {
+fn child(genmove: &str, conditions: &Conditions) -> MatchPlayer {
     let script = format!(
         "while read -r name rest; do case $name in genmove) {genmove};; *) printf '= \\n\\n';; esac; done"
     );
     let mut command = std::process::Command::new("sh");
     command.args(["-c", &script]);
-    let link = Link::Child(Client::spawn_command(command).unwrap());
-    Player::new(link, 0, false, conditions, &Control::default()).unwrap()
+    let link = EngineLink::Child(Client::spawn_command(command).unwrap());
+    MatchPlayer::new(link, 0, false, conditions, &Control::default()).unwrap()
 }
 
 #[cfg(unix)]
 #[test]
 fn faults_of_processes() {
-    let conditions = Conditions { patience: Duration::from_millis(300), ..small() };
+    let conditions = Conditions { unclocked_move_time: Duration::from_millis(300), ..small() };
     for (genmove, ending, detail) in [
         ("exit 3", Ending::Crash, "exit status: 3"),
         ("kill -9 $$", Ending::Crash, "signal: 9"),
-        ("sleep 5", Ending::Time, "no answer in time"),
+        ("sleep 5", Ending::Time, "no response in time"),
         ("echo thinking; sleep 5", Ending::Nonsense, "thinking"),
         ("printf '= what?\\n\\n'", Ending::Nonsense, "what?"),
         ("printf '? cannot\\n\\n'", Ending::Refused, "cannot"),

@@ -5,8 +5,9 @@
 //!                           └─▶ give ── other ranks ────────┘
 //! ```
 //!
-//! The output does not depend on who does a piece: rank 0 makes the pieces in order and collects the results in the
-//! same order. With [`Pace::Short`] the reader waits while it is far ahead, so memory does not grow with the input.
+//! The output does not depend on the rank or thread that does a piece: rank 0 makes the pieces in order and collects
+//! the results in the same order. With [`PieceLength::Short`] the reader waits while it is far ahead, so memory does
+//! not grow with the input.
 
 use super::lending::{RankEvent, lend_pieces_with_contents};
 use super::pieces::PieceQueue;
@@ -291,7 +292,7 @@ fn collect_in_order<P, R>(
             }
         }
         while let Some(result) = early.remove(&next) {
-            let piece = shelf.remove(next).context("a piece that nobody has made")?;
+            let piece = shelf.remove(next).context("a result of an unknown piece")?;
             if collect(&piece, result)?.is_break() {
                 return Ok(());
             }
@@ -330,11 +331,11 @@ where
     let (sender, told) = mpsc::channel();
     let do_piece = |number: u32| -> anyhow::Result<Vec<u8>> {
         let piece = serde_json::from_slice(&pieces.take_contents(number))
-            .context("the ranks are not of one version")?;
+            .context("the ranks run different versions")?;
         match catch_unwind(AssertUnwindSafe(|| work(&piece))) {
             Ok(result) => Ok(serde_json::to_vec(&result)?),
             // The panic hook has already printed the panic.
-            Err(_) => bail!("piece {number}: a fault of the program"),
+            Err(_) => bail!("piece {number}: the worker panicked"),
         }
     };
     let (pieces, do_piece) = (&pieces, &do_piece);
@@ -395,6 +396,7 @@ mod tests {
 
     /// Work of all ranks: makes a word from a number. Later pieces are often done earlier.
     fn word(piece: &(u32, String)) -> String {
+        // The results must not depend on these times, which only vary the order.
         thread::sleep(Duration::from_micros(u64::from(piece.0 * 7919 % 13) * 100));
         format!("{}{}", piece.1, piece.0 * piece.0)
     }

@@ -76,7 +76,7 @@ impl MpiLink {
             ]
         };
         if codes.iter().any(|&code| code != 0) {
-            bail!("MPI does not say which rank this is");
+            bail!("MPI cannot report the rank of this process");
         }
         let (rank, ranks) = (usize::try_from(rank)?, usize::try_from(ranks)?);
         Ok(MpiLink { rank, ranks, own: VecDeque::new(), sending: Vec::new(), receiving: Vec::new() })
@@ -203,7 +203,7 @@ impl Link for MpiLink {
                 status.as_mut_ptr(),
             )
         };
-        check(code, "looking for a packet")?;
+        check(code, "probing for a packet")?;
         if has_come == 0 {
             return Ok(None);
         }

@@ -94,7 +94,10 @@ fn pass_on<L: Link + ?Sized>(
                 Ok(WorkerMessage::Failed(why)) => Message::Failed(why),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
-                    link.send(0, Message::Failed("its workers have ended".to_owned()).to_packet())?;
+                    link.send(
+                        0,
+                        Message::Failed("its workers have ended unexpectedly".to_owned()).to_packet(),
+                    )?;
                     return Ok(());
                 }
             };

@@ -10,7 +10,7 @@ use std::process::Command;
 pub const DISABLE_RANKS: (&str, &str) = ("KOSUMI_RANKS", "off");
 
 /// Environment variables with the number of processes: Open MPI's `mpirun`; MPICH and Intel MPI; Slurm's `srun`. The
-/// second variable must be set, too: it tells that the processes can find each other.
+/// second variable must be set, too: it shows that the processes can find each other.
 const SIZES: [(&str, &str); 3] =
     [("OMPI_COMM_WORLD_SIZE", ""), ("PMI_SIZE", ""), ("SLURM_NTASKS", "PMIX_RANK")];
 
@@ -63,10 +63,10 @@ impl World {
         }
         // One thread at a time calls MPI, but not always the same one.
         let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Serialized) else {
-            bail!("MPI has been started before");
+            bail!("MPI is already initialised");
         };
         if threading < Threading::Serialized {
-            bail!("this MPI library only works in programs with one thread");
+            bail!("this MPI library does not support threads");
         }
         let link = super::mpi_link::MpiLink::open()?;
         let (rank, ranks) = {
@@ -83,7 +83,7 @@ impl World {
             let (name, off) = DISABLE_RANKS;
             bail!(
                 "started as one of several processes, but built without MPI: cargo build --release --features mpi; \
-                 with {name}={off} every process works by itself"
+                 with {name}={off} every process works alone"
             );
         }
         Ok(None)

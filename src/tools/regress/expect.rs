@@ -85,7 +85,7 @@ impl Matcher {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PatternError {
     /// The `[` is missing.
-    #[error("an expected answer must stand in brackets: {0}")]
+    #[error("an expected answer must be in brackets: {0}")]
     NoBracket(String),
     /// The text is no regular expression.
     #[error("not a regular expression: {0}")]

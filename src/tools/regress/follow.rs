@@ -2,7 +2,7 @@
 
 use super::command::{Effect, effect};
 use crate::commands::Commands;
-use crate::players::Answer;
+use crate::players::GtpResponse;
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::Board;
 use kosumi_gtp::{InputWatch, answer};
@@ -42,8 +42,8 @@ impl BoardFollower {
     }
 
     /// Follows a command with the engine's response. A refused command changes nothing.
-    pub(super) fn follow(&mut self, command: &str, reply: &Answer) {
-        let Answer::Success(body) = reply else { return };
+    pub(super) fn follow(&mut self, command: &str, reply: &GtpResponse) {
+        let GtpResponse::Success(body) = reply else { return };
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
         let own = match (name, effect(name)) {
             (_, Effect::Nothing | Effect::Parameter) => return,
@@ -93,12 +93,12 @@ mod tests {
 
     /// Follows commands with their responses (`?` for a refusal) and draws the final board.
     fn follow(lines: &[(&str, &str)]) -> Option<String> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sgf-tests/suites/basics");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sgf-tests/suites/basics");
         let mut follower = BoardFollower::new(&folder);
         for &(command, reply) in lines {
             let reply = match reply {
-                "?" => Answer::Failure("no".into()),
-                body => Answer::Success(body.into()),
+                "?" => GtpResponse::Failure("no".into()),
+                body => GtpResponse::Success(body.into()),
             };
             follower.follow(command, &reply);
         }

@@ -33,7 +33,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use crate::players::{Answer, Children, Engines, Player, Threads, Trouble};
+pub use crate::players::{ChildEngines, Engines, GtpPlayer, GtpResponse, InProcessEngines, PlayerError};
 pub use compare::{Change, Comparison};
 pub use expect::{Expectation, Mark, Matcher, Matching, PatternError, Response};
 pub use follow::Position;

@@ -94,7 +94,7 @@ fn the_terminal_shows_what_is_unexpected_and_sums() {
         text.contains("3 of 7 answers right (42.9 %); 3 unexpected failures, 1 unexpected passes"),
         "{text}"
     );
-    assert!(text.contains("1 tests ask for commands that the engine does not know"), "{text}");
+    assert!(text.contains("1 tests use commands that the engine does not know"), "{text}");
     assert!(text.contains("2 min 05 s with 2 engines at once, full matching."), "{text}");
     let verbose = summary(&report(None), true);
     assert_eq!(verbose.lines().take_while(|line| !line.is_empty()).count(), 10 + 1);
@@ -118,10 +118,10 @@ fn comparisons_end_in_a_verdict() {
     assert!(verdict(&of(0, 0)).contains("No answer"));
     assert_eq!(
         verdict(&of(5, 15)),
-        "15 better, 5 worse: better by more than chance (p = 0.041, exact McNemar test, two-sided, against 5 %)."
+        "15 better, 5 worse: significantly better (p = 0.041, exact McNemar test, two-sided, against 5 %)."
     );
-    assert!(verdict(&of(6, 0)).contains("worse by more than chance (p = 0.031"));
-    assert!(verdict(&of(5, 0)).contains("not more than chance (p = 0.06"));
+    assert!(verdict(&of(6, 0)).contains("significantly worse (p = 0.031"));
+    assert!(verdict(&of(5, 0)).contains("not significant (p = 0.06"));
     assert!(verdict(&of(0, 40)).contains("p < 0.001"));
     let text = summary(&report(Some(("old.json".into(), of(1, 0)))), false);
     assert!(text.contains("newly failing: ko 0 reg_genmove b: A1 (pass) -> crashed"), "{text}");

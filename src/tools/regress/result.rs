@@ -160,7 +160,7 @@ pub enum FormatError {
     #[error("not the results of a run: {0}")]
     Json(#[from] serde_json::Error),
     /// The file was written by a later version.
-    #[error("results of form {0}; this version reads form {FORMAT}")]
+    #[error("results in format {0}; this version reads format {FORMAT}")]
     Version(u32),
 }
 

@@ -6,7 +6,7 @@ use super::follow::BoardFollower;
 use super::parts::{replay, split};
 use super::result::{EngineInfo, OtherError, Outcome, SuiteResult, TestResult};
 use super::suite::{Suite, SuiteCommand};
-use crate::players::{Answer, Engines, Player, Trouble};
+use crate::players::{Engines, GtpPlayer, GtpResponse, PlayerError};
 use crate::ranks::{self, PieceLength, in_order};
 use anyhow::Context;
 use std::cmp::Reverse;
@@ -79,7 +79,7 @@ pub fn play(
     let mut done = BTreeMap::new();
     let collect = |&number: &usize, (is_others, played): (bool, Option<SuiteResult>)| {
         let (index, range) = &parts[number];
-        let played = played.context("a rank has read other suites")?;
+        let played = played.context("another rank has read different suites")?;
         if is_others {
             played.tests.iter().for_each(|test| on_test(&suites[*index], test));
         }
@@ -121,9 +121,9 @@ pub fn query_identity(
     let folder = suites.first().map_or(Path::new("."), Suite::folder);
     let mut player = engines.start(folder).map_err(anyhow::Error::msg)?;
     let mut ask = |question: &str| match player.send(question, timeout) {
-        Ok(Answer::Success(body)) => Ok(body),
-        Ok(Answer::Failure(_)) => Ok(String::new()),
-        Err(trouble) => Err(trouble).with_context(|| format!("the engine does not answer '{question}'")),
+        Ok(GtpResponse::Success(body)) => Ok(body),
+        Ok(GtpResponse::Failure(_)) => Ok(String::new()),
+        Err(trouble) => Err(trouble).with_context(|| format!("the engine does not respond to '{question}'")),
     };
     let info = EngineInfo { name: ask("name")?, version: ask("version")?, command };
     player.quit();
@@ -169,9 +169,9 @@ struct PartRunner<'a> {
     timeout: Duration,
     on_test: &'a (dyn Fn(&Suite, &TestResult) + Sync),
     /// Running engine. `None` after a crash until a new one is needed.
-    player: Option<Box<dyn Player>>,
+    player: Option<Box<dyn GtpPlayer>>,
     /// Reason why there is no engine.
-    start_error: Trouble,
+    start_error: PlayerError,
     /// Steps that crashed an engine. They are not replayed.
     fatal: Vec<usize>,
     /// Number of consecutive failed attempts to bring an engine into the right state.
@@ -196,7 +196,7 @@ impl<'a> PartRunner<'a> {
             timeout,
             on_test,
             player: None,
-            start_error: Trouble::Crashed("not started".into()),
+            start_error: PlayerError::Crashed("not started".into()),
             fatal: Vec::new(),
             failed_starts: 0,
             follower: BoardFollower::new(suite.folder()),
@@ -236,8 +236,8 @@ impl<'a> PartRunner<'a> {
 
     /// Starts an engine, and replays the steps that produce the state before this step in the engine and on Kosumi's
     /// own board.
-    fn try_restart(&mut self, index: usize) -> Result<Box<dyn Player>, Trouble> {
-        let mut player = self.engines.start(self.folder).map_err(Trouble::Crashed)?;
+    fn try_restart(&mut self, index: usize) -> Result<Box<dyn GtpPlayer>, PlayerError> {
+        let mut player = self.engines.start(self.folder).map_err(PlayerError::Crashed)?;
         self.follower = BoardFollower::new(self.folder);
         self.in_order = VALID_POSITION;
         for (at, step) in replay(self.steps, index) {
@@ -271,15 +271,15 @@ impl<'a> PartRunner<'a> {
         let start = Instant::now();
         let answer = match &mut self.player {
             Some(player) => player.send(&step.command, self.timeout),
-            None => Err(Trouble::Crashed(format!("given up: {}", self.start_error))),
+            None => Err(PlayerError::Crashed(format!("abandoned: {}", self.start_error))),
         };
         let seconds = start.elapsed().as_secs_f64();
         match answer {
             Ok(answer) => {
                 if step.is_test {
-                    let (Answer::Success(text) | Answer::Failure(text)) = &answer;
+                    let (GtpResponse::Success(text) | GtpResponse::Failure(text)) = &answer;
                     self.record(step, judge(step, &answer), text, seconds);
-                } else if let Answer::Failure(message) = &answer {
+                } else if let GtpResponse::Failure(message) = &answer {
                     self.other_error(step, message, true);
                 }
                 self.note(step, &answer);
@@ -290,7 +290,7 @@ impl<'a> PartRunner<'a> {
                 }
                 if step.is_test {
                     let outcome =
-                        if trouble == Trouble::TimedOut { Outcome::TimedOut } else { Outcome::Crashed };
+                        if trouble == PlayerError::TimedOut { Outcome::TimedOut } else { Outcome::Crashed };
                     self.record(step, outcome, &trouble.to_string(), seconds);
                 } else {
                     self.other_error(step, &trouble.to_string(), false);
@@ -314,14 +314,14 @@ impl<'a> PartRunner<'a> {
     }
 
     /// Updates the state of the position after a response. A test may be refused on purpose.
-    fn note(&mut self, step: &SuiteCommand, answer: &Answer) {
+    fn note(&mut self, step: &SuiteCommand, answer: &GtpResponse) {
         self.follower.follow(&step.command, answer);
         match (step.name(), answer) {
-            ("loadsgf" | "boardsize" | "rectangular_boardsize", Answer::Success(_)) => {
+            ("loadsgf" | "boardsize" | "rectangular_boardsize", GtpResponse::Success(_)) => {
                 self.in_order = VALID_POSITION;
             }
-            ("clear_board", Answer::Success(_)) => self.in_order.stones = true,
-            (_, Answer::Failure(_)) if !step.is_test => self.invalidate_position(step),
+            ("clear_board", GtpResponse::Success(_)) => self.in_order.stones = true,
+            (_, GtpResponse::Failure(_)) if !step.is_test => self.invalidate_position(step),
             _ => {}
         }
     }
@@ -373,10 +373,10 @@ fn shortened(answer: &str) -> String {
 }
 
 /// Returns the outcome of a test with this response.
-fn judge(step: &SuiteCommand, answer: &Answer) -> Outcome {
+fn judge(step: &SuiteCommand, answer: &GtpResponse) -> Outcome {
     let reply = match answer {
-        Answer::Success(body) => Response::Success(body),
-        Answer::Failure(message) => Response::Failure(message),
+        GtpResponse::Success(body) => Response::Success(body),
+        GtpResponse::Failure(message) => Response::Failure(message),
     };
     let (mark, is_right) = match &step.expectation {
         Some(expectation) => (expectation.mark, expectation.accepts(reply)),

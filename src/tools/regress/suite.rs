@@ -207,11 +207,12 @@ impl SuiteParser {
             self.warnings.push((line, "the closing bracket is missing".into()));
         }
         if step.line + 1 != line {
-            let about = format!("stands apart from its command in line {}; other tools lose it", step.line);
+            let about =
+                format!("does not follow its command in line {} at once; other tools ignore it", step.line);
             self.warnings.push((line, about));
         }
         if step.number.is_none() {
-            self.warnings.push((line, "belongs to a command without a number; awk loses it".into()));
+            self.warnings.push((line, "belongs to a command without a number; awk ignores it".into()));
         }
         step.expectation = expectation;
         step.is_test = true;
@@ -226,7 +227,7 @@ impl SuiteParser {
             (Some(number), rest.trim())
         } else {
             if first.starts_with(|c: char| c.is_ascii_digit()) {
-                let about = "no blank behind the number: read as a command without a number";
+                let about = "no blank after the number: read as a command without a number";
                 self.warnings.push((line, about.into()));
             }
             (None, text)
@@ -344,7 +345,7 @@ mod tests {
         let path = folder.join("bad.tst");
         std::fs::write(&path, "\u{feff}1 name\n#? (\n").unwrap();
         let shown = Suite::read(&path, Matching::Full).unwrap_err().to_string();
-        assert!(shown.contains("bad.tst:2: an expected answer must stand in brackets"), "{shown}");
+        assert!(shown.contains("bad.tst:2: an expected answer must be in brackets"), "{shown}");
         let shown = Suite::read(&folder.join("none.tst"), Matching::Full).unwrap_err().to_string();
         assert!(shown.contains("none.tst: "), "{shown}");
     }

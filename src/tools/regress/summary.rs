@@ -101,7 +101,7 @@ pub(super) fn one_line(answer: &str) -> String {
     let answer = answer.trim();
     match answer.split_once('\n') {
         Some((first, _)) => format!("{} ...", first.trim_end()),
-        None if answer.is_empty() => "an empty answer".to_owned(),
+        None if answer.is_empty() => "an empty response".to_owned(),
         None => answer.to_owned(),
     }
 }
@@ -150,15 +150,15 @@ pub(super) fn headline(run: &RunResult) -> String {
     if tally.unsupported > 0 {
         let _ = write!(
             text,
-            " {} tests ask for commands that the engine does not know; they are not counted as wrong.",
+            " {} tests use commands that the engine does not know; they are not counted as wrong.",
             tally.unsupported
         );
     }
     if tally.errors > 0 {
-        let _ = write!(text, " {} tests got no answer.", tally.errors);
+        let _ = write!(text, " {} tests got no response.", tally.errors);
     }
     if tally.other_errors > 0 {
-        let _ = write!(text, " {} set-up commands went wrong.", tally.other_errors);
+        let _ = write!(text, " {} setup commands failed.", tally.other_errors);
     }
     let engines =
         if run.jobs == 1 { "one engine".to_owned() } else { format!("{} engines at once", run.jobs) };
@@ -231,10 +231,10 @@ pub(super) fn verdict(comparison: &Comparison) -> String {
     let (worse, better) = (comparison.newly_failing.len(), comparison.newly_passing.len());
     let p = comparison.p_value();
     let chance = match (worse, better) {
-        (0, 0) => return "No answer has become right or wrong.".to_owned(),
-        _ if p >= SIGNIFICANT => "not more than chance",
-        (worse, better) if worse > better => "worse by more than chance",
-        _ => "better by more than chance",
+        (0, 0) => return "No answer has changed between right and wrong.".to_owned(),
+        _ if p >= SIGNIFICANT => "not significant",
+        (worse, better) if worse > better => "significantly worse",
+        _ => "significantly better",
     };
     let p = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
     format!("{better} better, {worse} worse: {chance} ({p}, exact McNemar test, two-sided, against 5 %).")

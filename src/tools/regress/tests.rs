@@ -36,7 +36,7 @@ impl StateEchoEngine {
     fn crash(&self) -> ! {
         self.crashes.fetch_add(1, Ordering::Relaxed);
         // Unlike a panic, this prints no message on the standard error.
-        std::panic::resume_unwind(Box::new("as told"))
+        std::panic::resume_unwind(Box::new("requested crash"))
     }
 }
 
@@ -89,14 +89,14 @@ impl Handler for StateEchoEngine {
 }
 
 fn suite(text: &str, matching: Matching) -> Suite {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sgf-tests/suites/basics/fake.tst");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sgf-tests/suites/basics/fake.tst");
     Suite::parse(&path, text, matching).unwrap()
 }
 
 fn fakes() -> (impl Engines, Arc<AtomicUsize>) {
     let crashes = Arc::new(AtomicUsize::new(0));
     let theirs = Arc::clone(&crashes);
-    (Threads { make: move |_: &Path| StateEchoEngine::new(&theirs) }, crashes)
+    (InProcessEngines { make: move |_: &Path| StateEchoEngine::new(&theirs) }, crashes)
 }
 
 fn play_one(suite: &Suite, engines: &dyn Engines, options: Options) -> SuiteResult {
@@ -153,7 +153,7 @@ fn a_crash_costs_one_test() {
     let result = play_one(&suite(text, Matching::Full), &engines, OPTIONS);
     assert_eq!(outcomes(&result), "1 pass, 2 crashed, 3 pass, 4 crashed, 5 pass, 6 pass");
     assert_eq!(crashes.load(Ordering::Relaxed), 2);
-    assert!(result.tests[1].answer.contains("as told"), "{}", result.tests[1].answer);
+    assert!(result.tests[1].answer.contains("requested crash"), "{}", result.tests[1].answer);
     let state = &result.tests[0].answer;
     assert!(state.contains("record 4") && state.contains("b A1") && state.contains("komi: 4.5"), "{state}");
     assert_eq!((state, state), (&result.tests[2].answer, &result.tests[4].answer), "the state is as before");
@@ -198,7 +198,7 @@ fn tests_behind_a_lost_position_are_not_asked() {
 fn an_engine_that_does_not_start_is_given_up() {
     struct None(AtomicUsize);
     impl Engines for None {
-        fn start(&self, _: &Path) -> Result<Box<dyn Player>, String> {
+        fn start(&self, _: &Path) -> Result<Box<dyn GtpPlayer>, String> {
             self.0.fetch_add(1, Ordering::Relaxed);
             Err("no such program".into())
         }
@@ -313,7 +313,7 @@ fn kosumi(playouts: u32) -> impl Engines {
         };
         Commands::new(Engine::new(settings)).in_folder(folder)
     };
-    Threads { make }
+    InProcessEngines { make }
 }
 
 #[test]
@@ -358,13 +358,13 @@ mod children {
     use super::*;
 
     /// Engine as a short shell script: `$rest` contains the arguments of the command.
-    fn shell(cases: &str) -> Children {
+    fn shell(cases: &str) -> ChildEngines {
         let script = format!(
             "while read -r name rest; do case \"$name\" in {cases}\n\
              quit) printf '= \\n\\n'; exit 0;;\n\
              *) printf '? unknown command\\n\\n';; esac; done"
         );
-        Children::new(&format!("sh -c '{}'", script.replace('\'', "'\"'\"'"))).unwrap()
+        ChildEngines::new(&format!("sh -c '{}'", script.replace('\'', "'\"'\"'"))).unwrap()
     }
 
     #[test]
@@ -394,8 +394,8 @@ mod children {
 
     #[test]
     fn a_program_is_found_from_where_it_was_named() {
-        assert!(Children::new("").is_err() && Children::new("'x").is_err());
-        let missing = Children::new("./no/such/program").unwrap().start(Path::new("/"));
+        assert!(ChildEngines::new("").is_err() && ChildEngines::new("'x").is_err());
+        let missing = ChildEngines::new("./no/such/program").unwrap().start(Path::new("/"));
         let Err(error) = missing else { panic!("started") };
         let here = std::env::current_dir().unwrap();
         assert!(error.contains(&here.join("no/such/program").display().to_string()), "{error}");

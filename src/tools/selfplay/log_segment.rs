@@ -139,7 +139,11 @@ impl LogSegment {
             Some(Entry::Selfplay(header)) if header.version == VERSION => {
                 let different = differences(&header.settings, &storage.settings);
                 if !different.is_empty() {
-                    bail!("{} has other games: {}", storage.folder.display(), different.join("; "));
+                    bail!(
+                        "{} has games with other settings: {}",
+                        storage.folder.display(),
+                        different.join("; ")
+                    );
                 }
                 finished = header.finished;
                 false
@@ -157,7 +161,7 @@ impl LogSegment {
         for line in lines {
             match line {
                 Entry::Game(game) if finished.add(game.number) => games.push(*game),
-                _ => bail!("{}: a game twice, or a second beginning", path.display()),
+                _ => bail!("{}: a repeated game or a second header", path.display()),
             }
         }
         log.resume_after(&bytes[..complete]).with_context(damaged)?;

@@ -27,7 +27,7 @@ const DECIDED_SHARE_DIVISOR: u32 = 10;
 
 /// Error: neither a network nor a search chooses moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("without a search (0 visits) a network must say what to play")]
+#[error("without a search (0 visits) a network is needed")]
 pub struct NoNetwork;
 
 /// Player of games against itself, one after the other.

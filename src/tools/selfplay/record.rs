@@ -97,7 +97,7 @@ pub struct Ending {
 
 /// Error: the record contradicts itself or the rules.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("game {number} of the log makes no sense: {what}")]
+#[error("game {number} of the log is invalid: {what}")]
 pub struct InvalidRecord {
     number: u32,
     what: &'static str,
@@ -118,7 +118,7 @@ impl PlayedGame {
     /// Returns the initial position: empty, or with the handicap stones.
     fn start(&self) -> Result<Game, InvalidRecord> {
         let size = BoardSize::new(self.size.0.into(), self.size.1.into());
-        let size = size.ok_or_else(|| self.damaged("no such board"))?;
+        let size = size.ok_or_else(|| self.damaged("invalid board size"))?;
         let rules = Rules::preset(&self.rules).ok_or_else(|| self.damaged("unknown rules"))?.rules;
         let game = Game::new(size, rules, self.komi);
         if self.handicap.is_empty() {
@@ -126,8 +126,8 @@ impl PlayedGame {
         }
         let point = |&index: &u16| move_of(size, index).and_then(Move::point);
         let points: Option<Vec<_>> = self.handicap.iter().map(point).collect();
-        let points = points.ok_or_else(|| self.damaged("no such handicap"))?;
-        game.with_handicap(&points).map_err(|_| self.damaged("no such handicap"))
+        let points = points.ok_or_else(|| self.damaged("invalid handicap"))?;
+        game.with_handicap(&points).map_err(|_| self.damaged("invalid handicap"))
     }
 
     fn damaged(&self, what: &'static str) -> InvalidRecord {
@@ -135,9 +135,9 @@ impl PlayedGame {
     }
 
     fn play(&self, game: &mut Game, index: u16) -> Result<(), InvalidRecord> {
-        let mv = move_of(game.size(), index).ok_or_else(|| self.damaged("no such move"))?;
+        let mv = move_of(game.size(), index).ok_or_else(|| self.damaged("invalid move"))?;
         let color = game.to_move();
-        game.play(color, mv).map_err(|_| self.damaged("an illegal move"))
+        game.play(color, mv).map_err(|_| self.damaged("illegal move"))
     }
 
     /// Returns the game as played.
@@ -203,6 +203,6 @@ impl PlayedGame {
         };
         let owners: Option<Vec<i8>> = ending.owners.chars().map(owner).collect();
         let owners = owners.filter(|owners| owners.len() == size.area());
-        Ok(Some((ending, owners.ok_or_else(|| self.damaged("no such owners"))?)))
+        Ok(Some((ending, owners.ok_or_else(|| self.damaged("invalid ownership"))?)))
     }
 }

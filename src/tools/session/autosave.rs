@@ -4,7 +4,7 @@
 //!
 //! * every file is a complete record;
 //! * a change of the game is on the disk before the response to the command goes out, unless the disk takes longer than
-//!   [`PATIENCE`]: then the game continues, and the writing catches up;
+//!   [`WRITE_WAIT_MAX`]: then the game continues, and the writing catches up;
 //! * a file is removed only when another one contains everything that it contained;
 //! * of the files of successive processes, the file saved last has the latest time, even if the clock was set back.
 //!
@@ -14,7 +14,7 @@
 use crate::collections::read_game;
 use crate::files::write_atomically_with;
 use anyhow::Context;
-use kosumi_engine::{Engine, Remarks, Revision};
+use kosumi_engine::{CommentDetail, Engine, Revision};
 use kosumi_go::board::{Color, Key, Move};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
@@ -28,7 +28,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Maximum time that a response waits for the disk.
-const PATIENCE: Duration = Duration::from_millis(100);
+const WRITE_WAIT_MAX: Duration = Duration::from_millis(100);
 /// Maximum time that the end of the process waits for the disk.
 const CLOSING_TIME: Duration = Duration::from_secs(2);
 /// Prefix of the names of autosave files. Other files in the folder are left alone.
@@ -36,33 +36,33 @@ const PREFIX: &str = "kosumi-";
 /// Number of newest files that are searched for unfinished games.
 const FILES_MOST: usize = 100;
 /// Difference between the times of successive files if the clock has been set back.
-const LATER: Duration = Duration::from_millis(1);
+const TIME_STEP: Duration = Duration::from_millis(1);
 
 /// Identity of a game. Two outlines that differ only in later moves may belong to the same game.
 #[derive(Clone, PartialEq, Debug)]
-struct Outline {
+struct GameOutline {
     start: (Key, Color, Rules, Option<u32>, u32),
     moves: Vec<(Color, Move)>,
     is_blank: bool,
 }
 
-impl Outline {
-    fn of(game: &Game) -> Outline {
+impl GameOutline {
+    fn of(game: &Game) -> GameOutline {
         let komi = game.komi().to_bits();
-        Outline {
+        GameOutline {
             start: (game.start().key(), game.start_to_move(), game.rules(), game.announced_handicap(), komi),
             moves: game.records().iter().map(|record| (record.color, record.mv)).collect(),
             is_blank: game.records().is_empty() && game.start().stone_count() == 0,
         }
     }
 
-    fn of_record(record: &Record) -> Option<Outline> {
+    fn of_record(record: &Record) -> Option<GameOutline> {
         let game = record.game(record.rules().unwrap_or_default(), 0.0, None).ok()?;
-        Some(Outline::of(&game))
+        Some(GameOutline::of(&game))
     }
 
     /// Whether this game contains everything of the other game.
-    fn goes_on_with(&self, other: &Outline) -> bool {
+    fn continues(&self, other: &GameOutline) -> bool {
         self.start == other.start && self.moves.starts_with(&other.moves)
     }
 }
@@ -71,7 +71,7 @@ impl Outline {
 #[derive(Debug)]
 struct Unfinished {
     path: PathBuf,
-    outline: Outline,
+    outline: GameOutline,
 }
 
 /// Saves the running game of an engine.
@@ -112,7 +112,7 @@ impl Autosave {
             files(folder).into_iter().map(|(saved, _)| saved).max().unwrap_or(SystemTime::UNIX_EPOCH);
         let position = earlier.iter().position(|game| resumed.is_some() && name(&game.path) == resumed);
         let current = position.map(|position| earlier.remove(position).path);
-        let current = current.map(|path| Unfinished { path, outline: Outline::of(engine.game()) });
+        let current = current.map(|path| Unfinished { path, outline: GameOutline::of(engine.game()) });
         Ok(Autosave {
             folder: folder.to_owned(),
             writer: Writer::start(latest, warn).context("cannot start a thread")?,
@@ -135,19 +135,19 @@ impl Autosave {
         if revision.game != before.game {
             self.begin();
         }
-        let outline = Outline::of(engine.game());
-        let is_superseded = |game: &mut Unfinished| outline.goes_on_with(&game.outline);
+        let outline = GameOutline::of(engine.game());
+        let is_superseded = |game: &mut Unfinished| outline.continues(&game.outline);
         let superseded = self.earlier.extract_if(.., is_superseded).map(|game| game.path).collect();
         let path = match self.current.take() {
             Some(game) => game.path,
             None => self.new_path(),
         };
         let meta = Meta { date: Some(self.date.clone()), ..Meta::default() };
-        let text = engine.record(Remarks::Brief, &meta).to_string();
+        let text = engine.record(CommentDetail::Brief, &meta).to_string();
         self.current = Some(Unfinished { path: path.clone(), outline });
         let ticket = self.writer.submit(Job { path, text: Some(text), superseded });
         if revision.change != before.change {
-            self.writer.wait(ticket, PATIENCE);
+            self.writer.wait(ticket, WRITE_WAIT_MAX);
         }
         start.elapsed()
     }
@@ -221,7 +221,7 @@ fn unfinished(folder: &Path, most: usize) -> Vec<Unfinished> {
     files.sort();
     let game = |path: PathBuf| {
         let record = read_game(&path).ok().filter(|record| record.result.is_none())?;
-        Some(Unfinished { outline: Outline::of_record(&record)?, path })
+        Some(Unfinished { outline: GameOutline::of_record(&record)?, path })
     };
     files.into_iter().rev().take(most).filter_map(|(_, path)| game(path)).collect()
 }
@@ -269,7 +269,7 @@ fn write_later(path: &Path, text: &str, latest: &mut SystemTime) -> io::Result<(
         let file = output.get_ref();
         saved = file.metadata()?.modified()?;
         if saved <= *latest {
-            saved = latest.checked_add(LATER).unwrap_or(saved);
+            saved = latest.checked_add(TIME_STEP).unwrap_or(saved);
             // Files without a modification time, such as pipes, need none.
             let _ = file.set_modified(saved);
         }
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn no_game_is_written_over_by_one_of_the_same_second() {
+    fn file_names_are_unique_within_a_second() {
         let folder = tempfile::TempDir::new().unwrap();
         let engine = Engine::new(EngineSettings { threads: 1, memory_mebibytes: 1, ..Default::default() });
         let open = || Autosave::open(folder.path(), &engine, None, |_| ()).unwrap();

@@ -4,10 +4,10 @@
 //! Nothing here prints: messages for the user go to the function `warn`.
 
 mod autosave;
-mod served;
+mod recorded;
 
 pub use autosave::{Autosave, newest, today};
-pub use served::Served;
+pub use recorded::RecordedCommands;
 
 /// Function that prints a warning for the user.
 pub type Warn = fn(&str);

@@ -5,7 +5,7 @@ use super::shard_files::ShardFiles;
 use crate::collections::{Records, StreamRecord};
 use crate::ranks::{PieceLength, RankPart, in_order};
 use crate::training::{self, Example, Refusal, Sampling, Shard, Split};
-use crate::words::as_text;
+use crate::words::as_base64;
 use clap::ValueEnum;
 use kosumi_go::board::Color;
 use kosumi_go::game::Game;
@@ -77,14 +77,14 @@ enum RecordOutcome {
     Unreadable,
     OtherSplit,
     Refused(Refusal),
-    /// Used game: index in [`Counts::results`], whether its score was counted, and its positions.
+    /// Used game: index in [`ConversionCounts::results`], whether its score was counted, and its positions.
     Used(usize, bool, Vec<Example>),
 }
 
 /// Game record with its number among all records read.
 #[derive(Serialize, Deserialize)]
 struct Numbered {
-    #[serde(with = "as_text")]
+    #[serde(with = "as_base64")]
     bytes: Vec<u8>,
     number: u64,
 }

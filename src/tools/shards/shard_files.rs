@@ -25,7 +25,8 @@ impl ShardFiles {
     ///
     /// Returns an error if the folder cannot be created.
     pub fn new(folder: &Path, prefix: &'static str) -> anyhow::Result<ShardFiles> {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create the folder {}", folder.display()))?;
         Ok(ShardFiles { folder: folder.to_owned(), prefix, next: 0, count: 0, bytes: 0 })
     }
 

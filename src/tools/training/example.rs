@@ -1,6 +1,6 @@
 //! Training examples.
 
-use crate::words::as_text;
+use crate::words::as_base64;
 use kosumi_go::board::BoardSize;
 use kosumi_net::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct PackedInput {
     pub height: usize,
     /// Planes of the features, with [`PackedInput::plane_bytes`] bytes each. A plane lists the points row by row from
     /// the top, with the first point in the highest bit.
-    #[serde(with = "as_text")]
+    #[serde(with = "as_base64")]
     pub planes: Vec<u8>,
     /// Global features, as in [`Input`].
     pub global: [f32; GLOBAL_FEATURES],

@@ -46,7 +46,7 @@ pub enum Refusal {
     #[error("too few moves")]
     TooShort,
     /// Some moves or stones are invalid.
-    #[error("moves that cannot be played")]
+    #[error("unplayable moves")]
     Unplayable,
 }
 

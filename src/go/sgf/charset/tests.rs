@@ -125,10 +125,7 @@ fn marks_and_damage() {
     }
     // A server cut off the second half of a name.
     let cut = [b"(;GM[1]SZ[9]PB[\xe5\xbc\xa0\xe4\xb8", &b"];B[ee];W[cc];B[gg])"[..]].concat();
-    assert_eq!(
-        black(&cut),
-        ("张\u{fffd}".into(), "read as UTF-8; one place is no text and was replaced".into())
-    );
+    assert_eq!(black(&cut), ("张\u{fffd}".into(), "read as UTF-8; one invalid sequence was replaced".into()));
     assert_eq!(source_offset(&cut, 21), 20, "the place behind the damage");
 }
 

@@ -8,7 +8,7 @@ use crate::reference::ReferenceBoard;
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::{Game, IllegalMove};
 use kosumi_go::rules::{KoRule, Rules};
-use kosumi_test_support::{Need, require};
+use kosumi_test_support::{Requirement, require};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -131,7 +131,8 @@ fn check_whole(game: &Game) {
 fn replay_all(ko: KoRule, limit: usize) -> Option<Tally> {
     let file = records()?;
     let unpacked = Command::new("zstd").arg("-dcq").arg(file).stdout(Stdio::piped()).spawn();
-    let mut unpacked = require(Need::Zstd, unpacked.map_err(|_| "there is no program zstd".to_owned()))?;
+    let mut unpacked =
+        require(Requirement::Zstd, unpacked.map_err(|_| "there is no program zstd".to_owned()))?;
     let mut tally = Tally::default();
     let lines = BufReader::new(unpacked.stdout.take().expect("its output is piped")).lines();
     for line in lines.take(limit) {

@@ -6,10 +6,8 @@ use kosumi_go::score;
 
 const POSITIONS: &str = include_str!("territory.txt");
 
-const GAP: &str =
-    "goscorer takes a gap beside a bamboo joint, or one stone wide, for closed; here it has to be closed";
-const WORTH: &str =
-    "the worth of an eye with stones thrown in or with false points beside it is told otherwise";
+const GAP: &str = "goscorer treats a gap beside a bamboo joint, or a gap of one point, as closed; Kosumi requires a closed border";
+const WORTH: &str = "goscorer values an eye with thrown-in stones or adjacent false points differently";
 
 /// Positions with different results, and the reason.
 const DIFFERENT: &[(&str, &str)] = &[

@@ -93,10 +93,10 @@ fn overview(stats: &Stats) -> StatsTable {
     row("stones set up", tally.stones_set_up, in_games(with.setup) + &later);
     row("moves out of turn", tally.out_of_turn, in_games(with.moves_out_of_turn));
     row("games with warnings", with.warnings, none());
-    row("games cut off", with.cut_off, none());
+    row("games truncated", with.cut_off, none());
     if stats.duplicates.searched {
         row("duplicates", stats.duplicates.same, none());
-        row("duplicates, turned", stats.duplicates.turned, none());
+        row("duplicates, rotated or mirrored", stats.duplicates.turned, none());
     }
     block
 }
@@ -140,7 +140,7 @@ fn players(stats: &Stats, top: usize) -> StatsTable {
     block.more(stats.players.len() as u64);
     if stats.players.others > 0 {
         let games = grouped(stats.players.others);
-        block.remarks.push(format!("and {games} games of players that there was no room for"));
+        block.remarks.push(format!("and {games} games of further players"));
     }
     block
 }
@@ -172,9 +172,9 @@ fn census(census: &RepetitionCounts) -> StatsTable {
     if census.games == 0 {
         return block;
     }
-    block
-        .remarks
-        .push("by: cycles whose first repetition the rule forbids. Kos retaken at once aside:".into());
+    block.remarks.push(
+        "by: cycles whose first repetition the rule forbids. Without immediate recaptures of kos:".into(),
+    );
     for (name, count) in [
         ("positional superko (PSK)", census.forbidden.positional),
         ("situational superko (SSK)", census.forbidden.situational),
@@ -218,7 +218,7 @@ fn lists(stats: &Stats, list: usize) -> [StatsTable; 3] {
     let repetitions = stats.lists.repetitions.iter().take(list);
     let illegal = stats.lists.illegal.iter().take(list);
     let duplicates = stats.lists.duplicates.iter().take(list).map(|entry| {
-        let turned = if entry.turned { ", turned" } else { "" };
+        let turned = if entry.turned { ", rotated or mirrored" } else { "" };
         vec![
             format!("{}: game {}, byte {}", entry.file, entry.game, entry.byte),
             format!("as game {} of {}{turned}", entry.first_game, entry.first_file),
@@ -249,7 +249,7 @@ fn describe(listed: &ListedCycle) -> String {
     };
     let goes_on = match listed.moves {
         1 => String::new(),
-        moves => format!(", goes on for {moves} moves"),
+        moves => format!(", continues for {moves} moves"),
     };
     let kos = match listed.cycle {
         Cycle::SendingTwo | Cycle::EternalLife if listed.kos > 0 => {

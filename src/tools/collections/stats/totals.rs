@@ -198,7 +198,7 @@ impl Stats {
         for (played, reason) in &examined.objections {
             let name = match reason {
                 IllegalMove::Suicide => "suicide of several stones".to_owned(),
-                IllegalMove::Ko => "ko retaken at once".to_owned(),
+                IllegalMove::Ko => "ko recaptured at once".to_owned(),
                 other => other.to_string(),
             };
             let what = format!("{} {}: {name}", played.color, played.mv);
@@ -213,7 +213,7 @@ impl Stats {
                     };
                     (name.clone(), format!("{color} {mv}: {name}"))
                 }
-                other => ("no point of the board".to_owned(), other.without_number()),
+                other => ("not a point of the board".to_owned(), other.without_number()),
             };
             reasons.push((name, true, what, examined.tally.moves as usize + 1, refused.offset));
         }

@@ -10,19 +10,19 @@ use std::time::Instant;
 
 /// Commands with autosave and log.
 #[derive(Debug)]
-pub struct Served {
+pub struct RecordedCommands {
     commands: Commands,
     autosave: Option<Autosave>,
     log: Option<Log>,
-    has_answered: bool,
+    has_responded: bool,
     /// Board size that the evaluator was last warmed up for.
     warmed_up: Option<BoardSize>,
 }
 
-impl Served {
+impl RecordedCommands {
     /// Wraps commands with an optional autosave and an optional log.
-    pub fn new(commands: Commands, autosave: Option<Autosave>, log: Option<Log>) -> Served {
-        Served { commands, autosave, log, has_answered: false, warmed_up: None }
+    pub fn new(commands: Commands, autosave: Option<Autosave>, log: Option<Log>) -> RecordedCommands {
+        RecordedCommands { commands, autosave, log, has_responded: false, warmed_up: None }
     }
 
     /// Warms up the evaluator on another thread, so that the first move of a session is as fast as the others. The next
@@ -38,7 +38,7 @@ impl Served {
     }
 }
 
-impl Handler for Served {
+impl Handler for RecordedCommands {
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure> {
         if let Some(log) = &mut self.log {
             let id = command.id.map(|id| format!("{id} ")).unwrap_or_default();
@@ -63,13 +63,13 @@ impl Handler for Served {
             );
             log.add(&format!("< {} ({:.3} s)", text.trim_end(), start.elapsed().as_secs_f64()));
         }
-        self.has_answered = true;
+        self.has_responded = true;
         answer
     }
 
     fn idle(&mut self, watch: &InputWatch) {
-        // The first response tells the controller that the program runs. Nothing may delay it.
-        if self.has_answered {
+        // The first response shows the controller that the program runs. Nothing may delay it.
+        if self.has_responded {
             self.warm_up();
         }
         let (start, searches) = (Instant::now(), self.commands.engine().searches());
@@ -82,7 +82,7 @@ impl Handler for Served {
     }
 }
 
-/// What a search found, in a line, from the perspective of the side to move.
+/// Formats the result of a search as one line, from the perspective of the side to move.
 fn search_line(report: &SearchReport) -> String {
     let analysis = Analysis::new(report, &Extras::default()).seen_by_mover();
     let variation: Vec<String> = report.principal_variation().iter().take(12).map(Move::to_string).collect();

@@ -4,7 +4,7 @@
 //! Times are processor times of this thread, the best of several. A reader with quadratic cost takes 64 times as long.
 //! The limit is the geometric mean of 8 and 64.
 //!
-//! `cargo test --profile checked --test program prices:: -- --nocapture` prints the cost of a megabyte of each input.
+//! `cargo test --profile checked --test program input_cost:: -- --nocapture` prints the cost of a megabyte of each input.
 
 #![cfg(unix)]
 
@@ -209,7 +209,7 @@ fn within(kibibytes: u32, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn what_is_small_on_the_disk_is_not_large_in_memory() {
+fn small_files_take_bounded_memory() {
     let folder = tempfile::TempDir::new().unwrap();
     let mut bomb = GzEncoder::new(Vec::new(), Compression::best());
     for _ in 0..256 {

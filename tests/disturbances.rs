@@ -68,7 +68,7 @@ impl Engine {
         drop(self.input.take());
         let start = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
-            assert!(start.elapsed() < PATIENCE, "it does not end");
+            assert!(start.elapsed() < PATIENCE, "the engine does not end");
             thread::sleep(Duration::from_millis(5));
         }
         let mut text = String::new();
@@ -179,7 +179,7 @@ fn a_line_without_end_takes_no_memory() {
 }
 
 #[test]
-fn ten_thousand_commands_at_once_and_a_slow_reader() {
+fn many_commands_with_a_slow_reader() {
     const COMMANDS: usize = 10_000;
     let mut engine = Engine::start("", "");
     let mut input = engine.input.take().unwrap();
@@ -218,7 +218,7 @@ fn pipes_may_be_closed_from_the_beginning() {
         let _ = child.stdin.take().unwrap().write_all(b"genmove b\nquit\n");
         let start = Instant::now();
         while child.try_wait().unwrap().is_none() {
-            assert!(start.elapsed() < PATIENCE, "{closed}: it does not end");
+            assert!(start.elapsed() < PATIENCE, "{closed}: the engine does not end");
             thread::sleep(Duration::from_millis(5));
         }
         let output = child.wait_with_output().unwrap();
@@ -228,7 +228,7 @@ fn pipes_may_be_closed_from_the_beginning() {
         if closed == "2>&-" {
             assert!(
                 String::from_utf8_lossy(&output.stdout).contains("= "),
-                "the standard error is not needed"
+                "a closed standard error has no effect"
             );
         }
     }
@@ -237,7 +237,7 @@ fn pipes_may_be_closed_from_the_beginning() {
 /// With decreasing memory, every response is correct, answered commands are saved, and an engine that cannot continue
 /// reports it.
 #[test]
-fn without_memory_it_says_so_and_nothing_is_lost() {
+fn out_of_memory_is_reported_and_nothing_is_lost() {
     let mut came_to_the_end = 0;
     // Limits of the address space, in KiB. The program alone, with its network and its threads, needs about 100 MiB.
     for limit in [40_000, 70_000, 90_000, 110_000, 140_000, 1_000_000] {
@@ -265,9 +265,9 @@ fn without_memory_it_says_so_and_nothing_is_lost() {
 /// Wall clocks are set back, and forward in summer, so durations must not depend on them. Only dates may, and the order
 /// of files where the code handles changes of the clock.
 #[test]
-fn the_clock_on_the_wall_says_nothing_but_dates() {
+fn wall_clocks_are_used_for_dates_only() {
     const SAVED: &str = "session/autosave.rs";
-    const NETWORKS: &str = "cli/model.rs";
+    const NETWORKS: &str = "program/model.rs";
     // Uses: the log, the date of a game, a seed of the page, names of files, the time of a file in a test.
     let known: [(&str, &[&str]); 8] = [
         ("SystemTime::now", &["gtp/src/log.rs", "matches/referee.rs", "browser/play.rs", SAVED, NETWORKS]),

@@ -1,9 +1,9 @@
 //! GNU Go's commands about chains and eye spaces, in its response formats. GNU Go calls a chain a *worm* and a group a
 //! *dragon*. Only exact results are given. GNU Go's estimates (effective sizes, genus, weakness) have no counterpart.
 
-use super::reading::{MOST_NODES, Scope, group_region, other_code, own_code, undecided};
+use super::reading::{MOST_NODES, Scope, attacker_code, defender_code, group_region, undecided};
 use super::text::{self, color_text, move_text, points_text};
-use super::{Answer, Commands};
+use super::{CommandResult, Commands};
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 use kosumi_go::safety;
 use kosumi_gtp::{Arguments, Failure, Session};
@@ -61,12 +61,16 @@ pub(super) fn countlib(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let (point, _) = commands.stone(arguments)?;
     Ok(commands.board().liberty_count(point).to_string().into())
 }
 
-pub(super) fn findlib(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn findlib(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> CommandResult {
     let (point, _) = commands.stone(arguments)?;
     Ok(points_text(liberties(commands.board(), point).iter()).into())
 }
@@ -75,7 +79,7 @@ pub(super) fn worm_stones(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let chains = commands.chains(arguments)?;
     let lines = chains.into_iter().map(|point| chain_text(commands.board(), point));
     Ok(lines.collect::<Vec<_>>().join("\n").into())
@@ -93,13 +97,13 @@ impl Commands {
     fn fate(&self, point: Point, color: Color, scope: Scope) -> Result<[(String, String); 2], Failure> {
         let board = self.board();
         let attack = self.capture(board, point, scope, color.opponent())?;
-        let fields = code_fields(own_code(attack.success), &attack);
+        let fields = code_fields(attacker_code(attack.success), &attack);
         if attack.success == Success::No {
             // In GNU Go's responses there is no defence without an attack.
             return Ok([fields, ("0".to_owned(), "PASS".to_owned())]);
         }
         let defence = self.capture(board, point, scope, color)?;
-        Ok([fields, code_fields(other_code(defence.success), &defence)])
+        Ok([fields, code_fields(defender_code(defence.success), &defence)])
     }
 
     fn worm_table(&self, point: Point, color: Color) -> Result<String, Failure> {
@@ -136,7 +140,7 @@ pub(super) fn worm_data(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let chains = commands.chains(arguments)?;
     let color = |point| commands.board().cell(point).color();
     let tables = chains.iter().filter_map(|&point| Some(commands.worm_table(point, color(point)?)));
@@ -147,7 +151,7 @@ pub(super) fn dragon_stones(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let mut seen = PointSet::EMPTY;
     let mut lines = Vec::new();
     for point in commands.chains(arguments)? {
@@ -164,7 +168,7 @@ pub(super) fn dragon_data(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let (point, color) = commands.stone(arguments)?;
     let stones = group_region(commands.board(), point)?.group;
     let [attack, defence] = commands.fate(point, color, Scope::Group)?;
@@ -197,7 +201,7 @@ pub(super) fn eval_eye(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let point = commands.point(arguments)?;
     match kosumi_solve::eyes(commands.board(), point, SMALL_MEMORY, &|nodes| nodes >= MOST_NODES) {
         Ok(eyes) => {
@@ -218,7 +222,7 @@ pub(super) fn combination_attack(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let color = text::color(arguments)?;
     let board = commands.board();
     let is_target = |&(point, its): &(Point, Color)| {
@@ -240,7 +244,7 @@ fn either(
     let mut codes = Vec::new();
     for &chain in chains {
         let success = double.captured(board, chain, color.opponent()).map_err(double_failure)?;
-        codes.push(own_code(success).ok_or_else(undecided)?);
+        codes.push(attacker_code(success).ok_or_else(undecided)?);
     }
     // The smallest code above 0 is the best.
     let best = codes.into_iter().filter(|&code| code > 0).min().unwrap_or(0);
@@ -256,7 +260,7 @@ pub(super) fn attack_either(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let (a, b, color) = commands.pair(arguments)?;
     let mut double = commands.double(MOST_DOUBLE_NODES);
     Ok(either(&mut double, commands.board(), &[a, b], color)?.to_string().into())
@@ -267,7 +271,7 @@ pub(super) fn defend_both(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
-) -> Answer {
+) -> CommandResult {
     let (a, b, color) = commands.pair(arguments)?;
     let mut double = commands.double(MOST_DOUBLE_NODES);
     if either(&mut double, commands.board(), &[a, b], color)? == 0 {

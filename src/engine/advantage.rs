@@ -1,8 +1,8 @@
 //! Uneven games: the doubling advantage passed to the network when one player has a head start.
 //!
-//! The player who gives a handicap is the stronger one and has to play accordingly, because safe play loses. The
-//! network is told that this player has more simulations than the opponent. Their ratio depends on the head start and
-//! on the course of the game.
+//! The player who gives a handicap is the stronger one and has to play accordingly, because safe play loses. The input
+//! of the network states that this player has more simulations than the opponent. Their ratio depends on the head start
+//! and on the course of the game.
 //!
 //! CITE: KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`, as in its configuration and its GTP program: the
 //! points for a handicap stone, the steps, and the bounds.
@@ -12,17 +12,17 @@ use kosumi_go::game::Game;
 use kosumi_go::rules::Scoring;
 
 /// Points for a handicap stone, under area and under territory scoring.
-const STONE: [f32; 2] = [15.0, 14.0];
+const POINTS_PER_STONE: [f32; 2] = [15.0, 14.0];
 /// Komi of an even game.
 const EVEN_KOMI: f32 = 7.0;
 /// Boards with a side of this length or less get no advantage.
 const SIDE_TOO_SMALL: usize = 7;
 /// Maximum advantage. Networks have seen few larger ones in training.
-const MOST: f32 = 2.75;
-/// Step of the advantage. Every change discards what searches have learned, so the value changes in steps.
+const MAX_ADVANTAGE: f32 = 2.75;
+/// Step of the advantage. Every change discards the statistics of searches, so the value changes in steps.
 const STEP: f32 = 0.125;
 /// Range of the expected result of the player without the head start in which the advantage stays as it is.
-const HOPED: std::ops::RangeInclusive<f32> = -0.9..=-0.5;
+const STABLE_RESULTS: std::ops::RangeInclusive<f32> = -0.9..=-0.5;
 
 /// Points by which Black is ahead before the first move after the handicap.
 pub(super) fn head_start(game: &Game) -> f32 {
@@ -31,7 +31,7 @@ pub(super) fn head_start(game: &Game) -> f32 {
         0 | 1 => even,
         // White moves first after a handicap, which takes one of the stones back.
         stones => {
-            let worth = STONE[usize::from(game.rules().scoring == Scoring::Territory)];
+            let worth = POINTS_PER_STONE[usize::from(game.rules().scoring == Scoring::Territory)];
             worth * (stones - 1) as f32 + even - game.white_bonus()
         }
     }
@@ -45,26 +45,26 @@ fn scale(size: BoardSize) -> f32 {
 
 /// Maximum advantage of the player without the head start, with `per_point` for every point of the opponent's head
 /// start.
-fn most(size: BoardSize, points: f32, per_point: f32) -> f32 {
+fn max_advantage(size: BoardSize, points: f32, per_point: f32) -> f32 {
     let scale = scale(size);
     let free = (4.0 / scale).max(2.0);
     if size.columns().min(size.rows()) <= SIDE_TOO_SMALL || points < free {
         return 0.0;
     }
-    let most = MOST.min(per_point * (points - free) * scale);
+    let most = MAX_ADVANTAGE.min(per_point * (points - free) * scale);
     (most / STEP).round() * STEP
 }
 
 /// Doubling advantage in the current game.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Uneven {
+pub(super) struct GameAdvantage {
     /// Number of doublings of White's simulations.
     white: f32,
     /// Black's expected result in the latest search for a move, in `[-1, 1]`.
     expected: Option<f32>,
 }
 
-impl Uneven {
+impl GameAdvantage {
     /// Black's advantage as a power of two; negative if White has it.
     pub(super) fn black_advantage(&self) -> f32 {
         // The subtraction avoids a negative zero.
@@ -83,7 +83,7 @@ impl Uneven {
     pub(super) fn decide(&mut self, game: &Game, per_point: f32) {
         let lead = head_start(game);
         let player = if lead >= 0.0 { Color::White } else { Color::Black };
-        let most = most(game.size(), lead.abs(), per_point);
+        let most = max_advantage(game.size(), lead.abs(), per_point);
         let sign = if player == Color::White { 1.0 } else { -1.0 };
         let has_white =
             game.size().points().any(|point| game.board().cell(point).color() == Some(Color::White));
@@ -91,9 +91,9 @@ impl Uneven {
             None => most,
             Some(value) => {
                 let value = value * player.sign() as f32;
-                let step = if value < *HOPED.start() {
+                let step = if value < *STABLE_RESULTS.start() {
                     STEP
-                } else if value > *HOPED.end() {
+                } else if value > *STABLE_RESULTS.end() {
                     -STEP
                 } else {
                     0.0
@@ -128,7 +128,7 @@ mod tests {
     const FOUR: [(usize, usize); 4] = [(3, 3), (15, 15), (3, 15), (15, 3)];
 
     fn told(game: &Game, per_point: f32) -> f32 {
-        let mut uneven = Uneven::default();
+        let mut uneven = GameAdvantage::default();
         uneven.decide(game, per_point);
         uneven.black_advantage()
     }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_by_hand() {
+    fn maximum_advantage_examples() {
         // 0.045 · (21.5 − 4) = 0.79 → 0.75; 0.045 · (51.5 − 4) = 2.14 → 2.125; at last the maximum of 2.75.
         assert_eq!(told(&game(19, 0.5, &TWO), 0.045), -0.75);
         assert_eq!(told(&game(19, 0.5, &FOUR), 0.045), -2.125);
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn it_follows_the_game_in_steps() {
         let mut four = game(19, 0.5, &FOUR);
-        let mut uneven = Uneven::default();
+        let mut uneven = GameAdvantage::default();
         uneven.decide(&four, 0.045);
         // Before White's first stone, the maximum applies, whatever was expected.
         uneven.note(0.0);
@@ -186,7 +186,7 @@ mod tests {
         // The rule holds with colours exchanged.
         let mut behind = game(19, 27.0, &[]);
         behind.play(Color::White, Move::Play(Point::new(9, 9))).unwrap();
-        let mut uneven = Uneven { white: -0.5, expected: Some(-0.95) };
+        let mut uneven = GameAdvantage { white: -0.5, expected: Some(-0.95) };
         uneven.decide(&behind, 0.045);
         assert_eq!(uneven.black_advantage(), 0.625);
     }

@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 /// Board sizes with their visits per move.
 const GAMES: [(usize, u32); 2] = [(9, 30), (13, 20)];
 /// Maximum number of moves of a game.
-const MOST_MOVES: usize = 400;
+const MAX_MOVES: usize = 400;
 
 /// Plays games of the small built-in network against itself, and determines the status of all stones after every move.
 pub(super) fn run(out: &mut impl Write) -> anyhow::Result<()> {
     let network = Arc::new(Network::built_in(BuiltIn::Small).context("the built-in network")?);
     let heading =
-        "size   moves   regions asked about   known   nodes read   nodes saved   status, ms a position";
+        "size   moves          regions read   cached   nodes read   nodes saved   status, ms a position";
     writeln!(out, "\n{heading}")?;
     for (side, visits) in GAMES {
         let settings = EngineSettings {
@@ -33,7 +33,7 @@ pub(super) fn run(out: &mut impl Write) -> anyhow::Result<()> {
         engine.set_size(square(side)?);
         engine.set_rules(Rules::preset("chinese").context("a preset")?.rules);
         let (mut color, mut time) = (Color::Black, Duration::ZERO);
-        while !engine.game().is_over() && engine.game().records().len() < MOST_MOVES {
+        while !engine.game().is_over() && engine.game().records().len() < MAX_MOVES {
             engine.genmove(color, SearchRequest::new(&|| false));
             let start = Instant::now();
             engine.final_status();
