@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Show how to put Kosumi into Sabaki, KaTrain, Lizzie, GoGui or CGoban, or do it
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Close the other program before --write: most programs write their settings when they end.
+Close the other program before --write: most programs write their settings when they exit.
 
 Examples:
   kosumi setup sabaki                    what to enter in Sabaki
@@ -58,11 +58,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let name = client.name();
     match client.write(&file, &program)? {
-        None => writeln!(out, "{name} has Kosumi already: {} is unchanged", file.display())?,
-        Some(backup) if backup == file => writeln!(out, "{} is new: start {name} again", file.display())?,
+        None => writeln!(out, "{name} already contains Kosumi: {} is unchanged", file.display())?,
+        Some(backup) if backup == file => writeln!(out, "{} was created: restart {name}", file.display())?,
         Some(backup) => {
-            writeln!(out, "{} has Kosumi now: start {name} again", file.display())?;
-            writeln!(out, "The old file is {}", backup.display())?;
+            writeln!(out, "Kosumi was added to {}: restart {name}", file.display())?;
+            writeln!(out, "The old file is kept as {}", backup.display())?;
         }
     }
     Ok(())

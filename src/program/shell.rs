@@ -91,10 +91,10 @@ fn greeting(program: &Path) -> String {
     let command = quoted(program);
     format!(
         "Kosumi {version} plays and analyses Go (Weiqi, Baduk).
-To play on a board in the browser:  {command} play
-To review a game:  {command} game.sgf
-In Sabaki, KaTrain, Lizzie or GoGui it is an engine with the path {}; what to enter there says:  {command} setup sabaki
-Here it waits for commands of the Go Text Protocol: \"help\" lists them, \"genmove b\" plays, \"quit\" ends.\n",
+Play on a board in the browser:  {command} play
+Review a game:  {command} game.sgf
+Use it in Sabaki, KaTrain, Lizzie or GoGui: add an engine with the path {}  (details:  {command} setup sabaki)
+Kosumi now waits for commands of the Go Text Protocol: \"help\" lists them, \"genmove b\" plays, \"quit\" ends.\n",
         program.display()
     )
 }
@@ -136,7 +136,7 @@ mod tests {
     fn the_greeting_has_five_lines_with_the_path() {
         let greeting = greeting(Path::new("/opt/kosumi"));
         assert_eq!(greeting.lines().count(), 5);
-        for part in ["/opt/kosumi play", "/opt/kosumi setup sabaki", "the path /opt/kosumi;", "help", "quit"]
+        for part in ["/opt/kosumi play", "/opt/kosumi setup sabaki", "the path /opt/kosumi ", "help", "quit"]
         {
             assert!(greeting.contains(part), "{part}");
         }

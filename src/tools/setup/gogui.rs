@@ -20,7 +20,7 @@ pub(super) fn folder(home: &Path) -> PathBuf {
     home.join(".java/.userPrefs/net/sf/gogui/gui/program")
 }
 
-/// Adds a program to the list of which `file` is the number. Returns the backup of that file, or the file itself if it
+/// Adds a program to the list whose length is in `file`. Returns the backup of that file, or the file itself if it
 /// is new; `None` if the list has a program with this command.
 pub(super) fn write(file: &Path, command: &str) -> anyhow::Result<Option<PathBuf>> {
     let folder = file.parent().context("it has no folder")?;
@@ -32,11 +32,11 @@ pub(super) fn write(file: &Path, command: &str) -> anyhow::Result<Option<PathBuf
         (true, _) => 0,
         (false, size) => size.and_then(|size| size.parse().ok()).context("it has no number of programs")?,
     };
-    ensure!(size < MOST, "GoGui's list has {size} programs, which is too many");
+    ensure!(size < MOST, "GoGui's list has {size} programs: at most {MOST} are supported");
     let escaped = escape(command);
     for number in 0..size {
-        let there = read_text(&folder.join(number.to_string()).join(FILE), LARGEST);
-        if there.is_ok_and(|there| value(&there, "command") == Some(&escaped)) {
+        let entry = read_text(&folder.join(number.to_string()).join(FILE), LARGEST);
+        if entry.is_ok_and(|entry| value(&entry, "command") == Some(&escaped)) {
             return Ok(None);
         }
     }
@@ -46,7 +46,7 @@ pub(super) fn write(file: &Path, command: &str) -> anyhow::Result<Option<PathBuf
         [("command", command), ("label", NAME), ("name", NAME), ("version", ""), ("working-directory", "")];
     write_atomically(&node.join(FILE), &map(&entries))?;
     let kept = if old.is_empty() { file.to_owned() } else { back_up(file)? };
-    // The number is written last: until then, the list is the old one.
+    // The number is written last, so a crash before leaves the old list.
     write_atomically(file, &map(&[("size", &(size + 1).to_string())]))?;
     Ok(Some(kept))
 }

@@ -106,9 +106,11 @@ impl Client {
         let candidates = match (self, machine.platform) {
             (Client::GoGui, Platform::Unix) => vec![gogui::folder(&machine.home).join(gogui::FILE)],
             (Client::GoGui, _) => {
-                bail!("{name} keeps its programs where only Java finds them on this system")
+                bail!(
+                    "{name} keeps its list of programs in Java's own settings store on this system: enter Kosumi by hand"
+                )
             }
-            (Client::CGoban, _) => bail!("kgsGtp's configuration has no usual place: name it with --file"),
+            (Client::CGoban, _) => bail!("kgsGtp's configuration has no usual location: name it with --file"),
             _ => settings_of(machine, name),
         };
         if self == Client::GoGui {
@@ -122,8 +124,8 @@ impl Client {
         })
     }
 
-    /// Adds Kosumi to a settings file. The old file is kept under another name, which is returned; `None` if Kosumi has
-    /// been in the file already, which is unchanged then.
+    /// Adds Kosumi to a settings file. The old file is kept under another name, which is returned; `None` if the file
+    /// contains Kosumi already. It is not changed then.
     ///
     /// # Errors
     ///
@@ -161,14 +163,14 @@ impl Client {
                 let engine = fields.get_mut("engine").and_then(Value::as_object_mut);
                 let engine = engine.context("it has no settings of an engine")?;
                 engine.insert("katago".to_owned(), path.into());
-                // It would be used instead of the path.
+                // KaTrain would use it instead of the path.
                 engine.insert("altcommand".to_owned(), "".into());
             }
             Client::Lizzie => {
                 let engine = fields.get_mut("leelaz").and_then(Value::as_object_mut);
                 let engine = engine.context("it has no settings of an engine")?;
                 let is_of_yzy = engine.contains_key("engine-settings-list");
-                ensure!(!is_of_yzy, "it belongs to LizzieYzy, which must be told by hand");
+                ensure!(!is_of_yzy, "it belongs to LizzieYzy, whose engines must be entered by hand");
                 let command = command_line(program, FOR_LIZZIE);
                 let former = engine.insert("engine-command".to_owned(), command.clone().into());
                 let former = former.as_ref().and_then(Value::as_str).unwrap_or_default();
@@ -239,7 +241,7 @@ fn with_property(old: &str, command: &str) -> String {
     };
     let mut lines: Vec<&str> = old.lines().collect();
     match lines.iter_mut().find(|line| is_engine(line)) {
-        Some(there) => *there = &line,
+        Some(existing) => *existing = &line,
         None => lines.push(&line),
     }
     lines.join("\n") + "\n"
