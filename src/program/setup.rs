@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
-use kosumi_tools::networks::{Machine, Platform};
+use kosumi_tools::networks::{Platform, SearchRoots};
 use kosumi_tools::setup::Client;
 use std::env;
 use std::io::{self, Write};
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let home = env::home_dir().context("no home folder is known")?;
             let root = if cfg!(windows) { "C:\\" } else { "/" };
             let machine =
-                Machine { platform: Platform::here(), home, root: root.into(), folders: Vec::new() };
+                SearchRoots { platform: Platform::here(), home, root: root.into(), folders: Vec::new() };
             client.settings_file(&machine)?
         }
     };

@@ -266,7 +266,7 @@ fn settings(machine: &SearchRoots) -> Vec<(&'static str, PathBuf)> {
 
 /// Returns the usual settings files of one program: `Sabaki`, `KaTrain`, `Lizzie`, ...
 #[must_use]
-pub fn settings_of(machine: &Machine, program: &str) -> Vec<PathBuf> {
+pub fn settings_of(machine: &SearchRoots, program: &str) -> Vec<PathBuf> {
     let all = settings(machine).into_iter();
     all.filter(|(name, _)| *name == program).map(|(_, file)| file).collect()
 }

@@ -5,7 +5,7 @@ mod gogui;
 mod tests;
 
 use crate::files::{read_text, write_atomically};
-use crate::networks::{Machine, Platform, settings_of};
+use crate::networks::{Platform, SearchRoots, settings_of};
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -101,7 +101,7 @@ impl Client {
     /// # Errors
     ///
     /// Returns an error with the reason if no file is known or exists.
-    pub fn settings_file(self, machine: &Machine) -> anyhow::Result<PathBuf> {
+    pub fn settings_file(self, machine: &SearchRoots) -> anyhow::Result<PathBuf> {
         let name = self.name();
         let candidates = match (self, machine.platform) {
             (Client::GoGui, Platform::Unix) => vec![gogui::folder(&machine.home).join(gogui::FILE)],

@@ -3,8 +3,13 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = "/opt/Go-Programme für mich/kosumi";
 
-fn machine(home: &TempDir) -> Machine {
-    Machine { platform: Platform::Unix, home: home.path().to_owned(), root: "/".into(), folders: Vec::new() }
+fn machine(home: &TempDir) -> SearchRoots {
+    SearchRoots {
+        platform: Platform::Unix,
+        home: home.path().to_owned(),
+        root: "/".into(),
+        folders: Vec::new(),
+    }
 }
 
 fn put(home: &TempDir, file: &str, text: &str) -> PathBuf {
@@ -116,7 +121,7 @@ fn gogui_gets_a_program_at_the_end_of_its_list() {
         ["command", "\"/a & b/kosumi\" gtp --time 5"].map(str::to_owned)
     );
     assert_eq!(values(&folder.join("1/prefs.xml"))[0][1], "/c/kosumi gtp --time 5");
-    let windows = Machine { platform: Platform::Windows, ..machine(&home) };
+    let windows = SearchRoots { platform: Platform::Windows, ..machine(&home) };
     assert!(Client::GoGui.settings_file(&windows).is_err());
 }
 
