@@ -129,7 +129,7 @@ pub fn play(
     let site = Site::new(events, page::resource);
     thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
     let session = run_id(&url, std::process::id());
-    let mut room = PlayServer {
+    let mut play_server = PlayServer {
         table,
         windows: Windows::default(),
         thinker,
@@ -145,8 +145,8 @@ pub fn play(
         begin: Instant::now(),
     };
     ready(&url, &once);
-    room.start_task();
-    room.run(&happened)
+    play_server.start_task();
+    play_server.run(&happened)
 }
 
 /// Returns a text that identifies this run of the server.
