@@ -99,6 +99,8 @@
     state.step = Math.min(steps.length - 1, Math.max(0, target));
     state.line = null;
     state.pinned = false;
+    // A position that was asked for earlier must not replace the one that the user has gone to.
+    asked = "";
     show();
     remember();
     look();
