@@ -53,9 +53,17 @@ class Packed {
   }
 }
 
-const percent = thousandths => `${(thousandths / 10).toFixed(1)} %`;
-const lead = tenths => tenths === 0 ? text("even") : `${tenths > 0 ? "B" : "W"}+${(Math.abs(tenths) / 10).toFixed(1)}`;
-const grouped = number => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+const percent = thousandths => `${decimal(thousandths / 10, 1)} %`;
+const lead = tenths => tenths === 0 ? text("even") : `${tenths > 0 ? "B" : "W"}+${decimal(Math.abs(tenths) / 10, 1)}`;
+const grouped = number => localized(String(number).replace(/\B(?=(\d{3})+$)/g, ","));
+
+// Says why the first candidate stands above another one with a higher win rate; nothing if there is none. `sign` is 1 for Black.
+function orderWords(graded, sign, name) {
+  const [first, ...others] = graded;
+  const higher = others.find(({ line }) => sign * (line.w - first.line.w) > 0 && line.v < first.line.v);
+  return higher ? text("order-why", { first: name(first.point), second: name(higher.point),
+    visits: grouped(first.line.v), fewer: grouped(higher.line.v) }) : "";
+}
 
 // An element of HTML with text in it. Text only ever goes in as text.
 function element(name, text, className) {
