@@ -100,7 +100,7 @@ pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried
 }
 
 /// Returns the child of a node that plays this move, and adds it if there is none.
-fn continue_with(tree: &mut Tree, node: NodeId, color: Color, mv: Move) -> NodeId {
+pub(crate) fn continue_with(tree: &mut Tree, node: NodeId, color: Color, mv: Move) -> NodeId {
     let name = if color == Color::Black { "B" } else { "W" };
     let is_move = |&child: &NodeId| tree.node(child).has(name) && tree.played(child) == Some(mv);
     let known = tree.node(node).children().iter().copied().find(is_move);

@@ -40,6 +40,7 @@ mod tests;
 
 pub use analysis::{Candidate, PositionReview};
 pub use analyst::{Analyst, EngineAnalyst};
+pub(crate) use annotate::continue_with;
 pub use annotate::{Tried, annotated, annotated_with};
 pub use estimate::Estimate;
 pub use facts::{Facts, Given, sentence};
