@@ -340,7 +340,7 @@ fn stages(reviewed: &Reviewed) -> Markup {
                                 @for judged in of {
                                     @let count = |class| judged.iter().filter(|it| it.class == class).count();
                                     td.number { (format_args!("{:.0} %", 100.0 * mean(judged, accuracy))) }
-                                    td.number { (lost(mean(judged, |it| it.score_loss.mean))) }
+                                    td.number data-number="" { (lost(mean(judged, |it| it.score_loss.mean))) }
                                     td.number { (count(Class::Inaccuracy)) " " (count(Class::Mistake)) " " (count(Class::Blunder)) }
                                 }
                             }

@@ -411,7 +411,7 @@ fn only_what_is_in_scope_is_searched() {
         (9, 99, vec![], vec![]),
     ] {
         let mut table = table(0.4, 0.4, 0.01);
-        table.rows[0].1 = 0.4;
+        (table.rows[0].1, table.rows[0].2) = (0.4, -1.5);
         let review = review(&line, &scope(from, to), &mut table, &mut |_, _| {});
         assert_eq!(table.asked, asked, "{from} to {to}");
         let judgements = review.judgements.iter().enumerate().filter(|(_, judgement)| judgement.is_some());
