@@ -274,7 +274,7 @@ fn write_errors_do_not_end_the_game() {
     }
     let errors = player.quit();
     let lines = |text: &str| errors.lines().filter(|line| line.contains(text)).count();
-    assert_eq!((lines("not saved"), lines("no log")), (2, 1), "{errors}");
+    assert_eq!((lines("not saved"), lines("logging is off")), (2, 1), "{errors}");
 }
 
 #[test]

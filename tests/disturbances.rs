@@ -267,7 +267,7 @@ fn out_of_memory_is_reported_and_nothing_is_lost() {
 #[test]
 fn wall_clocks_are_used_for_dates_only() {
     const SAVED: &str = "session/autosave.rs";
-    const NETWORKS: &str = "cli/model.rs";
+    const NETWORKS: &str = "program/model.rs";
     // Uses: the log, the date of a game, a seed of the page, names of files, the time of a file in a test.
     let known: [(&str, &[&str]); 8] = [
         ("SystemTime::now", &["gtp/src/log.rs", "matches/referee.rs", "browser/play.rs", SAVED, NETWORKS]),

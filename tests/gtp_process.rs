@@ -50,6 +50,7 @@ fn an_orphan_ends_in_the_middle_of_a_search() {
     assert_eq!(answer, "= Kosumi\n");
     // The system closes the pipes of a killed controller.
     drop((input, output));
+    // The standard library has no wait with a time limit, which only makes a failure end.
     let start = Instant::now();
     while engine.try_wait().unwrap().is_none() {
         if start.elapsed() > Duration::from_secs(60) {

@@ -168,7 +168,7 @@ fn what_is_assumed_of_a_record_is_noted() {
             b"(;SZ[9]KM[much]RU[mahjong];B[ee])",
             "",
             &[
-                "the rules “mahjong” are not known: chinese-kgs rules are assumed",
+                "unknown rules “mahjong”: chinese-kgs rules are assumed",
                 "the komi “much” cannot be read: 7.5 is assumed",
             ],
         ),

@@ -147,7 +147,7 @@ fn the_command_line_refuses_what_does_not_fit() {
     };
     assert_eq!(run(Some(&human), &["--profile", "rank_5k"]), (true, String::new()));
     let (_, error) = run(Some(&plain), &[]);
-    assert!(error.contains("not a network of human play"), "{error}");
+    assert!(error.contains("not a human-play network"), "{error}");
     let (_, error) = run(None, &["--profile", "rank_5k"]);
     assert!(error.contains("--human-model"), "{error}");
     let (_, error) = run(Some(&human), &["--profile", "rank_0k"]);

@@ -4,7 +4,7 @@
 //! Times are processor times of this thread, the best of several. A reader with quadratic cost takes 64 times as long.
 //! The limit is the geometric mean of 8 and 64.
 //!
-//! `cargo test --profile checked --test program prices:: -- --nocapture` prints the cost of a megabyte of each input.
+//! `cargo test --profile checked --test program input_cost:: -- --nocapture` prints the cost of a megabyte of each input.
 
 #![cfg(unix)]
 

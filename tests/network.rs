@@ -312,7 +312,7 @@ fn files_that_are_something_else_are_refused_by_name() {
     }
     assert!(matches!(read_error(b"name 7 22 19"), ReadError::Version(7)));
     let error = read_error(b"name 18 22 19").to_string();
-    assert_eq!(error, "the network is of version 18; versions 8 to 17 can be used");
+    assert_eq!(error, "the network has version 18; versions 8 to 17 are supported");
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn what_is_not_supported_is_named() {
     let meta = changed(&new, "30.0\n0\n", "30.0\n2\n");
     assert_eq!(
         read_error(&meta).to_string(),
-        "random-v15-b2c6-s0, at byte 64 of the unpacked file: a metadata encoder of version 2 \
+        "random-v15-b2c6-s0, at byte 64 of the decompressed file: a metadata encoder of version 2 \
          is not supported"
     );
     let flag = changed(&new, "30.0\n0\n0\n", "30.0\n0\n2\n");

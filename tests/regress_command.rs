@@ -125,7 +125,7 @@ fn exit_codes_say_how_it_went() {
         );
     }
     let (_, _, err) = folder.run(&["good.tst", "broken.tst"]);
-    assert!(err.contains("broken.tst:3: an expected answer must stand in brackets: ("), "{err}");
+    assert!(err.contains("broken.tst:3: an expected answer must be in brackets: ("), "{err}");
     let (_, out, _) = folder.run(&["good.tst", "bad.tst", "unknown.tst", "--verbose"]);
     for line in [
         "good.tst:2: pass: 1 name: Kosumi",
@@ -147,7 +147,7 @@ fn finished_runs_are_compared_and_shown_again() {
     folder.write("s.tst", &suite("Kosumi"));
     let (code, _, _) = folder.run(&["s.tst", "--json", "new.json", "--match", "awk"]);
     assert_eq!(code, 0);
-    // The same run with an engine that had six wrong answers.
+    // The results of the same run, but with six wrong answers.
     let mut old = folder.results("new.json");
     for test in &mut old.suites[0].tests[2..] {
         (test.outcome, test.answer) = (Outcome::Fail, "Kosmui".into());
@@ -170,7 +170,7 @@ fn finished_runs_are_compared_and_shown_again() {
     assert!(code == 2 && err.contains("cannot be mixed"), "{err}");
     folder.write("other.json", "{\"format\": 9}");
     let (code, _, err) = folder.run(&["other.json"]);
-    assert!(code == 2 && err.contains("other.json: results of form 9"), "{err}");
+    assert!(code == 2 && err.contains("other.json: results in format 9"), "{err}");
 }
 
 /// All lines of GNU Go's 13 suites are parsed, if the suites are available.

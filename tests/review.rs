@@ -152,7 +152,7 @@ fn a_stopped_review_writes_partial_results() {
         .unwrap();
     out.read_to_string(&mut said).unwrap();
     assert!(child.wait().unwrap().success());
-    assert!(said.contains("note: the review was stopped") && said.contains("stopped; these are"), "{said}");
+    assert!(said.contains("note: the review was stopped") && said.contains("stopped; the results"), "{said}");
     let positions = read();
     let positions = positions["positions"].as_array().unwrap();
     assert!(positions.len() == 10 && positions.iter().all(|it| it["analysis"].is_object()));
@@ -286,9 +286,9 @@ fn records_of_all_kinds() {
         ("moves in the root", "(;SZ[5]B[aa];W[bb])", 3, None),
         ("two moves in a node", "(;SZ[5];B[bb]W[cc];B[dd])", 4, None),
         ("an occupied point", "(;SZ[5];B[bb];W[bb];B[dd])", 2, Some("the review ends after move 1 of 3")),
-        ("unknown rules", "(;SZ[5]RU[mahjong];B[bb])", 2, Some("are not known")),
+        ("unknown rules", "(;SZ[5]RU[mahjong];B[bb])", 2, Some("unknown rules")),
         ("territory", "(;SZ[5]RU[Japanese];B[bb];W[];B[])", 4, None),
-        ("cut off", "(;SZ[5];B[bb];W[cc]C[oh", 3, Some("the record is cut short")),
+        ("cut off", "(;SZ[5];B[bb];W[cc]C[oh", 3, Some("the record is truncated")),
     ];
     for (name, text, positions, note) in rows {
         let said = review(&folder, text, &all);

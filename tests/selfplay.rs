@@ -84,6 +84,7 @@ fn a_killed_run_goes_on_and_loses_nothing() {
         let mut child = halves.command(GAMES, "--threads 1").spawn().unwrap();
         while halves.games().len() < step {
             assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            // The process sends no event when it has written a game.
             thread::sleep(Duration::from_millis(2));
         }
         // SIGKILL.
@@ -111,6 +112,7 @@ fn killed(moments: usize, seed: u64) {
     let (mut before, mut whole) = (BTreeMap::new(), 0);
     for round in 0..moments {
         let mut child = folder.command(60, "--threads 2").spawn().unwrap();
+        // A random moment is the purpose of the test.
         thread::sleep(Duration::from_micros(rng.below(250_000).into()));
         // SIGKILL, unless the run is complete.
         child.kill().unwrap();

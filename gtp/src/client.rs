@@ -637,7 +637,7 @@ mod tests {
             ("hello\n= a\n\nworld\n", &["garbage: hello", "=a", "garbage: world"]),
             ("= a\tb\x07\n\n", &["=a b"]),
             ("! panic\n\n", &["garbage: ! panic"]),
-            ("= a\n", &["garbage: an unfinished answer: = a"]),
+            ("= a\n", &["garbage: an unfinished response: = a"]),
         ] {
             assert_eq!(read(output.as_bytes()), expected, "{output:?}");
         }

@@ -272,7 +272,7 @@ impl<'c> Control<'c> {
             self.phase = Phase::Draining;
             return;
         }
-        // The first visit goes alone: its result tells the number of visits of earlier searches.
+        // The first visit is alone, because its result contains the number of visits of earlier searches.
         let window = if self.done == 0 { 1 } else { self.window.at(self.root.visits) };
         let free = window.saturating_sub(self.in_flight());
         // If many visits are in progress, new ones are not sent one by one.

@@ -34,7 +34,7 @@
 //!
 //! Invariants (tests of these names in `cluster::tests`):
 //! - one rank, one evaluator, one visit at a time: the report of [`Search`](kosumi_search::Search), bit for bit
-//!   (`one_rank_is_the_search`);
+//!   (`one_rank_equals_search`);
 //! - when a search is over, no visit is in progress anywhere, every node has counted each visit that came to it, and on
 //!   a tree the stand-ins equal the nodes that they stand for (`sums_are_exact_over_ranks`; builds with assertions
 //!   check the sums after every search, see `audit.rs`);

@@ -11,7 +11,7 @@ use kosumi_search::params::CONSTANTS;
 use kosumi_search::registry::Value;
 use kosumi_search::{Formula, MoveRule, PuctParams, Restriction, SearchParams, TableUse};
 
-/// Value of [`Caller::task`] for the control of the search, on rank 0, instead of another node.
+/// Value of [`ReplyTo::task`] for the control of the search, on rank 0, instead of another node.
 pub(crate) const CONTROL: u32 = u32::MAX;
 
 /// Receiver of the results of visits: a task of a rank, and the index of the edge that the visits followed.

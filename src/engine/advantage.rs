@@ -1,8 +1,8 @@
 //! Uneven games: the doubling advantage passed to the network when one player has a head start.
 //!
-//! The player who gives a handicap is the stronger one and has to play accordingly, because safe play loses. The
-//! network is told that this player has more simulations than the opponent. Their ratio depends on the head start and
-//! on the course of the game.
+//! The player who gives a handicap is the stronger one and has to play accordingly, because safe play loses. The input
+//! of the network states that this player has more simulations than the opponent. Their ratio depends on the head start
+//! and on the course of the game.
 //!
 //! CITE: KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`, as in its configuration and its GTP program: the
 //! points for a handicap stone, the steps, and the bounds.
@@ -19,7 +19,7 @@ const EVEN_KOMI: f32 = 7.0;
 const SIDE_TOO_SMALL: usize = 7;
 /// Maximum advantage. Networks have seen few larger ones in training.
 const MAX_ADVANTAGE: f32 = 2.75;
-/// Step of the advantage. Every change discards what searches have learned, so the value changes in steps.
+/// Step of the advantage. Every change discards the statistics of searches, so the value changes in steps.
 const STEP: f32 = 0.125;
 /// Range of the expected result of the player without the head start in which the advantage stays as it is.
 const STABLE_RESULTS: std::ops::RangeInclusive<f32> = -0.9..=-0.5;

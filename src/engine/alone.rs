@@ -4,12 +4,12 @@ use super::evaluator::EngineEvaluator;
 use kosumi_go::game::Game;
 use kosumi_search::{Search, SearchContext, SearchReport};
 
-/// Cluster of ranks that searches are spread over: there is none.
+/// Cluster of ranks, which has no values without the feature.
 #[derive(Debug)]
 pub(super) enum RankCluster {}
 
 impl RankCluster {
-    /// Discards what searches have learned, on all ranks.
+    /// Discards the statistics of searches, on all ranks.
     pub(super) fn clear(&mut self) {}
 }
 

@@ -81,7 +81,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// Discards what was learned about positions.
+    /// Discards all cached evaluations.
     pub(super) fn clear(&self) {
         if let EngineEvaluator::Network(evaluator) = self {
             evaluator.cache().clear();

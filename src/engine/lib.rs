@@ -1,9 +1,9 @@
 #![doc = include_str!("README.md")]
 //!
-//! The engine: a game, a search and two clocks. The protocols and the command line call it.
+//! The engine: a game, a search and two clocks. The protocols and the command line use it.
 //!
-//! This is the only module of this crate that reads a clock. It makes the decisions that the search knows
-//! nothing of: when to pass, when to resign, and which stones are dead at the end.
+//! It makes the decisions that the search does not: when to pass, when to resign, how long to think, and which stones
+//! are dead at the end.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
 mod advantage;
@@ -64,7 +64,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use time_manager::TimeManager;
 
-/// See the [module documentation](self).
+/// See the [crate documentation](self).
 #[derive(Debug)]
 pub struct Engine {
     settings: EngineSettings,
@@ -74,7 +74,7 @@ pub struct Engine {
     spread: Option<RankCluster>,
     /// Second network, which predicts the moves of people.
     human: Option<Box<NetworkEvaluator>>,
-    /// Kind of exploration with which the positions of the current graph below the root were searched.
+    /// Exploration below the root with which the current graph was searched.
     exploration_kind: Option<Explored>,
     clocks: ByColor<Clock>,
     /// Number of searches since the game began. It selects the random numbers of each search.
@@ -222,7 +222,7 @@ impl Engine {
         Some(evaluator.predict(&Line::new(&self.game_with_turn(color)), symmetry, optimism))
     }
 
-    /// The search. Callers read its statistics.
+    /// The search with its statistics.
     pub fn search(&self) -> &Search<EngineEvaluator> {
         &self.search
     }
@@ -232,7 +232,7 @@ impl Engine {
         self.report.as_ref()
     }
 
-    /// Replaces the game. What searches have learned is kept where it still applies.
+    /// Replaces the game. Statistics of earlier searches are kept where they still apply.
     pub fn set_game(&mut self, game: Game) {
         if game.size() != self.game.size() {
             self.clear_search();
@@ -267,13 +267,13 @@ impl Engine {
         self.start_new_game();
     }
 
-    /// Resets the clocks and the sequence of random numbers, and discards everything that searches have learned.
+    /// Resets the clocks and the sequence of random numbers, and discards all statistics and evaluations.
     fn start_new_game(&mut self) {
         self.clocks = self.clocks.map(Clock::restarted);
         self.forget();
     }
 
-    /// Discards everything that searches have learned, and resets the sequence of random numbers.
+    /// Discards all statistics and evaluations, and resets the sequence of random numbers.
     pub fn forget(&mut self) {
         self.clear_search();
         self.clear_evaluations();
@@ -290,7 +290,7 @@ impl Engine {
         }
     }
 
-    /// Discards what searches have learned, in this process and on all other ranks.
+    /// Discards the statistics of searches, in this process and on all other ranks.
     fn clear_search(&mut self) {
         self.search.clear();
         if let Some(spread) = &mut self.spread {
@@ -346,7 +346,7 @@ impl Engine {
     }
 
     /// Plays a move of the game record. Tolerates violations of the rules unless the settings are strict, and returns
-    /// what a strict reading of the rules would have objected to.
+    /// the objection that a strict reading of the rules would have raised.
     ///
     /// # Errors
     ///
@@ -387,9 +387,9 @@ impl Engine {
         is_undone
     }
 
-    /// Searches the position for `color`, to these limits whatever the clocks say, and neither passes nor
-    /// resigns instead. A game that is over is searched as if play went on. Whose turn it is stays, and what was learned
-    /// is kept for the next search.
+    /// Searches the position for `color`, to these limits regardless of the clocks, without passing or resigning
+    /// instead. A finished game is searched as if play continued. The side to move does not change, and the statistics
+    /// are kept for the next search.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
         let mut game = analyst::analysed(&self.game);
         game.set_to_move(color);
@@ -404,7 +404,7 @@ impl Engine {
         game
     }
 
-    /// The analysis of the latest search's position from Black's perspective.
+    /// Returns the analysis of the latest search's position, from Black's perspective.
     pub fn last_analysis(&self) -> Option<Analysis> {
         Some(Analysis::new(self.report.as_ref()?, &Extras::default()))
     }
@@ -452,7 +452,7 @@ impl Engine {
             Some(observer) => thread::scope(|scope| {
                 let (sender, reports) = mpsc::channel();
                 let searching = scope.spawn(move || {
-                    // If nobody listens any more, the search goes on.
+                    // If the receiver is gone, the search continues without it.
                     let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
                     let reporting = Some(Reporting {
                         first: observer.every,
@@ -471,7 +471,7 @@ impl Engine {
         report
     }
 
-    /// Hit statistics of the cache of the solver's results on small regions.
+    /// Returns the hit statistics of the cache of the solver's results on small regions.
     pub fn memo_usage(&self) -> MemoUsage {
         self.memo.usage()
     }
@@ -482,8 +482,8 @@ impl Engine {
         self.status_at(self.moment())
     }
 
-    /// Moment of the game that [`final_status`](Engine::final_status) is about. Under rules by which every stone counts
-    /// as alive, there is nothing to judge at the end, and the moment is always [`Moment::DuringPlay`].
+    /// Returns the moment of the game that [`final_status`](Engine::final_status) is about. Under rules by which every
+    /// stone counts as alive, nothing needs to be judged at the end, and the moment is always [`Moment::DuringPlay`].
     fn moment(&self) -> Moment {
         if self.game.is_over() && self.game.rules().friendly_pass { Moment::End } else { Moment::DuringPlay }
     }

@@ -1,8 +1,8 @@
-//! The registry of all parameters: those of the engine, listed here, and the constants of the search, listed in
+//! Registry of all parameters: those of the engine, listed here, and the constants of the search, listed in
 //! [`search::params`](kosumi_search::params).
 //!
-//! Commands of GTP, KataGo's configuration files, `overrideSettings` of the analysis protocol, options of the command line
-//! and the manual are derived from it. Names are KataGo's where KataGo has the parameter.
+//! GTP commands, KataGo's configuration files, `overrideSettings` of the analysis protocol, command-line options and
+//! the manual are derived from it. Names are KataGo's where KataGo has the parameter.
 
 use super::EngineSettings;
 use Accepted::{ByGtp, ByGtpAlone, Ignored};
@@ -11,19 +11,19 @@ use kosumi_search::params::{CONSTANTS, Constant, SUITABLE};
 pub use kosumi_search::registry::{Accepted, Kind, Section, Spec, Value, WrongValue};
 use kosumi_search::registry::{Field, VIEWS};
 
-/// The word for a limit, a rank, a player or a profile that is not set.
+/// Word for a limit, a rank, a player or a profile that is not set.
 const NONE: &str = "none";
 
-/// A registered parameter that is a field of the [`EngineSettings`].
+/// Registered parameter that is a field of the [`EngineSettings`].
 #[derive(Debug)]
 struct Row {
     spec: Spec,
     get: fn(&EngineSettings) -> Value,
-    /// `None` if the value is of another type than the field.
+    /// Sets the field; returns `None` if the value is of another type than the field.
     set: fn(&mut EngineSettings, Value) -> Option<()>,
 }
 
-/// A row: its registration, and its field of the settings.
+/// Builds a row: its registration, and its field of the settings.
 macro_rules! row {
     ($spec:expr, $($field:tt)+) => {
         Row {
@@ -34,7 +34,7 @@ macro_rules! row {
     };
 }
 
-/// A parameter of this section.
+/// Builds the registration of a parameter of this section.
 macro_rules! of {
     ($section:ident, $name:literal, $kind:expr, $doc:literal) => {
         Spec::new($name, Section::$section, $kind, $doc)
@@ -190,7 +190,7 @@ const ROWS: &[Row] = &[
         playout.priors.pass),
 ];
 
-/// Parameters of KataGo without effect in this program, with KataGo's bounds.
+/// KataGo's parameters that have no effect in this program, with KataGo's bounds.
 const IGNORED: &[Spec] = &[
     of!(
         Limits,
@@ -330,11 +330,11 @@ const IGNORED: &[Spec] = &[
     of!(Network, "ignoreAllHistory", Kind::Flag, "Hides all moves from the network."),
 ];
 
-/// A registered parameter.
+/// Registered parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter(Place);
 
-/// The place of a parameter's value.
+/// Location of a parameter's value.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Settings(&'static Row),
@@ -342,30 +342,30 @@ enum Place {
     Ignored(&'static Spec),
 }
 
-/// All parameters that have an effect, section by section.
+/// Returns all parameters that have an effect, section by section.
 pub fn all() -> impl Iterator<Item = Parameter> {
     Section::ALL.into_iter().flat_map(of_section)
 }
 
-/// The parameters of a section that have an effect.
+/// Returns the parameters of a section that have an effect.
 pub fn of_section(section: Section) -> impl Iterator<Item = Parameter> {
     let rows = ROWS.iter().map(|row| Parameter(Place::Settings(row)));
     let constants = CONSTANTS.iter().map(|constant| Parameter(Place::Search(constant)));
     rows.chain(constants).filter(move |parameter| parameter.spec().section == section)
 }
 
-/// KataGo's parameters without effect.
+/// Returns KataGo's parameters that have no effect.
 pub fn ignored() -> impl Iterator<Item = Parameter> {
     IGNORED.iter().map(|spec| Parameter(Place::Ignored(spec)))
 }
 
-/// The parameter of a name, in any case, whichever protocols accept it.
+/// Finds a parameter by its name, regardless of case and of the protocols that accept it.
 pub fn find(name: &str) -> Option<Parameter> {
     all().chain(ignored()).find(|parameter| parameter.spec().is_called(name))
 }
 
 impl Parameter {
-    /// Registration of the parameter.
+    /// Returns the registration of the parameter.
     pub fn spec(&self) -> &'static Spec {
         match self.0 {
             Place::Settings(row) => &row.spec,
@@ -374,7 +374,7 @@ impl Parameter {
         }
     }
 
-    /// Protocols that accept the parameter.
+    /// Returns the protocols that accept the parameter.
     pub fn accepted(&self) -> Accepted {
         match self.0 {
             Place::Ignored(_) => Ignored,
@@ -382,7 +382,7 @@ impl Parameter {
         }
     }
 
-    /// Value in some settings.
+    /// Returns the value in these settings.
     pub fn get(&self, settings: &EngineSettings) -> Value {
         match self.0 {
             Place::Settings(row) => (row.get)(settings),
@@ -391,16 +391,16 @@ impl Parameter {
         }
     }
 
-    /// Value in some settings, as text.
+    /// Returns the value in these settings as text.
     pub fn text(&self, settings: &EngineSettings) -> String {
         self.spec().text(self.get(settings))
     }
 
-    /// Reads a value and puts it into settings.
+    /// Reads a value and stores it in the settings.
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is no value of the parameter. The settings have not changed then.
+    /// Returns an error if the text is not a value of the parameter. The settings are then unchanged.
     pub fn set(&self, settings: &mut EngineSettings, text: &str) -> Result<(), WrongValue> {
         let value = self.spec().read(text)?;
         let is_set = match self.0 {
@@ -412,19 +412,19 @@ impl Parameter {
         Ok(())
     }
 
-    /// Reads a value as configurations have it: an empty text leaves the value that settings have, unless the parameter
-    /// has a value of this name.
+    /// Reads a value as configuration files write it. An empty text leaves the value unchanged, unless the empty text
+    /// is a value of the parameter.
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is no value of the parameter. The settings have not changed then.
+    /// Returns an error if the text is not a value of the parameter. The settings are then unchanged.
     pub fn configure(&self, settings: &mut EngineSettings, text: &str) -> Result<(), WrongValue> {
         let is_empty = text.trim().is_empty() && !self.spec().may_be_empty();
         if is_empty { Ok(()) } else { self.set(settings, text) }
     }
 
-    /// Usual value with these settings, in words. A constant of the search shows what a search with a network has, and what
-    /// one by playouts has if that is another value.
+    /// Returns the usual value with these settings, in words. For a constant of the search, this is the value with a
+    /// network, and also the value with playouts where it differs.
     pub fn usual(&self, settings: &EngineSettings) -> String {
         let spec = self.spec();
         let constant = match self.0 {
@@ -450,7 +450,7 @@ mod tests {
     use super::*;
     use kosumi_go::rng::Rng;
 
-    /// Values of a parameter: its bounds, its words, and some between.
+    /// Returns values of a parameter: its bounds, its words, and some values between the bounds.
     fn values(spec: &Spec, rng: &mut Rng) -> Vec<String> {
         let between = |rng: &mut Rng, least: f32, most: f32| least + (most - least) * rng.unit() as f32;
         let mut values: Vec<String> = match spec.kind {
@@ -486,7 +486,7 @@ mod tests {
             assert!(spec.doc.trim().ends_with('.') && !spec.doc.contains('|'), "{}", spec.name);
         }
         assert!(find("beauty").is_none());
-        // Each is in a section, and so in `all`.
+        // Each parameter belongs to a section, and is therefore in `all`.
         assert_eq!(parameters.len(), ROWS.len() + CONSTANTS.len() + IGNORED.len());
     }
 

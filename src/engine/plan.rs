@@ -1,7 +1,7 @@
-//! What decides a search besides its limits: parameters, advantages, noise and simulations that choose otherwise.
+//! Settings of one search besides its limits: parameters, noise, and explorations by human play.
 //!
-//! It is made for one search from the settings and the position, and passed to it. Only what changes the answers of
-//! networks is kept in the evaluator, because everything that was learned with other answers is forgotten.
+//! A plan is made from the settings and the position. Settings that change the outputs of a network are kept in the
+//! evaluator instead, because all statistics that depend on the old outputs must be discarded.
 
 use super::{Engine, EngineEvaluator, Purpose, params};
 use kosumi_eval::NetworkSettings;
@@ -14,10 +14,10 @@ use kosumi_search::{
 };
 use std::time::Duration;
 
-/// See [`TreeExploration::kind`].
+/// See [`TreeExploration::parameters`].
 pub(super) type Explored = (ByColor<ExplorationShares>, [f32; 2]);
 
-/// What decides a search besides its limits.
+/// Settings of one search besides its limits.
 #[derive(Debug)]
 pub(super) struct Plan {
     params: SearchParams,
@@ -29,7 +29,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The context of a search in which every move may be searched.
+    /// Returns the context of a search in which every move may be searched.
     pub(super) fn context<'a>(
         &'a self,
         stop: &'a dyn StopRule,
@@ -48,17 +48,18 @@ impl Plan {
     }
 }
 
-/// The player for whom a position with this side to move is searched. While pondering it is the player who has just moved.
+/// Returns the player for whom a position with this side to move is searched. While pondering, it is the player that
+/// has just moved.
 fn searched_for(to_move: Color, purpose: Purpose) -> Color {
     if purpose == Purpose::Pondering { to_move.opponent() } else { to_move }
 }
 
 impl Engine {
-    /// What decides a search of this position. `noise` takes the place of the settings' noise.
+    /// Returns the settings for a search of this position. `noise` replaces the noise of the settings.
     pub(super) fn plan(&self, game: &Game, purpose: Purpose, noise: Option<RootNoise>) -> Plan {
         let for_play = purpose == Purpose::Play;
         let anti_mirror = self.against_mirror(game, for_play);
-        // Visits that are given to a mirrored reply are not to be taken for mistakes.
+        // The visits of a mirrored reply are intended, and must not be pruned as noise.
         let use_noise_pruning = anti_mirror.as_ref().map(|_| false);
         let changes = SearchChanges { use_noise_pruning, ..SearchChanges::default() };
         Plan {
@@ -71,7 +72,7 @@ impl Engine {
         }
     }
 
-    /// Forgets the graph if it was searched with other expectations of people below the root.
+    /// Discards the graph if it was searched with other explorations below the root.
     pub(super) fn forget_other_expectations(&mut self, plan: &Plan) {
         let wanted = plan.tree_exploration.as_ref().map(TreeExploration::parameters);
         if self.exploration_kind != wanted {
@@ -80,7 +81,7 @@ impl Engine {
         }
     }
 
-    /// Black's advantage that the network is told in a search of a position with this side to move.
+    /// Returns Black's doubling advantage, an input of the network, for a search of a position with this side to move.
     pub(super) fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
         if purpose != Purpose::Analysis && self.follows_handicap() {
             return self.uneven.black_advantage();
@@ -89,14 +90,13 @@ impl Engine {
         self.settings.doubling_advantage * advantaged.sign() as f32
     }
 
-    /// Whether the advantage follows handicap and komi when moves are to be played.
+    /// Returns whether the advantage follows from handicap and komi in searches for a move to play.
     fn follows_handicap(&self) -> bool {
         self.settings.doubling_advantage_per_point > 0.0
             && self.search.evaluator().network().is_some_and(|it| features::supports_advantage(it.network()))
     }
 
-    /// Tells the network which player has which advantage. If it was told something else, everything that was learned is
-    /// forgotten.
+    /// Sets the doubling advantage in the evaluator. If it changes, all statistics and evaluations are discarded.
     pub(super) fn tell_advantage(&mut self, to_move: Color, purpose: Purpose) {
         let wanted = self.black_advantage(to_move, purpose);
         let Some(network) = self.search.evaluator().network() else { return };
@@ -109,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// Noise that lets a search look at more moves than it needs, if the settings ask for it.
+    /// Returns noise that makes a search consider more moves than it needs, if the settings ask for it.
     fn wide_noise(&self, for_play: bool) -> Option<RootNoise> {
         let settings = &self.settings;
         let amount = if for_play { settings.wide_root_noise } else { settings.analysis_wide_root_noise };
@@ -117,7 +117,7 @@ impl Engine {
         is_wanted.then(|| RootNoise::wide(amount))
     }
 
-    /// How to play against an opponent who mirrors, if the settings ask for it.
+    /// Returns the measures against a mirroring opponent, if the settings ask for them.
     fn against_mirror(&self, game: &Game, for_play: bool) -> Option<AntiMirror> {
         let settings = &self.settings;
         let is_wanted = if for_play { settings.genmove_anti_mirror } else { settings.anti_mirror };

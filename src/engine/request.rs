@@ -14,7 +14,7 @@ pub struct SearchRequest<'a> {
     pub restriction: Restriction,
     /// Noise on the root's probabilities, for games that serve as training data.
     pub noise: Option<RootNoise>,
-    /// What reports contain besides the statistics of the search.
+    /// Contents of reports besides the statistics of the search.
     pub detail: Detail,
     /// Whether a network evaluates the position itself first, which counts as a visit. Analyses do so; a search for a
     /// move has better uses for a visit.
@@ -32,7 +32,7 @@ pub struct SearchObserver<'a> {
 }
 
 impl<'a> SearchRequest<'a> {
-    /// A search for an analysis, counted as KataGo counts visits.
+    /// Creates a request for an analysis, which counts visits as KataGo does.
     pub fn analysis(interrupted: &'a (dyn Fn() -> bool + Sync), detail: Detail) -> SearchRequest<'a> {
         SearchRequest { detail, evaluates_root: true, ..SearchRequest::new(interrupted) }
     }

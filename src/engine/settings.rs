@@ -53,17 +53,18 @@ pub struct EngineSettings {
     pub rates: HeuristicProbabilities,
     /// Evaluation by a network.
     pub network: NetworkSettings,
-    /// Ratio of a player's simulations to the opponent's as the network is told it, as a power of two from −3 to 3.
+    /// Ratio of a player's simulations to the opponent's, an input of the network, as a power of two from −3 to 3.
     /// Negative values mean fewer simulations. Networks that have this input then expect a weaker or a stronger
     /// opponent. KataGo's `playoutDoublingAdvantage`.
     pub doubling_advantage: f32,
-    /// Player with this advantage. `None` means the player on whose behalf the engine searches: the side to move or, on
-    /// the opponent's time, the player who has just moved.
+    /// Player with this advantage. `None` means the player for whom the engine searches: the side to move or, on the
+    /// opponent's time, the player that has just moved.
     pub advantaged_side: Option<Color>,
     /// Maximum doubling advantage for each point of a player's head start. Above 0, it replaces both settings above in
-    /// searches for a move to play: the player who has given a handicap or komi gets at most this advantage per point,
-    /// and never more than the game requires. Needs a network with [this input](kosumi_net::features::knows_advantage).
-    /// From 0 to 0.5. KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`.
+    /// searches for a move to play: the player that has given a handicap or komi gets at most this advantage per point,
+    /// and never more than the game requires. Needs a network with [this
+    /// input](kosumi_net::features::supports_advantage). From 0 to 0.5. KataGo's
+    /// `dynamicPlayoutDoublingAdvantageCapPerOppLead`.
     pub doubling_advantage_per_point: f32,
     /// Settings of human-like play.
     pub human: HumanSettings,

@@ -25,7 +25,7 @@ impl fmt::Debug for RankCluster {
 }
 
 impl RankCluster {
-    /// Discards what searches have learned, on all ranks.
+    /// Discards the statistics of searches, on all ranks.
     pub(super) fn clear(&mut self) {
         self.cluster.clear();
     }
@@ -131,7 +131,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
     use std::sync::{Arc, Mutex};
     use std::thread::{self, JoinHandle};
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     /// Link that fails after a number of received packets. From then on it silently drops sent packets, unless `speaks`
     /// is set.
@@ -234,7 +234,7 @@ mod tests {
             engine.change_settings(EngineSettings { network, ..*engine.settings() });
         }
         // Reports come with the owners that were asked for, and an input ends the search at once.
-        let (seen, start) = (AtomicU32::new(0), Instant::now());
+        let seen = AtomicU32::new(0);
         let stop = AtomicBool::new(false);
         let interrupted = || stop.load(Ordering::Relaxed);
         let mut on_report = |_: &Game, report: &SearchReport| {
@@ -250,7 +250,9 @@ mod tests {
         let detail = Detail { ownership: true, ..Detail::default() };
         let request = SearchRequest { observer, detail, ..SearchRequest::new(&interrupted) };
         engine.analyze(Color::Black, &Limits::time(Duration::from_secs(60)), request);
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        // Without the input, the search would report for a minute, 50 times a second at most.
+        let seen = seen.into_inner();
+        assert!((3..300).contains(&seen), "{seen} reports");
         assert!(engine.is_spread() && lost.lock().expect("a lock").is_empty());
         drop(engine);
         for other in others {
@@ -272,7 +274,7 @@ mod tests {
             assert_eq!(engine.last_report().map(|report| report.playouts), Some(60));
             assert_eq!(lost.lock().expect("a lock").len(), 1);
             drop(engine);
-            // Some ranks were told to end before they failed.
+            // Some ranks received the message to end before they failed.
             others.into_iter().for_each(|other| drop(other.join().expect("no panic")));
         }
     }

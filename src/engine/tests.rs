@@ -187,12 +187,12 @@ fn a_regression_move_changes_nothing() {
 fn a_clock_limits_the_time_for_a_move() {
     let mut engine = engine("cgos", u32::MAX);
     engine.set_size(BoardSize::square(5).expect("size"));
+    assert_eq!(engine.limits(engine.budget(Color::Black)).hard, None, "only the clock ends the search");
     engine.set_time_control(TimeControl::Absolute { main: Duration::from_millis(300) });
-    let start = Instant::now();
     let before = engine.clock(Color::Black).left();
+    assert!(engine.limits(engine.budget(Color::Black)).hard.is_some_and(|hard| hard < before));
+    // Tests of `time` check the exact share.
     genmove(&mut engine, Color::Black);
-    // Far below the five seconds without a clock. Tests of `time` check the exact share.
-    assert!(start.elapsed() < Duration::from_secs(3));
     assert!(engine.clock(Color::Black).left() < before);
     engine.clear();
     assert_eq!(engine.clock(Color::Black).left(), before, "a new game, a full clock");
@@ -307,7 +307,7 @@ proptest::proptest! {
             let text = engine.record(CommentDetail::Variation, &Meta::default()).to_string();
             let record = Record::parse(text.as_bytes()).unwrap();
             let warnings = other.restore(&record).unwrap();
-            proptest::prop_assert!(warnings.iter().all(|it| it.ends_with("played all the same")), "{warnings:?}");
+            proptest::prop_assert!(warnings.iter().all(|it| it.ends_with("it was played") || it.ends_with("were played nevertheless")), "{warnings:?}");
             proptest::prop_assert_eq!(state(&other), state(&engine), "{}", text);
             // The record of the restored game is the same.
             let again = other.record(CommentDetail::Variation, &Meta::default()).to_string();

@@ -105,7 +105,7 @@ impl Engine {
         let hard = least(move_time.map(rest), budget.map(|budget| rest(budget.hard)));
         let counts = Limits { visits, playouts: settings.playouts, ..Limits::default() };
         // Time that the clock would not carry over is spent even when the choice is clear, because the next search
-        // starts from what is learned now. The random choice of a rank needs all moves evaluated, so it does not stop
+        // starts from the present statistics. The random choice of a rank needs all moves evaluated, so it does not stop
         // early.
         let settled_from = budget.filter(|_| ranked.is_none()).map(|budget| rest(budget.free));
         Limits { soft, hard, settled_from, ..counts }
@@ -153,7 +153,7 @@ impl Engine {
     }
 
     /// Searches the position after the engine's own move until `interrupted`: the opponent's replies and what follows.
-    /// What it learns is kept for the next search.
+    /// The statistics are kept for the next search.
     ///
     /// Returns at once unless the settings enable pondering, the engine's own move was the last change of the game, and
     /// the game continues. Returns before `interrupted` when the time or the memory for pondering is used up.

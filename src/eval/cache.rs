@@ -65,7 +65,7 @@ fn legal_moves(size: BoardSize, priors: &[u16]) -> impl Iterator<Item = (Move, P
     legal.map(|(mv, &prior)| (mv, Prior::unpack(prior)))
 }
 
-/// Part of the cache, for the keys with the same remainder.
+/// Part of the cache, for keys with the same remainder.
 #[derive(Debug, Default)]
 struct Shard {
     evaluations: HashMap<u128, Arc<CachedEvaluation>>,

@@ -115,15 +115,15 @@ pub trait Evaluator: Clone + Send {
         None
     }
 
-    /// What a network expects of the position at the end of a line, owners of the points included, for those who report
-    /// more than a search needs. Unless `asks`, the network is not called: `None` if nothing is remembered. Always
-    /// `None` without a network.
+    /// Returns the network's detailed prediction for the position at the end of a line, with the owners of the points,
+    /// for reports. If `asks` is false, the network is not evaluated, and the result is `None` if the prediction is not
+    /// cached. Always `None` without a network.
     fn outlook(&mut self, _line: &Line<'_>, _asks: bool) -> Option<StoredPrediction> {
         None
     }
 
-    /// Who owns each point when the position at the end of a line is played out; `None` if the evaluator does not play
-    /// on. The same position always gets the same answer.
+    /// Returns the owners of the points by additional playouts from the position at the end of a line; `None` if the
+    /// evaluator does not use playouts. The same position always gets the same result.
     fn ownership_by_playing(&self, _line: &Line<'_>) -> Option<Ownership> {
         None
     }

@@ -299,7 +299,7 @@ impl NetworkEvaluator {
         })
     }
 
-    /// The answer about a position, if it is in the cache.
+    /// Returns the evaluation of a position if it is cached.
     fn remembered(&self, line: &Line<'_>) -> Option<Arc<CachedEvaluation>> {
         let (key, to_canonical) = self.key(line);
         let known = self.shared.cache.get(key)?;
@@ -366,7 +366,7 @@ impl NetworkEvaluator {
         }
     }
 
-    /// [`outlook`](Evaluator::outlook) of a game that two passes have ended.
+    /// Implements [`outlook`](Evaluator::outlook) for a game that two passes have ended.
     fn finished_outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<StoredPrediction> {
         if let Some(score) = counted(line) {
             let owners = score::area_owner(line.board());
@@ -419,14 +419,14 @@ fn without_passes(line: &Line<'_>) -> Game {
     Game::from_board(*line.board(), line.to_move(), rules, komi)
 }
 
-/// The score of a game that two passes have ended, where every stone on the board counts.
+/// Returns the score of a game that two passes have ended, if every stone on the board counts.
 fn counted(line: &Line<'_>) -> Option<f32> {
     let terms = ScoringTerms::of_line(line);
     let is_counted = !terms.rules.friendly_pass;
     is_counted.then(|| score::count_position(line.board(), terms, &PointSet::EMPTY).black_minus_white)
 }
 
-/// The score of such a game where the life of all stones is certain; `owners` are those that the network expects.
+/// Returns the score of such a game if the life of all stones is certain. `owners` are the network's expected owners.
 fn settled_score(line: &Line<'_>, owners: &[i8]) -> Option<f32> {
     let (board, terms) = (line.board(), ScoringTerms::of_line(line));
     let settled = Settled::read(board, terms.rules.suicide, mean_of(board.size(), owners))?;

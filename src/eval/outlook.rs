@@ -1,4 +1,4 @@
-//! What a network expects of a position besides its value and its moves, for reports of a search.
+//! Detailed predictions of a network, for reports of a search.
 
 use kosumi_go::settled::ScoreBounds;
 use kosumi_net::Prediction;
@@ -24,7 +24,7 @@ pub struct DetailedPrediction {
 /// Uncertainty of a prediction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Uncertainty {
-    /// Number of moves for which the result is expected to go on changing.
+    /// Expected number of moves during which the result still changes.
     pub variance_time: f32,
     /// Expected change of `result` within the next few moves; never negative.
     pub result_error: f32,
@@ -33,7 +33,7 @@ pub struct Uncertainty {
 }
 
 impl DetailedPrediction {
-    /// Extracts the outlook from a prediction, which must be from Black's perspective.
+    /// Makes a detailed prediction from a prediction, which must be from Black's perspective.
     pub fn new(prediction: &Prediction) -> DetailedPrediction {
         let errors = prediction.shortterm_value_error.zip(prediction.shortterm_score_error);
         DetailedPrediction {
@@ -52,7 +52,7 @@ impl DetailedPrediction {
         }
     }
 
-    /// Limits the outlook to results and scores that are still reachable.
+    /// Limits the prediction to results and scores that are still reachable.
     pub fn limited_to(self, reachable: &ScoreBounds) -> DetailedPrediction {
         let score_mean = reachable.score(self.score_mean);
         let variance = (self.score_mean_square - self.score_mean * self.score_mean).max(0.0);
@@ -65,7 +65,7 @@ impl DetailedPrediction {
         }
     }
 
-    /// Returns the outlook of a finished game with this result, in `[-1, 1]`, and this score in points. Both are
+    /// Returns the prediction for a finished game with this result, in `[-1, 1]`, and this score in points. Both are
     /// Black's.
     pub fn finished(result: f32, score: f32) -> DetailedPrediction {
         DetailedPrediction {
@@ -78,6 +78,6 @@ impl DetailedPrediction {
     }
 }
 
-/// Outlook and owner of every point. The owners are in the order of
+/// Detailed prediction and owner of every point. The owners are in the order of
 /// [`BoardSize::points`](kosumi_go::board::BoardSize::points), from −127 for White to 127 for Black.
 pub type StoredPrediction = (DetailedPrediction, Arc<[i8]>);

@@ -117,8 +117,8 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
     }
 }
 
-/// Playouts behind the ownership that a report gives for one of many moves: each share is within 0.1, and twenty moves
-/// of the largest board take about a tenth of a second.
+/// Number of playouts for the ownership after one of many moves of a report. Each share is then accurate to 0.1, and
+/// twenty moves of the largest board take about a tenth of a second.
 const OWNERSHIP_REPORT_PLAYOUTS: u32 = 100;
 
 impl<P: PlayoutPolicy> Playouts<P> {
@@ -135,8 +135,8 @@ impl<P: PlayoutPolicy> Playouts<P> {
         Playouts::new(self.policy.clone(), self.settings)
     }
 
-    /// Returns the expected owner of every point if play goes on, even after two passes. The same position always gets
-    /// the same result.
+    /// Returns the expected owner of every point if play continues, even after two passes. The same position always
+    /// gets the same result.
     pub fn ownership_of(&self, game: &Game) -> Ownership
     where
         P: Clone,
@@ -144,8 +144,8 @@ impl<P: PlayoutPolicy> Playouts<P> {
         self.ownership_behind(&Line::new(game), self.settings.ownership_playouts)
     }
 
-    /// Returns the expected owners if play goes on, by the colour that moves first, with half of the playouts for each.
-    /// The side to move of `game` does not matter.
+    /// Returns the expected owners if play continues, by the colour that moves first, with half of the playouts for
+    /// each. The side to move of `game` does not matter.
     pub fn ownership_by_first(&self, game: &Game) -> ByColor<Ownership>
     where
         P: Clone,

@@ -78,10 +78,10 @@ impl Prior {
     }
 }
 
-/// Equivalent visits and wins that a move is credited with, from the perspective of the player who makes it.
+/// Equivalent visits and wins that a move is credited with, from the perspective of the side that makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EquivalentVisits {
-    /// Number of equivalent visits, at most [`PriorGames::MOST`].
+    /// Number of equivalent visits, at most [`EquivalentVisits::MOST`].
     pub weight: u8,
     /// Number of equivalent wins, at most `weight`.
     pub wins: u8,
@@ -91,7 +91,7 @@ impl EquivalentVisits {
     /// Largest number of equivalent visits.
     pub const MOST: u8 = 127;
 
-    /// Returns the value for the player who makes the move, in `[-1, 1]`, or 0 without visits.
+    /// Returns the value for the side that makes the move, in `[-1, 1]`, or 0 without visits.
     #[inline]
     pub fn value(self) -> f32 {
         if self.weight == 0 { 0.0 } else { 2.0 * f32::from(self.wins) / f32::from(self.weight) - 1.0 }

@@ -38,7 +38,7 @@ pub fn rules_salt(rules: Rules, komi: f32) -> Key {
 /// State that the next moves and the result directly depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct GameState<'b> {
-    /// Salt of what is constant in the game, see [`rules_salt`].
+    /// Salt for the properties that are constant in a game, see [`rules_salt`].
     pub salt: Key,
     /// Rules of the game.
     pub rules: Rules,
@@ -58,7 +58,7 @@ impl GameState<'_> {
         let zobrist = self.board.zobrist();
         let mut key = self.board.key() ^ self.salt ^ zobrist.side(self.to_move) ^ zobrist.passes(self.passes);
         if self.rules.scoring == Scoring::Territory {
-            // The same stones are worth more to the side that has taken more prisoners.
+            // A position is worth more to the side that has taken more prisoners.
             let lost = |color| i64::from(self.board.prisoners(color));
             let lead = lost(Color::White) - lost(Color::Black);
             if lead != 0 {

@@ -110,10 +110,10 @@ fn can_make_two_eyes(board: &Board, part: &PointSet, chains: &PointSet) -> bool 
 /// A region of connected points without a stone of the owner.
 #[derive(Clone, Debug)]
 struct Region {
-    /// Range of its points in [`Life::points`].
+    /// Range of its points in [`LifeReader::points`].
     points: Range<usize>,
-    /// Range of the anchors of the owner's chains around it in [`Life::anchors`]. The region is vital for the first
-    /// `vital` of these chains: it contains a liberty that the opponent cannot remove before all others are gone.
+    /// Range of the anchors of the owner's chains around it in [`LifeReader::anchors`]. The region is vital for the
+    /// first `vital` of these chains: it contains a liberty that the opponent cannot remove before all others are gone.
     around: Range<usize>,
     vital: usize,
     /// Whether all chains around it are still assumed to be alive.

@@ -1,6 +1,6 @@
 //! Positions in which nothing remains to be decided, and bounds on the score that can still be reached.
 //!
-//! Two sources establish that a stone stays on the board or that a point belongs to a side: a proof ([`safety::held`]),
+//! Two sources establish that a stone stays on the board or that a point belongs to a side: a proof ([`safety::unconditionally_held`]),
 //! or an expected ownership from a network or playouts that leaves hardly any doubt. If every chain and every region is
 //! certain by one of these sources, the rules score the position exactly and no network has to estimate the result.
 

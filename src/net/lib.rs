@@ -2,8 +2,8 @@
 //!
 //! Neural networks in KataGo's format: input features, file formats, inference and interpretation of the outputs.
 //!
-//! Values in this module are from the perspective of the side to move, which is the perspective of the networks. A
-//! value that leaves the module is documented as such or is converted to Black's perspective
+//! Values in this crate are from the perspective of the side to move, which is the perspective of the networks. A
+//! value that leaves the crate is documented as such or is converted to Black's perspective
 //! ([`Prediction::for_black`]).
 //!
 //! Data flow: a file is read (`read`) into a [`Network`]. A position becomes an [`Input`], which [`scalar`] or the

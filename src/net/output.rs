@@ -23,7 +23,7 @@ pub struct Output {
     pub score_stdev: f32,
     /// Points by which the side to move is ahead, before the network's multiplier.
     pub lead: f32,
-    /// Number of moves for which the result will go on changing, before softplus and the network's multiplier.
+    /// Number of moves during which the result still changes, before softplus and the network's multiplier.
     pub variance_time: f32,
     /// Expected errors of the value and of the score within the next few moves, before softplus and the network's
     /// multipliers. Present from version 9 on.

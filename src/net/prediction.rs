@@ -30,7 +30,7 @@ pub struct Prediction {
     pub score_mean_square: f32,
     /// Lead in points: the change of komi that would make the game even.
     pub lead: f32,
-    /// Number of moves for which the result is expected to go on changing. Present from version 9 on.
+    /// Expected number of moves during which the result still changes. Present from version 9 on.
     pub variance_time: Option<f32>,
     /// Expected change of the value, in [−1, 1], within the next few moves. It is never negative. Present from version
     /// 9 on.

@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(kind(tokens.word()), ErrorKind::End);
         tokens.end().unwrap();
         let error = tokens.error(ErrorKind::End).to_string();
-        assert_eq!(error, "conv1, at byte 34 of the unpacked file: the file ends too early");
+        assert_eq!(error, "conv1, at byte 34 of the decompressed file: the file ends too early");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Command line: arguments, progress and output. Each command has a file of its own. The work is done in other modules.
+//! The command line: arguments, progress and output. Each command has a module of its own. The work is done in other
+//! crates.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
 mod analysis;

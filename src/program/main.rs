@@ -1,4 +1,4 @@
-//! Binary `kosumi`; see [`kosumi::cli`].
+//! Binary `kosumi`; see the [crate documentation](kosumi).
 
 use std::process::ExitCode;
 

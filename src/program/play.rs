@@ -54,8 +54,8 @@ pub(super) struct PageEngineArguments {
 /// Play on a board in the browser
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Starts a server that only this machine can reach, and opens the browser. The browser saves a game as SGF when you ask for
-it. Ctrl-C stops the server.
+Starts a server that only this machine can reach, and opens the browser. The
+browser saves a game as SGF when you ask for it. Ctrl-C stops the server.
 
 Examples:
   kosumi play                                   a board of 9x9

@@ -28,18 +28,21 @@ use std::time::{Duration, Instant};
 /// gogui-regress.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without --engine Kosumi itself runs the tests, with one thread and 1000 playouts a move (100 with a network)
-unless the options say otherwise: with one thread and a fixed number of playouts or visits, results repeat exactly.
+Without --engine Kosumi itself runs the tests, with one thread and 1000
+playouts a move (100 with a network) unless the options say otherwise: with one
+thread and a fixed number of playouts or visits, results repeat exactly.
 
-Each suite gets a fresh engine, which runs in the suite's folder. To use all processors, suites are split where a new
-position begins (loadsgf, boardsize, clear_board); settings that outlive a position, such as komi, are replayed. --whole
-disables this, for engines whose answers depend on earlier commands.
+Each suite gets a fresh engine, which runs in the suite's folder. To use all
+processors, suites are split where a new position begins (loadsgf, boardsize,
+clear_board); settings that outlive a position, such as komi, are replayed.
+--whole disables this, for engines whose answers depend on earlier commands.
 
-Outcomes: pass and fail are as expected, FAIL and PASS are not. A command that the engine does not know is
-'unsupported', not a wrong answer.
+Outcomes: pass and fail are as expected, FAIL and PASS are not. A command that
+the engine does not know is 'unsupported', not a wrong answer.
 
-Exit code: 0 all as expected; 1 unexpected failures; 2 errors: the engine crashed or took too long, refused a set-up
-command or does not know a test's command, or the command line or a suite is not in order.
+Exit code: 0 all as expected; 1 unexpected failures; 2 errors: the engine
+crashed or took too long, refused a set-up command or does not know a test's
+command, or the command line or a suite is not in order.
 
 Examples:
   kosumi regress nngs.tst strategy.tst --html report.html

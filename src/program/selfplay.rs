@@ -54,7 +54,7 @@ pub(super) struct Arguments {
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     training_share: u32,
     /// Mean length of the opening, as a share of the points of the board
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = options::share)]
     opening: f32,
     /// Number of opening moves in a thousand that are drawn from all legal moves, and number of training positions in a
     /// thousand that are followed by an off-policy position, one or two random moves later
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     tree: u32,
     /// Share of noise in the root policy of training searches; 0 disables it
-    #[arg(long, value_name = "SHARE", default_value_t = 0.25, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.25, value_parser = options::share)]
     root_noise: f32,
     /// Forced visits: each visited root move of a training search gets at least sqrt(factor x prior x all visits)
     /// visits; 0 disables them. Visits that a move does not deserve are removed from the training target
@@ -75,7 +75,7 @@ pub(super) struct Arguments {
     forced_visits: f32,
     /// Soft resignation: absolute value of the expected result, 0 to 1, after three turns of which a game continues
     /// with fewer visits and fewer training positions; 1 disables it
-    #[arg(long, value_name = "RESULT", default_value_t = 0.9, value_parser = share)]
+    #[arg(long, value_name = "RESULT", default_value_t = 0.9, value_parser = options::share)]
     soft_resign: f32,
     /// Temperature of move choice at the beginning of games; a higher one gives more varied games
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = temperature)]
@@ -115,11 +115,6 @@ fn weighted_size(text: &str) -> Result<(BoardSize, u32), String> {
 /// Accepts only rules with a name: logs cannot store other ones.
 fn named_rules(text: &str) -> Result<Rules, String> {
     options::rules(text)
-}
-
-fn share(text: &str) -> Result<f32, String> {
-    let share = text.parse::<f32>().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "not a number from 0 to 1".to_owned())
 }
 
 fn factor(text: &str) -> Result<f32, String> {

@@ -22,8 +22,8 @@ use std::sync::atomic::Ordering;
 /// playouts. A judge, which searches much longer, determines the loss of each of these moves in win rate, in percent.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The losses are per move; a player makes about 28 moves in a game on 9x9 and 76 on 19x19. Verify an improvement in
-games:
+The losses are per move; a player makes about 28 moves in a game on 9x9 and 76
+on 19x19. Verify an improvement in games:
 
   kosumi match builtin:playouts=100,set=cpuctExploration=1.3 builtin:playouts=100 --size 9 --games 1000 --jobs 2
 
@@ -32,8 +32,8 @@ Examples:
   kosumi tune games --size 19 --judge stronger.bin.gz --judge-playouts 400 --positions 500 \\
       --try lcbStdevs=5,minVisitPropForLCB=0.15 --try rootFpuReductionMax=0
 
-Names and values are those of kata-list-params. ^C ends the comparison after the position that is being judged, and the
-table is printed.")]
+Names and values are those of kata-list-params. ^C ends the comparison after
+the position that is being judged, and the table is printed.")]
 pub(super) struct Arguments {
     /// Game record or folder of game records; they should be games of engines of similar strength
     records: PathBuf,

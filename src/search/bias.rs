@@ -56,7 +56,7 @@ impl Kind {
         let (column, row) = (point.column(), point.row());
         for row in row.saturating_sub(2)..=row + 2 {
             for column in column.saturating_sub(2)..=column + 2 {
-                // The same points have the same surroundings, so a border needs no code.
+                // Equal points of the board have equal surroundings, so the border needs no code.
                 let Some(near) = board.size().point(column, row) else { continue };
                 let code = match board.cell(near).color() {
                     None => u64::from(board.ko().is_some_and(|(ko, _)| ko == near)),

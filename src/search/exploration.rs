@@ -179,7 +179,7 @@ impl Candidate {
 }
 
 impl RootExploration {
-    /// Draws the kind of a simulation, like [`Shares::draw`].
+    /// Draws the kind of a simulation, like [`ExplorationShares::draw`].
     pub(super) fn draw(&self, unit: f32) -> Option<bool> {
         ExplorationShares { weightless: self.weightless, weightful: self.weightful }.draw(unit)
     }

@@ -7,9 +7,9 @@
 //!                select.rs   table.rs   eval/         node.rs
 //! ```
 //!
-//! Nodes are positions, keyed by the history-aware key of [`graph_key`](kosumi_go::graph_key): a position that is reached
-//! by different orders of moves is one node, and all paths share its statistics. [`node`] describes how statistics stay
-//! sound on a graph.
+//! Nodes are positions, keyed by the history-aware key of [`graph_key`](kosumi_go::graph_key): a position that is
+//! reached by different orders of moves is one node, and all paths share its statistics. [`node`] describes how
+//! statistics stay sound on a graph.
 //!
 //! The search prints nothing and reads no clock: the caller supplies the elapsed time, and the search returns a
 //! [`SearchReport`].
@@ -17,9 +17,9 @@
 //! Invariants (tests of these names in `search::tests`):
 //! - one thread, one seed, a fixed number of simulations: the same report, on every machine (`deterministic`);
 //! - after a search no descent is in progress anywhere, and all sums and means are exact (`sums_are_exact`,
-//!   `means_are_exact`, `what_is_noted_of_the_network_is_exact`);
+//!   `means_are_exact`, `bias_sums_are_exact`);
 //! - no descent plays a move that is illegal on its own path (`descents_are_legal`);
-//! - a full table changes speed and strength, never legality, and nothing grows (`a_full_table_is_no_error`).
+//! - a full table changes speed and strength, never legality, and nothing grows (`full_table_is_no_error`).
 
 pub mod analysis;
 pub mod bias;
@@ -91,7 +91,7 @@ pub struct SearchContext<'a> {
     pub stop: &'a dyn StopRule,
     /// Returns the time since the search began.
     pub elapsed: &'a (dyn Fn() -> Duration + Sync),
-    /// Returns whether to stop the search at once. Called now and then.
+    /// Returns whether to stop the search at once. Polled during the search.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Reports while the search runs, if wanted.
     pub reporting: Option<Reporting<'a>>,
@@ -102,7 +102,7 @@ pub struct SearchContext<'a> {
     /// Simulations that choose the root's move by other priors.
     pub exploration: Option<&'a RootExploration>,
     /// Simulations that choose moves below the root by other priors. Ignored by searches with playouts. Statistics
-    /// collected with different explorations, or without one, are not comparable: see [`TreeExploration::kind`].
+    /// collected with different explorations, or without one, are not comparable: see [`TreeExploration::parameters`].
     pub tree_exploration: Option<&'a TreeExploration>,
     /// Noise on the root's probabilities. Ignored by searches with playouts.
     pub noise: Option<&'a RootNoise>,
@@ -112,9 +112,10 @@ pub struct SearchContext<'a> {
     /// root that cannot be better than others, see [`RootParams`]. Has no effect with an `exploration` or `noise`, or
     /// with playouts.
     pub for_play: bool,
-    /// Is the position itself evaluated first, if that has not been done, as the first visit of the root? Not by playouts.
+    /// Whether the position itself is evaluated first, as the first visit of the root, if that has not been done.
+    /// Ignored with playouts.
     pub evaluates_root: bool,
-    /// What reports contain besides the statistics of the search.
+    /// Contents of reports besides the statistics of the search.
     pub detail: Detail,
 }
 
@@ -398,7 +399,7 @@ impl<E: Evaluator + Sync> Search<E> {
         self.report_with(game, Detail::default())
     }
 
-    /// What is known of the game's position, with this detail; `None` if it has no node.
+    /// Returns the statistics of the game's position with this detail; `None` if it has no node.
     pub fn report_with(&self, game: &Game, detail: Detail) -> Option<SearchReport> {
         let root = self.table.find(game.graph_key())?;
         self.complete(root, game);
@@ -545,7 +546,7 @@ impl<E: Evaluator + Sync> Search<E> {
         let key = game.graph_key();
         if self.table.usage().fullness() > 0.5 {
             if let Some(root) = self.table.find(key) {
-                // What goes leaves its part of what it has noted, like all that lies behind.
+                // Discarded nodes keep a share of their bias contributions, as unreachable nodes do.
                 if let Some(valuation) = self.valuation(params) {
                     valuation.refresh_all(root, game.to_move());
                 }

@@ -1,7 +1,8 @@
 //! Tests of searches with many workers: their counts, and a simulation of the loss of quality with many of them.
 //!
 //! The simulation needs no network and hardly any processor time: evaluations sleep, as if every worker had a core or a
-//! place in a batch.
+//! place in a batch. In the other tests, sleeping evaluations let other workers reach the same leaf or wait for a turn,
+//! of which an evaluator gets no event.
 #![allow(clippy::disallowed_methods, reason = "reads clocks")]
 
 use super::*;
@@ -11,7 +12,7 @@ use kosumi_go::board::BoardSize;
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::mix;
 use kosumi_go::rules::{KoRule, Rules};
-use std::sync::Arc;
+use std::sync::{Arc, Condvar};
 
 /// Evaluator of an artificial game with something to find: points and pairs of neighbours have values for both sides,
 /// and the priors predict these values roughly.
@@ -22,8 +23,10 @@ struct ArtificialGame {
     /// Whether only one move has a prior.
     is_narrow: bool,
     asked: Arc<Mutex<HashMap<u128, u32>>>,
+    /// Number of evaluations that must have been in progress at once before evaluations after those of the root end.
+    wanted_at_once: u32,
     /// Number of evaluations in progress, and the largest number so far.
-    at_once: Arc<[AtomicU32; 2]>,
+    at_once: Arc<(Mutex<[u32; 2]>, Condvar)>,
 }
 
 /// Returns a pseudorandom number from −1 to 1 that is a function of the arguments.
@@ -34,7 +37,14 @@ fn noise(seed: u64, a: u64, b: u64) -> f32 {
 
 impl ArtificialGame {
     fn new(seed: u64, time: Duration) -> ArtificialGame {
-        ArtificialGame { seed, time, is_narrow: false, asked: Arc::default(), at_once: Arc::default() }
+        ArtificialGame {
+            seed,
+            time,
+            is_narrow: false,
+            asked: Arc::default(),
+            wanted_at_once: 0,
+            at_once: Arc::default(),
+        }
     }
 
     /// Returns the number of positions evaluated more than once, and the total number of evaluations.
@@ -44,7 +54,7 @@ impl ArtificialGame {
     }
 
     fn most_at_once(&self) -> u32 {
-        self.at_once[1].load(Ordering::Relaxed)
+        self.at_once.0.lock().expect("lock")[1]
     }
 
     /// Returns the value of the position for Black, before it is bounded.
@@ -67,10 +77,20 @@ impl ArtificialGame {
 impl Evaluator for ArtificialGame {
     fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         *self.asked.lock().expect("lock").entry(line.graph_key().0).or_default() += 1;
-        let [now, most] = &*self.at_once;
-        most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let (at_once, changed) = &*self.at_once;
+        let mut counts = at_once.lock().expect("lock");
+        counts[0] += 1;
+        counts[1] = counts[1].max(counts[0]);
+        changed.notify_all();
+        if !line.moves().is_empty() {
+            // The time limit only makes a failure end.
+            let is_short = |counts: &mut [u32; 2]| counts[1] < self.wanted_at_once;
+            let waited = changed.wait_timeout_while(counts, Duration::from_secs(60), is_short);
+            counts = waited.expect("lock").0;
+        }
+        drop(counts);
         std::thread::sleep(self.time);
-        now.fetch_sub(1, Ordering::Relaxed);
+        at_once.lock().expect("lock")[0] -= 1;
         self.expand(line, moves);
         let value = libm::tanhf(self.sum(line));
         Evaluation::plain(value, 10.0 * value)
@@ -179,16 +199,16 @@ fn visit_limit_holds_with_many_workers() {
 #[test]
 fn more_workers_than_processors_take_turns() {
     let game = empty(5);
-    let most_at_once = |params: SearchParams| {
-        let terrain = ArtificialGame::new(1, Duration::from_millis(20));
+    let most_at_once = |params: SearchParams, wanted_at_once: u32| {
+        let terrain = ArtificialGame { wanted_at_once, ..ArtificialGame::new(1, Duration::from_millis(1)) };
         let (_, report) = search_with(params, &terrain, &game, 16, 64);
         assert_eq!((report.visits, terrain.counts().0), (64, 0));
         terrain.most_at_once()
     };
     let params = SearchParams::for_network();
-    assert!(most_at_once(params) > 8);
+    assert!(most_at_once(params, 9) >= 9);
     // One descent for every twenty visits, and at least two.
-    let most = most_at_once(params.for_workers(16, 2));
+    let most = most_at_once(params.for_workers(16, 2), 2);
     assert!((2..=3).contains(&most), "{most} at once");
 }
 

@@ -7,9 +7,9 @@
 use super::bias::{BiasTable, Kind};
 use super::node::{Node, NodeId, VALUE_ONE};
 use super::params::PuctParams;
-use super::progress::{Pace, Progress};
-use super::table::{NodeTable, Storing};
-use super::utility::Scale;
+use super::progress::{LoopSettings, Progress};
+use super::table::{NodeTable, StoredMoves};
+use super::utility::UtilityScale;
 use super::valuation::Valuation;
 use kosumi_eval::{Evaluation, Prior};
 use kosumi_go::board::{BoardSize, Color, Key, Move};
@@ -46,7 +46,7 @@ fn run_concurrently<const N: usize>(turn: usize, mut work: [Work; N]) {
 }
 
 fn table(nodes: usize, edges: usize) -> Arc<NodeTable> {
-    Arc::new(NodeTable::of_sizes(Storing::Likely, nodes, edges, 2).expect("memory"))
+    Arc::new(NodeTable::of_sizes(StoredMoves::Likely, nodes, edges, 2).expect("memory"))
 }
 
 /// Returns a key whose halves both contain the number. All keys begin at the same slot.
@@ -301,7 +301,7 @@ fn means_include_the_last_visit() {
             let (table, bias) = (Arc::clone(&table), Arc::clone(&bias));
             Box::new(move || {
                 let params = plain();
-                let scale = Scale::new(&params, 9, 0.0);
+                let scale = UtilityScale::new(&params, 9, 0.0);
                 let valuation = Valuation { table: &table, bias: &bias, params, scale };
                 let edge = table.edges(table.node(root)).next().expect("an edge");
                 if is_first {
@@ -330,9 +330,9 @@ fn bias_sums_equal_contributions() {
             let (table, bias) = (Arc::clone(&table), Arc::clone(&bias));
             Box::new(move || {
                 let node: &Node = table.node(id);
-                BiasTable::tie(node, Some(Kind::of_number(1)));
-                bias.note(node, difference, 1.0);
-                bias.note(node, 2.0 * difference, 2.0);
+                BiasTable::assign_kind(node, Some(Kind::of_number(1)));
+                bias.record(node, difference, 1.0);
+                bias.record(node, 2.0 * difference, 2.0);
             }) as Work
         };
         run_concurrently(turn, [note(ids[0], 0.5), note(ids[1], -0.25)]);
@@ -342,8 +342,8 @@ fn bias_sums_equal_contributions() {
     });
 }
 
-fn pace(batch_most: u32) -> Pace {
-    Pace { batch_most, waits: true }
+fn pace(batch_most: u32) -> LoopSettings {
+    LoopSettings { batch_most, waits: true }
 }
 
 #[test]

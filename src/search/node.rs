@@ -17,19 +17,20 @@
 //!
 //! CITE: David Wu, "Monte-Carlo graph search from first principles" (KataGo, `docs/GraphSearch.md`).
 //!
-//! **With playouts** the sum is kept, and every edge remembers the child's value it contributed with. To bring an edge
-//! up to date is to add the difference, so the sum is exact at all times, whatever the order in which threads arrive:
+//! **With playouts** the sum is stored, and every edge stores the child's value that it contributed at its latest
+//! update. An update of an edge adds the difference, so the sum is exact at all times, whatever the order in which
+//! threads arrive:
 //!
 //! Invariant: `value_sum == Σ own evaluations + Σ_edges visits · seen value`, in integers
 //! (`search::tests::sums_are_exact`).
 //!
-//! The three sums of a node exist by playouts only. With a network their memory holds means that only reports read.
+//! The three sums of a node exist only with playouts. With a network, their memory holds means that only reports read.
 //!
-//! **With a network** evaluations are few and dear, and a child that has proved to be bad is to count for less than its
-//! visits. So the means of a node are computed anew from its own evaluations and from all its children whenever a
-//! simulation has come through it ([`means`](super::means)); what is stored can be computed again at any time.
+//! **With a network**, evaluations are few and expensive, and a child that has proved to be bad counts for less than
+//! its visits. The means of a node are therefore recomputed from its own evaluations and all its children after every
+//! simulation through it ([`means`](super::means)). They can be recomputed at any time.
 //!
-//! Invariant: on a tree, with one worker, the stored means are those that are computed from the children's
+//! Invariant: on a tree, with one worker, the stored means equal those computed from the children
 //! (`search::tests::means_are_exact`).
 
 use super::select::NodeStats;
@@ -91,18 +92,18 @@ const AWAITED: u32 = 8;
 pub struct Node {
     /// The node's key, written once before the node is published in the table.
     key: [AtomicU64; 2],
-    /// By playouts: Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
+    /// With playouts: Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
     ///
-    /// With a network: lead and probability of no result in the network's evaluations of this very position, as a
+    /// With a network: lead and probability of no result in the network's evaluations of this node's position, as a
     /// pair of floats (see [`pair`]).
     value_sum: AtomicI64,
-    /// By playouts: Black's summed score of the simulations that came through here, in 1/256 points. Unlike the values
-    /// it is not brought up to date along other paths: it is for the reader, no move is chosen by it.
+    /// With playouts: Black's summed score of the simulations through this node, in 1/256 points. Unlike the values, it
+    /// is not updated for visits by other paths, because only reports use it.
     ///
     /// With a network: mean lead and mean probability of no result, as a pair of floats.
     score_sum: AtomicI64,
-    /// By playouts: summed squares of the values of the simulations that came through here, in units of
-    /// 1 / [`SQUARE_ONE`]. It says how far results scatter.
+    /// With playouts: summed squares of the values of the simulations through this node, in units of 1 /
+    /// [`SQUARE_ONE`]. They determine the scatter of the results.
     ///
     /// With a network: mean square of the score at the end of the game, and 0, as a pair of floats.
     square_sum: AtomicU64,
@@ -276,20 +277,20 @@ impl Node {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Begins several descents at once, like [`begin_visit`](Node::begin_visit).
+    /// Begins several descents at once, like `begin_visit`.
     pub fn begin_visits(&self, count: u32) {
         self.in_flight.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Ends several descents at once, like [`finish_visit`](Node::finish_visit).
+    /// Ends several descents at once, like `finish_visit`.
     pub fn finish_visits(&self, count: u32) {
         self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Black's mean value by playouts in units of 1 / [`VALUE_ONE`]; 0 without visits.
+    /// Returns Black's mean value by playouts in units of 1 / [`VALUE_ONE`]; 0 without visits.
     ///
-    /// Visits and sum are read one after the other: between them another worker may have added one result, so
-    /// the mean may be off by one part in `visits` for a moment, and is clamped.
+    /// Visits and sum are read one after the other. Another worker may add a result in between, so the mean may be off
+    /// by one part in `visits` for a moment, and is clamped.
     #[inline]
     pub(crate) fn value_fixed(&self) -> i32 {
         let visits = i64::from(self.visits().max(1));
@@ -328,14 +329,14 @@ impl Node {
         self.visits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Zeros by playouts, whose sums are no floats.
+    /// Returns zeros with playouts, whose sums are not floats.
     #[inline]
     fn own_lead_and_no_result(&self) -> (f32, f32) {
         let is_by_network = self.own_weight.get() > 0.0;
         if is_by_network { unpair(self.value_sum.load(Ordering::Relaxed) as u64) } else { (0.0, 0.0) }
     }
 
-    /// What the network's evaluations of this very position say.
+    /// Returns the mean of the network's evaluations of the node's own position.
     #[inline]
     pub fn own(&self) -> OwnEvaluation {
         let (lead, no_result) = self.own_lead_and_no_result();
@@ -373,7 +374,7 @@ impl Node {
         self.count_visits(edge, 1);
     }
 
-    /// Counts several simulations at once, like [`count_visit`](Node::count_visit).
+    /// Counts several simulations at once, like `count_visit`.
     #[inline]
     pub fn count_visits(&self, edge: &Edge, count: u32) {
         edge.visits_and_seen.fetch_add(u64::from(count) << 32, Ordering::Relaxed);
@@ -385,7 +386,7 @@ impl Node {
     #[inline]
     pub fn means(&self) -> Means {
         let weight = self.weight.get();
-        // By playouts the sums are no floats.
+        // With playouts, the sums are not floats.
         let floats = |word: u64| if weight > 0.0 { unpair(word) } else { (0.0, 0.0) };
         let (lead, no_result) = floats(self.score_sum.load(Ordering::Relaxed) as u64);
         let (score_square, _) = floats(self.square_sum.load(Ordering::Relaxed));
@@ -431,24 +432,24 @@ impl Node {
         self.weight_square.set(means.weight_square);
     }
 
-    /// Black's mean score by playouts over the simulations that came through here; 0 without visits.
+    /// Returns Black's mean score over the playouts through this node; 0 without visits.
     pub fn score(&self) -> f32 {
         self.score_sum.load(Ordering::Relaxed) as f32 / 256.0 / self.visits().max(1) as f32
     }
 
-    /// Mean square of the values of the playouts that came through here, in `[0, 1]`; 0 without visits.
+    /// Returns the mean square of the values of the playouts through this node, in `[0, 1]`; 0 without visits.
     pub fn mean_square(&self) -> f32 {
         self.square_sum.load(Ordering::Relaxed) as f32 / SQUARE_ONE / self.visits().max(1) as f32
     }
 
-    /// Counts what a playout that came through here found: its score and the square of its value.
+    /// Adds the result of a playout through this node: its score and the square of its value.
     #[inline]
     pub(crate) fn add_result(&self, score: f32, square: f32) {
         self.score_sum.fetch_add((score * 256.0) as i64, Ordering::Relaxed);
         self.square_sum.fetch_add((square * SQUARE_ONE) as u64, Ordering::Relaxed);
     }
 
-    /// Returns everything of the node except its key, its moves and the results of its own evaluations.
+    /// Returns all data of the node except its key, its moves and the results of its own evaluations.
     pub fn statistics(&self) -> NodeStatistics {
         NodeStatistics { visits: self.visits(), own_utility: self.own_utility(), means: self.means() }
     }
@@ -544,7 +545,7 @@ impl EdgeId {
     }
 }
 
-/// Takes the place of a move in a slot that is the header of a run. No point has this index.
+/// Marks a slot as the header of a run, in place of a move. No point has this index.
 const HEADER: u16 = u16::MAX;
 
 /// A move from a node. The move, and except at the root the prior, are constant once published. All other fields are
@@ -616,18 +617,18 @@ pub(crate) struct Header {
     pub(crate) len: u32,
     /// First edge of the node's next run.
     pub(crate) next: Option<EdgeId>,
-    /// Number of moves of the node besides those of this run and of the runs before it.
+    /// Number of moves of the node that are in neither this run nor the runs before it.
     pub(crate) left: u16,
 }
 
-/// The slot before a run of edges, which describes the run. It has the layout of an [`Edge`], because both are in one
-/// array: `child` holds the owner, `prior` the number of moves left, and `visits_and_seen` the next run and the length. Builds
-/// with assertions check that a slot is a header.
+/// Slot before a run of edges, which describes the run. It has the layout of an [`Edge`], because both are in one
+/// array: `child` holds the owner, `prior` the number of moves left, and `visits_and_seen` the next run and the length.
+/// Builds with assertions check that a slot is a header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeaderSlot<'t>(&'t Edge);
 
 impl<'t> HeaderSlot<'t> {
-    /// Makes a slot a header.
+    /// Turns a slot into a header.
     pub(crate) fn write(slot: &'t Edge, header: Header) -> HeaderSlot<'t> {
         let Header { owner, len, next, left } = header;
         slot.mv.store(HEADER, Ordering::Relaxed);
@@ -638,14 +639,14 @@ impl<'t> HeaderSlot<'t> {
         HeaderSlot(slot)
     }
 
-    /// A slot that is a header.
+    /// Returns a slot that is a header.
     #[inline]
     pub(crate) fn of(slot: &'t Edge) -> HeaderSlot<'t> {
         debug_assert_eq!(slot.mv.load(Ordering::Relaxed), HEADER, "an edge is no header");
         HeaderSlot(slot)
     }
 
-    /// Reads the header. Acquire: a thread that reads the place of the next run sees its edges.
+    /// Reads the header. Acquire: a thread that reads the index of the next run sees its edges.
     #[inline]
     pub(crate) fn read(self) -> Header {
         let packed = self.0.visits_and_seen.load(Ordering::Acquire);

@@ -1,4 +1,4 @@
-//! Noise at the root, which a program that learns from its own games needs to find what it does not expect.
+//! Noise at the root. A program that learns from its own games needs it to find moves that it does not expect.
 //!
 //! CITE: Silver et al., "Mastering the game of Go without human knowledge" (2017), for noise on the root's
 //! probabilities; Wu, "Accelerating self-play learning in Go" (2019), 3.2, for forced visits. The effect of both is

@@ -1,8 +1,8 @@
-//! Who is expected to own the points of the board, for reports: averages over the tree.
+//! Expected owners of the points for reports: averages over the tree.
 //!
-//! A node has no place for an owner of every point. The network's evaluations have them, and the evaluator remembers its
-//! evaluations, so the tree is walked when a report asks. Playouts remember nothing; their owners are summed while the
-//! search runs, and those after a move come from a few playouts of their own.
+//! A node does not store the owner of every point. With a network, the evaluator caches evaluations with their owners,
+//! and the tree is traversed when a report requests owners. Playouts are not cached: their owners are summed while the
+//! search runs, and the owners after a move come from a few additional playouts.
 
 use super::NodeTable;
 use super::node::NodeId;
@@ -10,14 +10,14 @@ use kosumi_eval::{Evaluator, Ownership};
 use kosumi_go::board::{BoardSize, Move};
 use kosumi_go::game::{Game, Line};
 
-/// What a report contains besides the statistics of the search.
+/// Contents of a report besides the statistics of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Detail {
-    /// What the network alone says of the position: the network is called again if that has been forgotten.
+    /// The network's prediction for the position. The network is evaluated again if the prediction is no longer cached.
     pub raw: bool,
-    /// Owners of the points, and how far they scatter.
+    /// Owners of the points, and their standard deviations.
     pub ownership: bool,
-    /// Owners after each move, and how far they scatter.
+    /// Owners after each move, and their standard deviations.
     pub moves_ownership: bool,
 }
 
@@ -31,15 +31,15 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Owners by one evaluation of a network, in steps of 1/127.
+    /// Returns the owners by one evaluation of a network, given in steps of 1/127.
     pub(crate) fn of_evaluation(owners: &[i8]) -> Option<Owners> {
         let mut sums = Sums::new(owners.len());
         sums.add(owners, 1.0);
         sums.owners()
     }
 
-    /// Owners by summed evaluations. In a playout every point is one player's, so the deviation follows from the mean. Of
-    /// sums over a network's evaluations it is the largest possible one.
+    /// Returns the owners by summed evaluations. In a playout every point has one owner, so the deviation follows from
+    /// the mean. For a network's evaluations, it is the largest possible deviation.
     pub fn of_sums(size: BoardSize, ownership: &Ownership) -> Owners {
         let mean: Vec<f32> = size.points().map(|point| ownership.mean(point)).collect();
         let stdev = mean.iter().map(|mean| (1.0 - mean * mean).max(0.0).sqrt()).collect();
@@ -47,11 +47,11 @@ impl Owners {
     }
 }
 
-/// Nodes with a smaller share of the root's weight stand for everything behind them, so that a report takes milliseconds
-/// however long the search was.
+/// Smallest share of the root's weight for which a node's subtree is traversed. A node below it represents its whole
+/// subtree, so that a report takes milliseconds however long the search was.
 const LEAST_SHARE: f64 = 1.0 / 5000.0;
 
-/// Length of the longest line that is followed. On a graph a line may come back to a node.
+/// Length of the longest line that is followed. In a graph, a line may return to a node.
 const LONGEST: usize = 400;
 
 /// Weighted sums over evaluations.
@@ -88,9 +88,9 @@ impl Sums {
     }
 }
 
-/// Reads owners out of the tree of a search.
+/// Computes owners from the tree of a search.
 pub(crate) struct OwnersReader<'r, E> {
-    /// Tree and root; `None` if the tree is not in this process.
+    /// Tree and root; `None` if the tree belongs to another process.
     tree: Option<(&'r NodeTable, NodeId)>,
     evaluator: &'r mut E,
     size: BoardSize,
@@ -107,17 +107,17 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
         OwnersReader { tree, evaluator, size: game.size(), lines: vec![Line::new(game)] }
     }
 
-    /// The line of the root.
+    /// Returns the line of the root.
     pub(crate) fn line(&self) -> &Line<'r> {
         &self.lines[0]
     }
 
-    /// The evaluator.
+    /// Returns the evaluator.
     pub(crate) fn evaluator(&mut self) -> &mut E {
         self.evaluator
     }
 
-    /// Owners in the position of the root; `None` if no evaluation is remembered.
+    /// Returns the owners in the position of the root; `None` if no evaluation is cached.
     pub(crate) fn of_root(&mut self) -> Option<Owners> {
         let (_, root) = self.tree?;
         let mut sums = Sums::new(self.size.area());
@@ -125,7 +125,7 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
         sums.owners()
     }
 
-    /// Owners after a move of the root; `None` if nothing is known.
+    /// Returns the owners after a move of the root; `None` if nothing is known.
     pub(crate) fn of_move(&mut self, mv: Move) -> Option<Owners> {
         if !self.advance(mv) {
             return None;
@@ -153,7 +153,7 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
                 }
             }
             if let Some((child, weight)) = found {
-                // Even a move that counts nothing is described by its own evaluation.
+                // Even a move without weight is described by its own evaluation.
                 self.gather(child, (weight / all.max(1e-12)).max(1e-12), &mut sums);
             }
         }
@@ -164,8 +164,8 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
         sums.owners()
     }
 
-    /// Appends a move to the line. Returns false, and nothing changes, if the move is illegal on this line, which takes two
-    /// positions with equal keys.
+    /// Appends a move to the line. Returns false, without a change, if the move is illegal on this line. This requires
+    /// two positions with equal keys.
     fn advance(&mut self, mv: Move) -> bool {
         let Some(line) = self.lines.last() else { return false };
         if mv.point().is_some_and(|point| line.check(point).is_err()) {
@@ -177,7 +177,8 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
         true
     }
 
-    /// Adds the evaluations behind a node, which is at the end of the line and has this share of the root's weight.
+    /// Adds the evaluations in the subtree of a node, which is at the end of the line and has this share of the root's
+    /// weight.
     fn gather(&mut self, id: NodeId, share: f64, sums: &mut Sums) {
         let Some((table, _)) = self.tree else { return };
         let (node, depth) = (table.node(id), self.lines.len());

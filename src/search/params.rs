@@ -1,4 +1,4 @@
-//! Constants of the search, and their registry: one table has their names, values, bounds and documentation.
+//! Constants of the search, and their registry. One table has their names, values, bounds and documentation.
 
 use super::registry::{Accepted, Field, Kind, Section, Spec, Value};
 use kosumi_go::board::BoardSize;
@@ -13,18 +13,19 @@ pub struct SearchParams {
     pub expand_after: u32,
     /// Virtual losses of a descent in progress at the nodes of its path, from 0, so that threads spread.
     pub virtual_losses: f32,
-    /// Number of descents that may be in progress at once, from 1, as long as the root has fewer than twenty visits for each;
-    /// `None`: one for every thread.
+    /// Maximum number of descents in progress, from 1, as long as the root has fewer than twenty visits for each of
+    /// them. `None` means one per thread.
     pub descents_at_once: Option<u32>,
     /// Selection of the next move of a descent.
     pub formula: Formula,
     /// Choice of the best move after the search.
     pub choice: Choice,
-    /// What is different at the root.
+    /// Parameters that apply to the root only.
     pub root: RootParams,
 }
 
-/// Formula of the selection. The evaluator's priors must fit: games for the first formula, probabilities for the second.
+/// Selection formula. The evaluator's priors must match it: equivalent visits for the first formula, probabilities for
+/// the second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Formula {
     /// Means mixed with all-moves-as-first, for evaluation by playouts.
@@ -35,8 +36,8 @@ pub enum Formula {
 
 /// Defines the structs of constants, [`SearchChanges`], and the registry [`CONSTANTS`], from one table.
 ///
-/// A row has documentation (one sentence), field, type, usual value with a network (`or` another one, in words), values
-/// that are accepted, name, section, and protocols. The group `fields SearchParams` has no struct of its own.
+/// A row has documentation (one sentence), field, type, usual value with a network (`or` another one, in words),
+/// accepted values, name, section, and protocols. The group `fields SearchParams` has no struct of its own.
 macro_rules! constants {
     ($(
         $(#[$about:meta])*
@@ -51,15 +52,15 @@ macro_rules! constants {
             $group { $(#[doc = $doc] $field: $type = $usual;)* }
         })*
 
-        /// Constants that differ from what suits evaluator and board; `None` leaves a constant unchanged. Constants of a
-        /// formula that is not in use have no effect.
+        /// Constants that differ from those that suit evaluator and board. `None` leaves a constant unchanged.
+        /// Constants of a formula that is not in use have no effect.
         #[derive(Clone, Copy, PartialEq, Debug, Default)]
         pub struct SearchChanges {$($(
             #[doc = concat!("See [`", stringify!($group), "::", stringify!($field), "`].")]
             pub $field: Option<$type>,
         )*)*}
 
-        /// The registry of all constants of searches.
+        /// Registry of all constants of the search.
         pub const CONSTANTS: &[Constant] = &[$($(
             Constant {
                 spec: Spec::new($name, Section::$section, $kind, $doc)
@@ -78,7 +79,7 @@ macro_rules! constants {
         )*)*];
 
         impl SearchParams {
-            /// These parameters with some of them changed. Changes of one formula do not affect the other.
+            /// Returns these parameters with some of them changed. Changes of one formula do not affect the other.
             pub fn changed(mut self, changes: &SearchChanges) -> SearchParams {
                 $($(
                     if let (Some(wanted), Some(part)) = (changes.$field, self.$part_mut()) {
@@ -102,7 +103,7 @@ macro_rules! constants {
         )*}
 
         impl $group {
-            /// What is usual.
+            /// Usual values with a network.
             pub const USUAL: $group = $group { $($field: $usual,)* };
         }
 
@@ -117,7 +118,7 @@ macro_rules! constants {
         $group:ident {$( #[doc = $doc:literal] $field:ident: $type:ty = $usual:literal; )*}
     ) => {
         impl $group {
-            /// These parameters with what is usual with a network.
+            /// Returns these parameters with the values that are usual with a network.
             fn with_usual_fields(self) -> $group {
                 $group { $($field: $usual,)* ..self }
             }
@@ -125,7 +126,7 @@ macro_rules! constants {
     };
 }
 
-/// The word for a constant that is left to what suits evaluator and board.
+/// Word for the value that suits evaluator and board.
 pub const SUITABLE: &str = "auto";
 
 /// A registered constant of the search.
@@ -133,13 +134,13 @@ pub const SUITABLE: &str = "auto";
 pub struct Constant {
     /// Name, bounds and documentation.
     pub spec: Spec,
-    /// The value that changes ask for.
+    /// Returns the value in these changes.
     pub wanted: fn(&SearchChanges) -> Value,
-    /// Puts a value into changes; `None` if it is of another type.
+    /// Sets the value in changes; returns `None` if the value is of another type.
     pub want: fn(&mut SearchChanges, Value) -> Option<()>,
-    /// The value that a search has; `None` if it has another formula.
+    /// Returns the value in these parameters; `None` if they have another formula.
     pub get: fn(&SearchParams) -> Option<Value>,
-    /// Gives a search the value; `None` if it has another formula, or the value is of another type.
+    /// Sets the value in parameters; returns `None` if they have another formula, or if the value is of another type.
     pub set: fn(&mut SearchParams, Value) -> Option<()>,
 }
 
@@ -151,10 +152,11 @@ constants! {
         expand_after: u32 = 1, Kind::Count(1, 1000), "expandAfter", Exploration, ByGtpAlone;
     }
 
-    /// What is different at the root. Names are KataGo's.
+    /// Parameters that apply to the root only. Names are KataGo's.
     ///
-    /// Pruning is for moves that are to be played alone ([`SearchContext::for_play`](super::SearchContext::for_play)), and
-    /// of symmetric moves only where the past does not matter.
+    /// Pruning applies only to searches for a move to play
+    /// ([`SearchContext::for_play`](super::SearchContext::for_play)). Symmetric moves are pruned only if the history
+    /// does not matter.
     constants RootParams (root, root_mut) {
         /// Of moves that are mirror images of each other, searches only one.
         root_symmetry_pruning: bool = true, Kind::Flag, "rootSymmetryPruning", Root, Everywhere;
@@ -177,8 +179,9 @@ constants! {
         min_visit_prop_for_lcb: f32 = 0.15, Kind::Real(0.0, 1.0), "minVisitPropForLCB", Root, Everywhere;
     }
 
-    /// Constants of [`select::Puct`](super::select::Puct). Names and values are KataGo's (its documentation of methods and
-    /// its parameter file), but for `fpu_reduction_per_halving`. Values of positions are in `[-1, 1]`, as there.
+    /// Constants of [`select::Puct`](super::select::Puct). Names and values are KataGo's (its documentation of methods
+    /// and its parameter file), except for `fpu_reduction_per_halving`. Values of positions are in `[-1, 1]`, as in
+    /// KataGo.
     constants PuctParams (puct, puct_mut) {
         /// Weight of the network's probabilities while there are few visits.
         cpuct_exploration: f32 = 1.0, Kind::Real(0.0, 10.0), "cpuctExploration", Exploration, Everywhere;
@@ -236,9 +239,9 @@ constants! {
 
     /// Constants of [`select::rave_urgency`](super::select::rave_urgency).
     ///
-    /// CITE: Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go" (2011), for the
-    /// equivalence, in Pachi's form; Pachi's and Fuego's logs: without exploration it is best. A playout has about 1.3 moves
-    /// per point of the board.
+    /// CITE: Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go" (2011), for
+    /// the equivalence, in Pachi's form. Pachi's and Fuego's logs: without exploration it is best. A playout has about
+    /// 1.3 moves per point of the board.
     constants RaveParams (rave, rave_mut) {
         /// Games at which RAVE and the plain mean weigh about the same; 0 switches RAVE off.
         rave_equivalence: f32 = 3000.0 or "4000 on boards of more than 200 points", Kind::Real(0.0, 1e6), "raveEquivalence", Exploration, ByGtpAlone;
@@ -259,12 +262,12 @@ pub struct View<'a> {
 }
 
 impl Choice {
-    /// Takes the most visited move for the best one.
+    /// Choice of the most visited move as the best one.
     pub const BY_VISITS: Choice = Choice { lcb_stdevs: 0.0, min_visit_prop_for_lcb: 0.0 };
 }
 
 impl RootParams {
-    /// The temperature of the root's probabilities for a game so far.
+    /// Returns the temperature of the root's probabilities for a game.
     pub fn temperature(&self, game: &Game) -> f32 {
         let moves = game.records().len() as f32 / (game.size().area() as f32).sqrt();
         let early = self.root_policy_temperature_early - self.root_policy_temperature;
@@ -285,13 +288,13 @@ impl Default for SearchParams {
     }
 }
 
-/// Largest number of weights of a network that [`SearchParams::for_network_of`] takes for a small one. Of those that were
-/// measured, the small built-in one (0.8 million) and KataGo's b6c96 (1.0 million) are small, the large built-in one (10.8
-/// million) is not.
+/// Largest number of weights of a network that [`SearchParams::for_network_of`] takes for a small one. Of the networks
+/// that were measured, the small built-in one (0.8 million) and KataGo's b6c96 (1.0 million) are small, and the large
+/// built-in one (10.8 million) is not.
 const SMALL_NETWORK: usize = 2_000_000;
 
 impl SearchParams {
-    /// Parameters for playouts on boards of this size.
+    /// Returns parameters for playouts on boards of this size.
     pub fn for_playouts(size: BoardSize) -> SearchParams {
         let base = SearchParams::default();
         if size.area() > 200 {
@@ -302,27 +305,28 @@ impl SearchParams {
         }
     }
 
-    /// Parameters for a network. Its answer for a position holds the moves too, so they are created when the
-    /// position is met for the second time.
+    /// Returns parameters for a network. Its evaluation of a position includes the moves, so they are created at the
+    /// second visit of the position.
     ///
-    /// KataGo's constants, the same for all sizes. `kosumi tune` found nothing better with b6c96 and 200 visits on 9×9 (300
-    /// positions, judged by b7c96h3tfrs; less than these lose, in per cent of the games a move: `cpuct_exploration` 0.8
-    /// −0.65 ± 0.29, 1.25 −0.30 ± 0.20, choice by visits −0.30 ± 0.24, no correction of evaluations −0.10), nor
-    /// with earlier states of the search and of the built-in network among 25 settings on three sizes.
+    /// These are KataGo's constants, equal for all board sizes. `kosumi tune` found nothing better with b6c96 and 200
+    /// visits on 9×9 (300 positions, judged by b7c96h3tfrs; these lose, in per cent of the games a move:
+    /// `cpuct_exploration` 0.8 −0.65 ± 0.29, 1.25 −0.30 ± 0.20, choice by visits −0.30 ± 0.24, no correction of
+    /// evaluations −0.10), nor with earlier states of the search and of the built-in network among 25 settings on three
+    /// sizes.
     ///
-    /// But for virtual losses, of which KataGo has 1: among many threads nearly all descents in progress go through the best
-    /// moves, and make these look bad for as long as they last. CITE: Liu et al., "Watch the unobserved" (2020), who count
-    /// them as visits and not as losses.
+    /// Virtual losses differ from KataGo's 1. With many threads, nearly all descents in progress pass through the best
+    /// moves and make these look bad while they last. CITE: Liu et al., "Watch the unobserved" (2020), which counts
+    /// descents in progress as visits and not as losses.
     pub fn for_network() -> SearchParams {
         let formula = Formula::Puct(PuctParams::default());
         SearchParams { formula, choice: Choice::default(), ..SearchParams::default() }.with_usual_fields()
     }
 
-    /// Parameters for a network with this number of weights.
+    /// Returns parameters for a network with this number of weights.
     ///
-    /// A move turns out the worse, the less probable it was, evenly with each halving of its probability. Networks of up to
-    /// two million weights win more games if their moves are taken for that much worse before their first visit; a
-    /// large one does not, see `PERF.md`, "Small networks".
+    /// On average, each halving of a move's probability makes its result worse by the same amount. Networks of up to
+    /// two million weights win more games if this amount is subtracted from moves before their first visit. A large
+    /// network does not, see `PERF.md`, "Small networks".
     pub fn for_network_of(parameters: usize) -> SearchParams {
         let usual = SearchParams::for_network();
         match usual.formula {
@@ -334,13 +338,13 @@ impl SearchParams {
         }
     }
 
-    /// These parameters for a number of threads that share a number of processors.
+    /// Returns these parameters for a number of threads that share a number of processors.
     ///
-    /// A virtual loss keeps other threads from waiting for the same evaluation. With more threads than processors waiting
-    /// costs nothing, and the moves that the threads would try instead are worth less. There a descent in progress counts as
-    /// a visit alone, and as long as the root has few visits, only as many are in progress at once as keep the processors
-    /// busy (`PERF.md`, *Strength*). Where each thread has a processor, too many would wait, see
-    /// `docs/decisions/2026-11-22-many-workers.md`.
+    /// A virtual loss keeps other threads from waiting for the same evaluation. With more threads than processors,
+    /// waiting costs nothing, and the moves that the threads would try instead are worth less. A descent in progress
+    /// then counts as a visit only. While the root has few visits, the number of descents in progress is limited to
+    /// what keeps the processors busy (`PERF.md`, *Strength*). Where each thread has a processor, too many threads
+    /// would wait, see `docs/decisions/2026-11-22-many-workers.md`.
     pub fn for_workers(self, workers: usize, processors: usize) -> SearchParams {
         match self.formula {
             Formula::Puct(_) if workers > processors => {
@@ -351,7 +355,7 @@ impl SearchParams {
         }
     }
 
-    /// The temperature of the root's probabilities, for a game so far.
+    /// Returns the temperature of the root's probabilities for a game.
     pub fn root_temperature(&self, game: &Game) -> f32 {
         match self.formula {
             Formula::Puct(_) => self.root.temperature(game),

@@ -136,7 +136,7 @@ impl Progress {
             self.stopped.store(true, Ordering::Relaxed);
             return;
         };
-        // A worker that has seen that the search goes on holds the lock until it waits.
+        // A worker that has found that the search continues holds the lock until it waits.
         let _held = turns.lock();
         self.stopped.store(true, Ordering::Relaxed);
         turns.turn_free.notify_all();

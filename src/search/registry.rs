@@ -1,7 +1,7 @@
-//! What a parameter is: its name, the values that it takes, its documentation, and the protocols that accept it.
+//! Registry of parameters: name, accepted values, documentation, and the protocols that accept each parameter.
 //!
 //! Constants of the search are registered in [`params`](super::params), all other parameters in
-//! [`engine::parameters`](kosumi_engine::parameters). Protocols have no lists and no bounds of their own.
+//! `kosumi_engine::parameters`. Protocols have no lists and no bounds of their own.
 
 use kosumi_eval::NetworkView;
 use kosumi_go::board::Color;
@@ -154,7 +154,7 @@ pub struct Spec {
     pub doc: &'static str,
 }
 
-/// A text that is no value of a parameter.
+/// Error of a text that is not a value of the parameter.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{name} must be {values}, not '{text}'")]
 pub struct WrongValue {
@@ -169,7 +169,7 @@ pub struct WrongValue {
 const SHOWN_MOST: usize = 60;
 
 impl Spec {
-    /// A parameter that all protocols accept.
+    /// Creates a parameter that all protocols accept.
     pub const fn new(name: &'static str, section: Section, kind: Kind, doc: &'static str) -> Spec {
         Spec {
             name,
@@ -183,33 +183,33 @@ impl Spec {
         }
     }
 
-    /// The parameter with a word for no value.
+    /// Returns the parameter with a word for [`Value::Unset`].
     pub const fn or(self, unset: &'static str) -> Spec {
         Spec { unset: Some(unset), ..self }
     }
 
-    /// The parameter with a second name.
+    /// Returns the parameter with a second name.
     pub const fn alias(self, alias: &'static str) -> Spec {
         Spec { alias: Some(alias), ..self }
     }
 
-    /// The parameter with a usual value in words.
+    /// Returns the parameter with a description of its usual value.
     pub const fn usual(self, usual: &'static str) -> Spec {
         Spec { usual: Some(usual), ..self }
     }
 
-    /// The parameter with these protocols.
+    /// Returns the parameter with these protocols.
     pub const fn accepted(self, accepted: Accepted) -> Spec {
         Spec { accepted, ..self }
     }
 
-    /// Whether this is the name of the parameter, in any case.
+    /// Returns whether this is the name of the parameter. Case does not matter.
     pub fn is_called(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
             || self.alias.is_some_and(|alias| alias.eq_ignore_ascii_case(name))
     }
 
-    /// The values of the parameter, in words: "a number from 0 to 1 or auto".
+    /// Returns the accepted values in words, such as "a number from 0 to 1, or auto".
     pub fn values(&self) -> String {
         let values = match self.kind {
             Kind::Real(least, most) => format!("a number from {} to {}", real(least), real(most)),
@@ -232,7 +232,7 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is no value of the parameter, or one that is out of bounds.
+    /// Returns an error if the text is not a value of the parameter, or if the value is out of bounds.
     pub fn read(&self, text: &str) -> Result<Value, WrongValue> {
         let text = text.trim();
         let value = if self.unset.is_some_and(|unset| text.eq_ignore_ascii_case(unset)) {
@@ -270,7 +270,7 @@ impl Spec {
             Kind::Choice(words) => {
                 words.iter().find(|word| word.eq_ignore_ascii_case(text)).map(|word| Value::Word(word))
             }
-            // KataGo's word for no player and no profile is the empty text.
+            // KataGo writes the empty text for no player and no profile.
             Kind::Player => match text.to_ascii_lowercase().as_str() {
                 "black" | "b" => Some(Value::Player(Color::Black)),
                 "white" | "w" => Some(Value::Player(Color::White)),
@@ -283,12 +283,12 @@ impl Spec {
         }
     }
 
-    /// Whether the empty text is a value.
+    /// Returns whether the empty text is a value.
     pub fn may_be_empty(&self) -> bool {
         matches!(self.kind, Kind::Player | Kind::Profile)
     }
 
-    /// Whether a value has the type of the parameter and is within its bounds.
+    /// Returns whether a value has the type of the parameter and is within its bounds.
     pub fn admits(&self, value: Value) -> bool {
         match (self.kind, value) {
             (Kind::Limit | Kind::Seconds(_) | Kind::Player | Kind::Profile | Kind::Rank, Value::Unset) => {
@@ -308,7 +308,7 @@ impl Spec {
         }
     }
 
-    /// A value as text. [`read`](Spec::read) gives the same value back.
+    /// Returns a value as text. [`read`](Spec::read) returns the same value for this text.
     pub fn text(&self, value: Value) -> String {
         match value {
             Value::Unset => self.unset.unwrap_or_default().to_owned(),
@@ -324,18 +324,18 @@ impl Spec {
     }
 }
 
-/// A bound as text: powers of ten where the digits would be many.
+/// Returns a bound as text, as a power of ten where it would have many digits.
 fn real(value: f32) -> String {
     let is_plain = value == 0.0 || (1e-4..1e7).contains(&value.abs());
     if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
-/// A type that settings have for a parameter.
+/// Type of a field of the settings that a parameter sets.
 pub trait Field: Sized {
-    /// The value of the field.
+    /// Returns the value of the field.
     fn value(&self) -> Value;
 
-    /// The field with a value; `None` if the value is of another type.
+    /// Returns the field with this value; `None` if the value is of another type.
     fn from_value(value: Value) -> Option<Self>;
 }
 
@@ -384,7 +384,7 @@ macro_rules! counts {
 
 counts!(u8 u32 usize);
 
-/// `true` is a graph.
+/// `true` means a graph.
 impl Field for NodeSharing {
     fn value(&self) -> Value {
         Value::Flag(*self == NodeSharing::Graph)
@@ -395,7 +395,7 @@ impl Field for NodeSharing {
     }
 }
 
-/// Names of [`View`]s.
+/// Names of [`NetworkView`]s.
 pub const VIEWS: &[&str] = &["plain", "varied"];
 
 impl Field for NetworkView {

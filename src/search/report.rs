@@ -1,4 +1,4 @@
-//! What a search found, as plain data.
+//! Results of a search, as plain data.
 
 use super::NodeTable;
 use super::counters::Counters;
@@ -13,53 +13,53 @@ use kosumi_go::board::{BoardSize, Color, Key, Move, Symmetry};
 use kosumi_go::game::Game;
 use std::cmp::Reverse;
 
-/// One move at the root. All values and scores are Black's.
+/// Statistics of a move of the root. All values and scores are Black's.
 ///
-/// A move without evaluations has the numbers of the root.
+/// A move without evaluations has the values of the root.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MoveReport {
     /// The move.
     pub mv: Move,
     /// Simulations through the edge.
     pub visits: u32,
-    /// Simulations through the position after it, those that came there on other paths included.
+    /// Simulations through the position after the move, including those by other paths.
     pub node_visits: u32,
-    /// Expected result after it, in `[-1, 1]`.
+    /// Expected result after the move, in `[-1, 1]`.
     pub value: f32,
     /// Standard error of the value.
     pub value_error: f32,
-    /// Expected lead after it, in points, komi included; by playouts the mean score at their ends.
+    /// Expected lead after the move, in points, komi included. With playouts, the mean final score.
     pub score: f32,
     /// Expected score at the end of the game.
     pub score_mean: f32,
-    /// Standard deviation of that score. By playouts: the root's.
+    /// Standard deviation of that score. With playouts, that of the root.
     pub score_stdev: f32,
     /// Probability that the game has no result.
     pub no_result: f32,
-    /// Result and score in one number, which searches with a network maximise; by playouts the value.
+    /// Combination of result and score that searches with a network maximise. With playouts, the value.
     pub utility: f32,
     /// Standard error of the utility.
     pub utility_error: f32,
     /// Distance between the utility and its lower bound: several standard errors, or more than the largest utility if
-    /// hardly anything is known.
+    /// the move has too few visits.
     pub utility_radius: f32,
-    /// Summed weight of the evaluations behind the position after the move; by playouts their number.
+    /// Summed weight of the evaluations in the subtree after the move; with playouts, their number.
     pub weight: f32,
-    /// The part of that weight which this move's visits count.
+    /// Part of `weight` that the visits through this move contribute.
     pub edge_weight: f32,
-    /// What speaks for the move, in visits: those that it would get with what is known now, and no more than it has.
+    /// Visits that the move deserves by its present value, at most those that it has. Moves are chosen by it.
     pub merit: f32,
     /// Prior knowledge.
     pub prior: Prior,
-    /// RAVE games and Black's mean value in them.
+    /// RAVE: number of simulations with the move, and Black's mean value in them.
     pub rave: (u32, f32),
-    /// The move and the best answers to it.
+    /// The move and the best replies.
     pub variation: Vec<Move>,
     /// Simulations through each move of the variation.
     pub variation_visits: Vec<u32>,
-    /// Simulations through the position after each move of the variation, on whatever path.
+    /// Simulations through the position after each move of the variation, by any path.
     pub variation_node_visits: Vec<u32>,
-    /// Owners after the move, if the search was asked for them.
+    /// Owners after the move, if requested.
     pub owners: Option<Owners>,
 }
 
@@ -78,46 +78,46 @@ pub struct SearchReport {
     pub playouts: u32,
     /// Expected result, in `[-1, 1]`.
     pub value: f32,
-    /// Standard error of the value: what chance does to it, not what the evaluator does not understand.
+    /// Standard error of the value. It covers chance and not the errors of the evaluator.
     pub value_error: f32,
-    /// Expected lead, in points, komi included; by playouts the mean score at their ends.
+    /// Expected lead, in points, komi included. With playouts, the mean final score.
     pub score: f32,
     /// Standard error of the score.
     pub score_error: f32,
     /// Expected score at the end of the game.
     pub score_mean: f32,
-    /// Standard deviation of that score. By playouts: of those of this search.
+    /// Standard deviation of that score. With playouts, that of the final scores of this search.
     pub score_stdev: f32,
     /// Probability that the game has no result.
     pub no_result: f32,
-    /// Result and score in one number, which searches with a network maximise; by playouts the value.
+    /// Combination of result and score that searches with a network maximise. With playouts, the value.
     pub utility: f32,
-    /// The largest utility.
+    /// Largest possible utility.
     pub utility_most: f32,
-    /// Summed weight of all evaluations; by playouts their number.
+    /// Summed weight of all evaluations; with playouts, their number.
     pub weight: f32,
-    /// What the network alone says of the position, if there is one and it is remembered.
+    /// Prediction of the network alone, if a network evaluates and its evaluation is cached.
     pub raw: Option<DetailedPrediction>,
-    /// Moves at the root: the best first (see [`Choice`]), then the most visited.
+    /// Moves of the root: the best first (see [`Choice`]), then in descending order of visits.
     pub moves: Vec<MoveReport>,
-    /// Who owned which point at the end of this search's evaluations.
+    /// Owners of the points, summed over the evaluations of this search.
     pub ownership: Ownership,
-    /// Owners over the whole tree, if the search was asked for them.
+    /// Owners averaged over the whole tree, if requested.
     pub owners: Option<Owners>,
-    /// How full the node table is.
+    /// Use of the node table.
     pub usage: TableUse,
-    /// Descents that came back to a node of their own path.
+    /// Number of descents that returned to a node of their own path.
     pub cycles: u32,
-    /// New edges whose position had a node already, made on another path: what the graph saves over a tree.
+    /// Number of new edges to an existing node, which the graph saves over a tree.
     pub transpositions: u32,
-    /// Descents that met a position that another worker was evaluating, and waited for the answer.
+    /// Number of descents that waited for an evaluation by another worker.
     pub waits: u32,
-    /// Longest descent.
+    /// Length of the longest descent.
     pub depth: u32,
 }
 
 impl SearchReport {
-    /// What the table knows of the game's node, and what the workers counted.
+    /// Makes a report from the node of the game's position and the counters of the workers.
     pub fn new(
         table: &NodeTable,
         root: NodeId,
@@ -164,8 +164,8 @@ impl SearchReport {
         }
     }
 
-    /// Adds what the network says of the position, and the owners that are asked for. `tree` has the position's node; without it
-    /// the owners are those of this search's evaluations, and of the positions after the moves.
+    /// Adds the network's prediction and the requested owners. `tree` contains the node of the position. Without it,
+    /// the owners are those of this search's evaluations and of the positions after the moves.
     pub fn add_detail<E: Evaluator>(
         &mut self,
         tree: Option<(&NodeTable, NodeId)>,
@@ -192,28 +192,29 @@ impl SearchReport {
         }
     }
 
-    /// The best move; a pass if there is none.
+    /// Returns the best move, or a pass if no move is known.
     pub fn best_move(&self) -> Move {
         self.moves.first().map_or(Move::Pass, |best| best.mv)
     }
 
-    /// Simulations through the move that has most of them.
+    /// Returns the largest number of simulations through one move.
     pub fn most_visits(&self) -> u32 {
         self.moves.iter().map(|entry| entry.visits).max().unwrap_or(0)
     }
 
-    /// A move's entry.
+    /// Returns the entry of a move.
     pub fn find(&self, mv: Move) -> Option<&MoveReport> {
         self.moves.iter().find(|entry| entry.mv == mv)
     }
 
-    /// Moves and best answers from the root.
+    /// Returns the best moves of both sides from the root on.
     pub fn principal_variation(&self) -> &[Move] {
         self.moves.first().map_or(&[], |best| &best.variation)
     }
 }
 
-/// Keys of the stones, the side to move and a simple ko; the second one is the least of those of all images.
+/// Returns the hash of the stones, the side to move and a simple ko, and the smallest hash among all images of the
+/// position.
 fn hashes(game: &Game) -> [Key; 2] {
     let board = game.board();
     let zobrist = board.zobrist();
@@ -227,7 +228,7 @@ fn hashes(game: &Game) -> [Key; 2] {
     [board.key() ^ plain ^ side, least ^ side]
 }
 
-/// What is expected of a position.
+/// Expected result and score of a position.
 #[derive(Clone, Copy, Debug)]
 struct Expected {
     value: f32,
@@ -241,18 +242,18 @@ struct Expected {
     weight: f32,
 }
 
-/// Turns what nodes hold into numbers for the reader.
+/// Conversion of the statistics of nodes to the values of a report.
 struct Judge {
     is_network: bool,
     utility_most: f32,
-    /// Standard errors between a utility and its lower bound.
+    /// Number of standard errors between a utility and its lower bound.
     radius_stdevs: f32,
-    /// Standard deviation of the score by this search's playouts.
+    /// Standard deviation of the final scores of this search's playouts.
     scatter: f32,
 }
 
-/// Standard errors between a value and its lower bound where the choice of a move does without lower bounds: KataGo's
-/// with a network. Results of playouts scatter so widely that two are enough.
+/// Number of standard errors between a value and its lower bound if the choice of the move does not use lower bounds: 2
+/// with playouts, whose results scatter widely, and KataGo's 5 with a network.
 const RADIUS_STDEVS: [f32; 2] = [2.0, 5.0];
 
 impl Judge {
@@ -266,7 +267,7 @@ impl Judge {
         Judge { is_network, utility_most, radius_stdevs, scatter }
     }
 
-    /// Is anything known of the position?
+    /// Returns whether the position has any evaluations.
     fn knows(&self, node: &Node) -> bool {
         if self.is_network { node.means().weight > 0.0 } else { node.visits() > 0 }
     }
@@ -291,7 +292,7 @@ impl Judge {
         let (mean, square) = (f64::from(means.score), f64::from(means.score_square));
         Expected {
             value: node.value(),
-            // The result is the largest part of the utility, and as sure as the whole.
+            // The result is the largest part of the utility and has the same relative error.
             value_error: utility_error / self.utility_most,
             lead: means.lead,
             score_mean: means.score,
@@ -303,7 +304,7 @@ impl Judge {
         }
     }
 
-    /// Distance between a utility and its lower bound. One evaluation says nothing of how far others would be.
+    /// Returns the distance between a utility and its lower bound. One evaluation does not reveal the scatter.
     fn radius(&self, utility_error: f32, visits: u32) -> f32 {
         if self.is_network && visits <= 1 {
             2.5 * self.utility_most
@@ -313,8 +314,8 @@ impl Judge {
     }
 }
 
-/// Standard error of a node's value by playouts, from how far their results scatter. A win and a loss are
-/// taken as seen twice each before the first, without which few equal results would look certain.
+/// Returns the standard error of a node's value by playouts, from the scatter of their results. Two wins and two losses
+/// are added, because a few equal results would otherwise look certain.
 ///
 /// CITE: Agresti and Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions"
 /// (1998), for the four results.
@@ -325,7 +326,7 @@ fn value_error(node: &Node) -> f32 {
     ((mean_square - mean * mean).max(0.0) / count).sqrt()
 }
 
-/// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of the board.
+/// Returns the moves of a node in descending order of visits, then of RAVE simulations, then in the order of the board.
 fn move_reports(table: &NodeTable, root: &Node, judge: &Judge) -> Vec<MoveReport> {
     let mut moves: Vec<(u16, MoveReport)> = table
         .edges(root)
@@ -341,7 +342,7 @@ fn move_reports(table: &NodeTable, root: &Node, judge: &Judge) -> Vec<MoveReport
             let (variation_visits, variation_node_visits) = counts.into_iter().unzip();
             let known = child.filter(|child| judge.knows(child));
             let expected = judge.expected(known.unwrap_or(root));
-            // Playouts through the position on other paths may not have reached this edge.
+            // Playouts that reached the position by other paths may be missing from this edge.
             let is_by_edge = !judge.is_network && visits > 0;
             let value = if is_by_edge { from_fixed(seen) } else { expected.value };
             let edge_weight = match known {
@@ -383,10 +384,11 @@ fn move_reports(table: &NodeTable, root: &Node, judge: &Judge) -> Vec<MoveReport
     moves.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// Sets what speaks for the moves after a search with a network, where that is less than their weight.
+/// Lowers the merit of moves after a search with a network, where their visits exceed what they deserve.
 ///
-/// Visits that a move got while it looked better than it is, or while its rival looked worse, do not speak for it: it has
-/// the merit of as many as make it as urgent as the most visited one. CITE: KataGo does so by default.
+/// Visits that a move received while it looked better than it is, or while its rival looked worse, do not count: the
+/// merit is the number of visits that makes the move as urgent as the most visited one. CITE: KataGo does so by
+/// default.
 fn set_merits(
     moves: &mut [MoveReport],
     (table, root, game): (&NodeTable, &Node, &Game),
@@ -396,7 +398,7 @@ fn set_merits(
     let probability = |entry: &MoveReport| root_scale * entry.prior.probability();
     let sign = game.to_move().sign() as f32;
     let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
-    // In the order of the edges: sums of floats depend on it.
+    // Sums of floats depend on the order, so it is that of the edges.
     for edge in table.edges(root) {
         let Some(entry) = moves.iter().find(|entry| entry.mv == edge.mv()) else { continue };
         if entry.merit > 0.0 {
@@ -410,7 +412,7 @@ fn set_merits(
         value: sign * entry.utility,
         ..MoveStats::default()
     };
-    // The first of equals: moves come in the order of their visits.
+    // Of equal moves the first one counts: moves are in descending order of visits.
     let Some(favourite) = moves.iter().rev().max_by(|a, b| a.merit.total_cmp(&b.merit)) else { return };
     let (favourite, urgency) = (favourite.mv, puct.urgency(&stats(favourite), probability(favourite)));
     for entry in moves.iter_mut().filter(|entry| entry.mv != favourite && entry.merit > 0.0) {
@@ -419,9 +421,9 @@ fn set_merits(
     }
 }
 
-/// Standard error of a utility that is at most `bound`, from how far evaluations scatter. A few evaluations that happen to
-/// be equal would look certain, so a little of the widest scatter there is is mixed in, which fades with the cube of
-/// their number.
+/// Returns the standard error of a utility of at most `most`, from the scatter of evaluations. A few evaluations that
+/// happen to be equal would look certain. Therefore a little of the largest possible scatter is mixed in, which fades
+/// with the cube of their number.
 fn utility_error(means: &Means, most: f32) -> f32 {
     if means.weight <= 0.0 || means.weight_square <= 0.0 {
         return 2.0 * most;
@@ -435,11 +437,11 @@ fn utility_error(means: &Means, most: f32) -> f32 {
     ((square - means.utility * means.utility).max(0.0) / count).sqrt()
 }
 
-/// Moves the best one to the front of moves that are in the order of their visits.
+/// Moves the best move to the front. The moves must be in descending order of visits.
 fn put_best_first(moves: &mut [MoveReport], color: Color, choice: &Choice) {
     let by_merit = |a: &&MoveReport, b: &&MoveReport| a.merit.total_cmp(&b.merit);
     let Some(most) = moves.iter().max_by(by_merit).map(|it| it.merit).filter(|&it| it > 0.0) else { return };
-    // The first of equals.
+    // Of equal moves the first one counts.
     let mut best = moves.iter().position(|entry| entry.merit == most).unwrap_or(0);
     if choice.lcb_stdevs > 0.0 {
         let sign = color.sign() as f32;
@@ -455,7 +457,7 @@ fn put_best_first(moves: &mut [MoveReport], color: Color, choice: &Choice) {
     moves[..=best].rotate_right(1);
 }
 
-/// Appends the most visited moves from a node on, at most so many that a cycle does no harm.
+/// Appends the most visited moves from a node on, up to a maximum length, because the graph may have cycles.
 fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<(Move, (u32, u32))>) {
     const LONGEST: usize = 40;
     while variation.len() < LONGEST {

@@ -52,7 +52,7 @@ pub struct NodeTable {
     storing: StoredMoves,
     nodes: ZeroedSlice<Node>,
     edges: ZeroedSlice<Edge>,
-    /// One for each edge, or none at all.
+    /// RAVE statistics, one for each edge; empty if the table stores none.
     raves: ZeroedSlice<Rave>,
     /// Node numbers plus one, 0 for a free slot. The length is a power of two.
     index: ZeroedSlice<AtomicU32>,
@@ -207,7 +207,7 @@ impl NodeTable {
         set(&mut self.edges_used, 0);
     }
 
-    /// Forgets everything, and inserts a node with this key. Every table has room for one node.
+    /// Discards all nodes, and inserts a node with this key. Every table has space for one node.
     pub fn begin_with(&mut self, key: Key) -> NodeId {
         self.clear();
         self.nodes[0].set_key(key);
@@ -217,7 +217,7 @@ impl NodeTable {
         NodeId(0)
     }
 
-    /// Numbers of all nodes.
+    /// Returns the numbers of all nodes.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.node_count() as u32).map(NodeId)
     }
@@ -273,7 +273,7 @@ impl NodeTable {
         self.last_run(node).is_some_and(|(_, header)| header.left == 0)
     }
 
-    /// The header of a node's last run, as a slot and as it was read; `None` if the node has no moves.
+    /// Returns the header of a node's last run, as a slot and as it was read; `None` if the node has no moves.
     fn last_run(&self, node: &Node) -> Option<(HeaderSlot<'_>, Header)> {
         if let FRESH | EXPANDING = node.expansion.load(Ordering::Acquire) {
             return None;
@@ -317,7 +317,7 @@ impl NodeTable {
                     Some(new) => new,
                     None => self.take_node(key)?,
                 };
-                // Release: whoever finds the slot sees the key.
+                // Release: a thread that finds the slot sees the key.
                 match self.index[slot].compare_exchange(0, new.0 + 1, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => return Some(new),
                     Err(now) => {
@@ -426,7 +426,7 @@ impl NodeTable {
         let run = self.store_likeliest(id, others.map(sort_key).collect(), most);
         match run {
             Some((first, _)) => last.append_run(first),
-            // The answer has been forgotten, and a new one has fewer moves.
+            // The evaluation was dropped from the cache, and the new one has fewer moves.
             None => last.set_complete(),
         }
         run.is_some()
@@ -506,8 +506,8 @@ impl NodeTable {
 
     /// Moves the edges of marked nodes to the front of their store and renumbers their children.
     fn compact_edges(&mut self, used: usize) {
-        // New indices of headers by the beginnings of the runs that follow them. A later run of a node lies behind the
-        // earlier ones.
+        // Indices of headers after compaction, by the start of the run that follows each. A later run of a node is
+        // stored after the earlier ones.
         let mut before: HashMap<EdgeId, usize> = HashMap::new();
         let (mut from, mut to) = (0, 0);
         while from < used {
@@ -643,7 +643,7 @@ impl<'t> Iterator for Edges<'t> {
     }
 }
 
-/// The header of the run that begins with this edge.
+/// Returns the header of the run that starts with this edge.
 #[inline]
 fn header_of(edges: &[Edge], first: EdgeId) -> HeaderSlot<'_> {
     HeaderSlot::of(&edges[first.index() - 1])

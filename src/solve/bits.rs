@@ -1,6 +1,6 @@
 //! Sets of points as one or a few machine words, from which the solver's board is made.
 //!
-//! The points of a [`Ground`](super::ground::Ground) lie row by row with one empty column between rows, so four shifts
+//! The points of a [`Window`](super::window::Window) lie row by row with one empty column between rows, so four shifts
 //! give the neighbours of a whole set.
 
 use std::fmt::Debug;

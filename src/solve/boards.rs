@@ -71,7 +71,7 @@ pub struct BoardRequest<'a> {
     /// Whether to find all best moves instead of one.
     pub all_best: bool,
     /// Side for which a cycle counts as the worst result. Under simple ko, a game that goes round in a cycle ends
-    /// without a result. The answers for both sides together tell what a game without a result is worth.
+    /// without a result. The answers for both sides together determine the value of a game without a result.
     pub cycles_lose_for: Color,
     /// Number of search threads.
     pub threads: usize,

@@ -33,8 +33,8 @@ pub(super) enum Kind<B> {
     /// The two points, stones of the prover, are in one chain.
     Join(u32, u32),
     /// The two points, stones of the prover, are in one chain, under the rule of tactical reading: the chains are apart
-    /// if joining them takes [`MOVES_APART`] moves in a row, a chain that is captured at once is not joined, and only moves
-    /// on the shortest paths and near them are tried.
+    /// if joining them takes [`MOVES_APART`] moves in a row, a chain that is captured at once is not joined, and only
+    /// moves on the shortest paths and near them are tried.
     Link(u32, u32),
 }
 
@@ -54,7 +54,7 @@ const HELPER_LIBERTIES: u32 = 4;
 /// for every `DOUBLES`. The values between are interpolated linearly in integers, so they are the same on every
 /// machine.
 ///
-/// The constants, and the weights of [`Ground::shape`], were tuned for the number of nodes on 2×5, 3×4, 4×4 and 3×5. A
+/// The constants, and the weights of [`Window::shape`], were tuned for the number of nodes on 2×5, 3×4, 4×4 and 3×5. A
 /// value of one for an open move, where other moves have hundreds, saves a third of the nodes.
 fn effort(behind: i32) -> u32 {
     const DOUBLES: i64 = 14;

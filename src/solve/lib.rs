@@ -7,7 +7,7 @@
 //! (`table::Proof`). Neither superko nor cycles can therefore mislead the search (`tests` compare it with plain
 //! minimax).
 //!
-//! The module has its own board of point sets, `window`, because its positions are small, are compared exactly, and are
+//! The crate has its own board of point sets, `window`, because its positions are small, are compared exactly, and are
 //! made and discarded by the million. It reads no clock: the caller decides when to stop.
 
 mod between;

@@ -1,8 +1,8 @@
 //! The line that a search has played, and what its past forbids: superko and cycles, with an exact comparison of
 //! stones.
 //!
-//! This module is the solver's own. [`history`](crate::history) decides repetition in games. `solve::tests` compares
-//! the two.
+//! This module is the solver's own. [`history`](kosumi_go::history) decides repetition in games. `solve::tests`
+//! compares the two.
 
 use super::bits::Bits;
 use super::images::Images;

@@ -448,7 +448,7 @@ fn uncapturable_stones(board: &Board, region: &Region, owner: Color, suicide: bo
 
 impl<B: Bits> BoardQuestion<B> {
     /// Returns this question with everything that the opponent of `winner` may do outside the region: see
-    /// [`Ground::besieged`]. Returns `None` if nothing outside matters, or if the question excludes moves outside.
+    /// [`Window::besieged`]. Returns `None` if nothing outside matters, or if the question excludes moves outside.
     fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<BoardQuestion<B>> {
         let Question { board, region, .. } = *question;
         if question.aim.is_tactical() || region.excludes_moves_outside {
@@ -489,7 +489,7 @@ impl<B: Bits> BoardQuestion<B> {
         (corner, sides): ((usize, usize), (usize, usize)),
     ) -> Option<BoardQuestion<B>> {
         let board = question.board;
-        let mut ground = Window::<B>::window(board.size(), corner, sides, question.suicide)?;
+        let mut ground = Window::<B>::covering(board.size(), corner, sides, question.suicide)?;
         ground.playable = match question.aim.is_tactical() {
             // A stone at an open edge would have liberties that are not part of the window.
             true => ground.points & !ground.open,

@@ -2,7 +2,7 @@
 //!
 //! A position stores nothing but two sets of stones and the ko point. Chains and liberties are found by flood fill. On
 //! the few points of a problem that is faster than keeping them up to date, and positions are compared exactly, stone
-//! by stone. `ground::tests` plays random games against [`Game`](crate::game::Game).
+//! by stone. `window::tests` plays random games against [`Game`](kosumi_go::game::Game).
 
 use super::bits::Bits;
 use kosumi_go::board::{Board, BoardSize, Color, Point};
@@ -54,7 +54,7 @@ pub(super) struct Position<B> {
     /// Number of threats that each side can still make outside. Each lets the side retake one ko. [`UNLIMITED`] threats
     /// are never used up.
     pub(super) threats: [u8; 2],
-    /// Number of stones that the opponent of the [besieged](Ground::besieged) side has played outside.
+    /// Number of stones that the opponent of the [besieged](Window::besieged) side has played outside.
     pub(super) outside: u8,
 }
 
@@ -74,12 +74,12 @@ pub(super) struct Placement<B> {
 impl<B: Bits> Window<B> {
     /// Creates the ground of a whole board; `None` if the board has too many points for this kind of set.
     pub(super) fn whole(size: BoardSize, suicide: bool) -> Option<Window<B>> {
-        Window::window(size, (0, 0), (size.columns(), size.rows()), suicide)
+        Window::covering(size, (0, 0), (size.columns(), size.rows()), suicide)
     }
 
     /// Creates a window of a board with this lower left corner and this number of columns and rows. Returns `None` if
     /// the window has too many points for this kind of set or does not lie on the board. All its points are playable.
-    pub(super) fn window(
+    pub(super) fn covering(
         size: BoardSize,
         (left, bottom): (usize, usize),
         (columns, rows): (usize, usize),
@@ -267,7 +267,7 @@ impl<B: Bits> Window<B> {
         self.around(stones).meets(self.empties(position) & !self.playable)
     }
 
-    /// Returns the position after a pass. Against a [besieged](Ground::besieged) side, a pass is a stone outside, which
+    /// Returns the position after a pass. Against a [besieged](Window::besieged) side, a pass is a stone outside, which
     /// may capture.
     pub(super) fn pass(&self, position: &Position<B>) -> Position<B> {
         let mut after = Position {
@@ -324,7 +324,7 @@ impl<B: Bits> Window<B> {
 
     /// Returns what `color` holds even if it always passes: see [`SafeArea`].
     ///
-    /// CITE: Benson (1976), as in [`safety`](crate::safety), which does this for the engine's board.
+    /// CITE: Benson (1976), as in [`safety`](kosumi_go::safety), which does this for the engine's board.
     pub(super) fn safe_area(&self, position: &Position<B>, color: Color) -> SafeArea<B> {
         let own = position.stones[color as usize];
         let empty = self.empties(position);
@@ -385,12 +385,12 @@ struct Enclosure<B> {
     around: B,
 }
 
-/// What a side holds whatever the opponent does.
+/// Stones and area that a side keeps whatever the opponent does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SafeArea<B> {
     /// Stones that are never captured even if the side always passes.
     pub(super) stones: B,
     /// These stones, and the points between them where the opponent cannot live. The points are the side's at the end
-    /// if it captures what is played there.
+    /// if it captures the stones that are played there.
     pub(super) area: B,
 }

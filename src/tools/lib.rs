@@ -1,11 +1,13 @@
 #![doc = include_str!("README.md")]
 //!
-//! Data flow: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](kosumi_engine::Engine) →
-//! [`Search`](kosumi_search::Search) → [`Analysis`](kosumi_search::Analysis) → [`commands`] → text*. Before the engine everything
-//! is text, behind it everything is typed.
+//! Programs around the engine: GTP commands, analysis, matches, self-play, reviews and the board in the browser.
 //!
-//! Modules depend on each other in one direction: {files, networks, pages, ranks, statistics, training} ← {collections, shards, review}
-//! ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
+//! Data flow: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](kosumi_engine::Engine) →
+//! [`Search`](kosumi_search::Search) → [`Analysis`](kosumi_search::Analysis) → [`commands`] → text*. Everything before
+//! the engine handles text, and everything after it typed values.
+//!
+//! Modules depend on each other in one direction: {files, networks, pages, ranks, statistics, training} ← {collections,
+//! shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 

@@ -1,4 +1,4 @@
-// A session as Sabaki has it, with the library by which Sabaki talks to engines. Argument: the program.
+// Runs a session with the library by which Sabaki talks to engines. Argument: the program.
 
 import assert from "node:assert/strict";
 import gtp from "@sabaki/gtp";
@@ -7,7 +7,7 @@ const { Controller, ControllerStateTracker } = gtp;
 const program = process.argv[2];
 const ARGUMENTS = ["gtp", "--no-model", "--threads", "1", "--memory", "16", "--seed", "1"];
 
-// Whoever waits longer than this has been forgotten. Nothing here is timed otherwise.
+// Maximum time to wait for anything, in milliseconds. No other time is checked.
 const FORGOTTEN = 120_000;
 setTimeout(() => { throw new Error("no answer"); }, FORGOTTEN).unref();
 
@@ -15,7 +15,7 @@ function start(...more) {
   const controller = new Controller(program, [...ARGUMENTS, ...more]);
   controller.sent = [];
   controller.on("command-sent", ({ command }) => controller.sent.push(command.name));
-  // Whatever is not an answer to anything would be lost: the library passes over it in silence.
+  // The library ignores output that does not belong to a response, so it must not occur.
   controller.on("stderr", ({ content }) => assert.fail(`stderr: ${content}`));
   return controller;
 }
@@ -37,7 +37,7 @@ const play = text => {
 const history = text => text.split(", ").map(play);
 const words = text => text.split(/\s+/).filter(Boolean).sort();
 
-// Sabaki's reading of a line of analysis, by the dialect that the name of the command tells it.
+// Parses a line of analysis as Sabaki does, in the dialect that belongs to the command.
 function readInfo(line, dialect) {
   return line.split(/\s*info\s+/).slice(1).map(segment => {
     const variation = segment.match(/(pass|[A-Za-z]\d+)(\s+(pass|[A-Za-z]\d+))*\s*$/);
@@ -57,7 +57,7 @@ function readInfo(line, dialect) {
 }
 
 async function introduction(controller) {
-  // Sent all at once, before any answer.
+  // Sends all commands at once, before any response.
   const [name, version, protocol, commands] = await Promise.all(
     ["name", "version", "protocol_version", "list_commands"].map(line => ask(controller, line)));
   assert.equal(name, "Kosumi");
@@ -81,18 +81,18 @@ async function synchronisation(controller) {
   assert.deepEqual(await stones("b"), words("E5 D6 F6"));
   assert.equal(await ask(tracker, "get_komi"), "6.5");
 
-  // Another continuation: moves are taken back, nothing is cleared.
+  // Another continuation: moves are undone, and the board is not cleared.
   await sync({ komi: 6.5, boardsize: [9, 9], history: history("B E5, W E6, B D6, W C3, B E7") });
   assert.ok(controller.sent.includes("undo") && !controller.sent.includes("clear_board"), controller.sent);
   assert.deepEqual(await stones("b"), words("E5 D6 E7"));
   assert.deepEqual(await stones("w"), words("E6 C3"));
 
-  // Another komi alone.
+  // Only the komi changes.
   await sync({ komi: -7, boardsize: [9, 9], history: tracker.state.history });
   assert.equal(await ask(tracker, "get_komi"), "-7");
   assert.deepEqual(await stones("w"), words("E6 C3"));
 
-  // Handicap, a rectangular board, and back; komi stays when the board changes.
+  // Handicap, a rectangular board, and back. The komi stays when the board changes.
   await sync({ komi: 0.5, boardsize: [13, 13], history: history("handicap D4 K10, W K4") });
   assert.deepEqual(await stones("b"), words("D4 K10"));
   await sync({ komi: 0.5, boardsize: [7, 11], history: history("B G11, W A1, B A2, W B2, B B1") });
@@ -102,15 +102,15 @@ async function synchronisation(controller) {
   await sync({ komi: 0.5, boardsize: [9, 9], history: [] });
   assert.deepEqual(await stones("b"), []);
 
-  // Positions that were set up come as moves in any order, also many of one colour.
+  // Set-up stones are sent as moves in any order, also many of one colour.
   await sync({ komi: 0.5, boardsize: [9, 9], history: history("B A1, B B2, B C3, W D4, W E5, B D5, B E4") });
   assert.deepEqual(await stones("b"), words("A1 B2 C3 D5 E4"));
 
-  // A record that repeats a position can be entered: Sabaki knows no rules.
+  // A record that repeats a position can be entered, because Sabaki knows no rules.
   const triple = "B B1, W C1, B A2, W D2, B B3, W C3, B C2, W B2, B pass, W pass, B C2";
   await sync({ komi: 0.5, boardsize: [9, 9], history: history(triple) });
 
-  // What cannot be played is refused, and the state is the settings are unchanged.
+  // A move that cannot be played is refused, and the settings stay unchanged.
   const before = await ask(tracker, "move_history");
   const refused = await tracker.queueCommand({ name: "play", args: ["B", "B1"] });
   assert.ok(refused.error);
@@ -118,7 +118,7 @@ async function synchronisation(controller) {
   return tracker;
 }
 
-// Listens until some lines have come, then interrupts as Sabaki does.
+// Reads some lines of analysis, then interrupts it as Sabaki does.
 async function analysis(controller, command, dialect) {
   let lines = 0;
   const running = ask(controller, command, ({ line }) => {
@@ -143,7 +143,7 @@ async function moves(controller, tracker) {
       if (line.startsWith("play ")) seen.push(line.slice(5));
     });
     assert.equal(seen.length, 1, command);
-    // The tracker learns the move from the line, and agrees with the engine.
+    // The tracking engine gets the move from the line and then agrees with the engine.
     const [color, vertex] = (await ask(tracker, "last_move")).split(" ");
     assert.equal(seen[0].toUpperCase(), vertex);
     assert.deepEqual(tracker.state.history.at(-1), { name: "play", args: [color[0].toUpperCase(), vertex] });
@@ -153,14 +153,14 @@ async function moves(controller, tracker) {
   assert.equal(tracker.state.history.length, 5);
 }
 
-// A move that would take for ever is there soon after the request to hurry.
+// A move that would take for ever is answered soon after an interruption.
 async function interruption() {
   const controller = start("--time", "100000");
   await ask(controller, "boardsize 9");
   const thinking = ask(controller, "genmove b");
   setTimeout(() => controller.process.stdin.write("# interrupt\n"), 300);
   assert.match(await thinking, /^[A-HJ]\d$/);
-  // A command behind a running move waits for it, and both are answered in order.
+  // A command sent during a search for a move waits for it, and both are answered in order.
   const [second, name] = [ask(controller, "genmove w"), ask(controller, "name")];
   setTimeout(() => controller.process.stdin.write("# interrupt\n"), 300);
   assert.match(await second, /^[A-HJ]\d$/);

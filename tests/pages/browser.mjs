@@ -1,4 +1,4 @@
-// A browser without a network, and what every page is asked.
+// Starts a browser without a network, and checks that every page must pass.
 
 import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
@@ -8,7 +8,7 @@ const ARGUMENTS = [
   "--disable-component-update", "--disable-sync",
 ];
 
-// How long a page may take for anything, in milliseconds. A busy machine is slow, not wrong.
+// Maximum time of a page for anything, in milliseconds. A busy machine is slow without being wrong.
 const PATIENCE = 120_000;
 
 let failures = 0;
@@ -31,8 +31,8 @@ export async function finish() {
   process.exitCode = failures ? 1 : 0;
 }
 
-// Opens a file in a window of its own and calls `visit(page, context)`. Whatever the page asks the network for, and
-// whatever it complains of, is a failure.
+// Opens a file in a new window and calls `visit(page, context)`. Any network request and any message on the console is
+// a failure.
 export async function open(executablePath, file, options, visit) {
   const url = pathToFileURL(file).href;
   await browse(executablePath, options, async context => {
@@ -44,7 +44,7 @@ export async function open(executablePath, file, options, visit) {
   });
 }
 
-// Whatever the page complains of is a failure, unless `expected` says that it belongs to the test.
+// Makes every message on the console a failure, unless `expected` says that it belongs to the test.
 export function watch(page, expected = () => false) {
   page.on("console", message => check(!["error", "warning"].includes(message.type()) || expected(message.text()),
     `console: ${message.text()}`));
@@ -54,7 +54,7 @@ export function watch(page, expected = () => false) {
 // The browser, which is started once.
 let browser;
 
-// A window of its own, with nothing kept from before and one empty page.
+// Opens a window without stored data, with one empty page.
 export async function browse(executablePath, options, visit) {
   browser ??= await chromium.launch({ executablePath, headless: true, args: ARGUMENTS });
   const context = await browser.newContext(options);
@@ -67,7 +67,7 @@ export async function browse(executablePath, options, visit) {
   }
 }
 
-// Drops a file on an element, as a mouse that comes from another window does.
+// Drops a file on an element, like a mouse from another window.
 export async function drop(page, selector, name, text) {
   const transfer = await page.evaluateHandle(([name, text]) => {
     const transfer = new DataTransfer();
@@ -78,13 +78,13 @@ export async function drop(page, selector, name, text) {
   await page.dispatchEvent(selector, "drop", { dataTransfer: transfer });
 }
 
-// Nothing may be wider than the window.
+// Checks that nothing is wider than the window.
 export async function checkWidth(page, name) {
   const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   check(wide <= window, `${name}: the page is ${wide} wide, the window ${window}`);
 }
 
-// The least contrast of text against what is behind it, by the definition of WCAG 2.
+// Checks the contrast of text against its background, by the definition of WCAG 2.
 export async function checkContrast(page, name, selectors) {
   const found = await page.evaluate(selectors => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

@@ -1,7 +1,7 @@
-// Tries to get into the server of `kosumi play`: node hostile.mjs CHROMIUM KOSUMI FOLDER
+// Attacks the server of `kosumi play`: node hostile.mjs CHROMIUM KOSUMI FOLDER
 //
-// From a page of another site in the same browser, by another name, with requests that no browser sends, and with too much
-// of everything. Afterwards the server is still there and the game is the same.
+// From a page of another site in the same browser, by another host name, with requests that no browser sends, and with
+// excessive sizes and numbers. Afterwards the server still runs and the game is unchanged.
 
 import { createServer } from "node:http";
 import { connect } from "node:net";
@@ -17,7 +17,7 @@ const url = new URL(server.url), port = Number(url.port), token = url.pathname.s
 equal(url.hostname, "127.0.0.1", "the server listens on this machine alone");
 check(/^[0-9a-f]{32}$/.test(token), `the token is random and long: ${token}`);
 
-// Sends bytes, and returns what comes back until the other side ends, or `time` is over.
+// Sends bytes, and returns the response until the other side closes the connection or `time` is over.
 function send(bytes, time = 3000, to = port) {
   return new Promise(resolve => {
     const socket = connect(to, "127.0.0.1"), parts = [];
@@ -35,7 +35,7 @@ const request = (target, lines = [], method = "GET") =>
 const only = (target, lines) => send(`GET ${target} HTTP/1.1\r\n${lines.map(line => `${line}\r\n`).join("")}\r\n`);
 const upgrade = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
 
-// What every answer carries, right and wrong ones.
+// All responses have these headers, including errors.
 const page = await request(`/${token}/`, ["Sec-Fetch-Site: none"]);
 equal(status(page), "200", "the page itself");
 for (const answer of [page, await request("/"), await request(`/${token}/nothing`)]) {
@@ -46,7 +46,7 @@ for (const answer of [page, await request("/"), await request(`/${token}/nothing
   check(!/Access-Control/i.test(answer), "no other site is ever let in");
 }
 
-// Without the token, by another name, from another site, for files.
+// Requests without the token, by another name, from another site, for files.
 for (const target of ["/", "/play.js", "/socket", `/${token.slice(0, -1)}/`, `/${token}0/`, `/${token.toUpperCase()}x/`, "/once/", `/once/${token}`,
   "/../../etc/passwd", `/${token}/../../../etc/passwd`, `/${token}/%2e%2e/Cargo.toml`, `/${token}//etc/passwd`, `/${token}/.git/config`]) {
   equal(status(await request(target)), "404", target);
@@ -64,7 +64,7 @@ for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT"]) {
   check(["405", "400"].includes(status(await request(`/${token}/`, [], method))), method);
 }
 
-// What is no request, and too much of one.
+// Bytes that are not requests, and requests that are too large.
 for (const [name, bytes] of [["zeros", Buffer.alloc(1000)], ["random bytes", randomBytes(4000)], ["TLS", Buffer.from("160301020001", "hex")],
   ["a body", `POST /${token}/ HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 5\r\n\r\nhello`],
   ["two requests", `GET /${token}/ HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`.repeat(2)],
@@ -74,7 +74,7 @@ for (const [name, bytes] of [["zeros", Buffer.alloc(1000)], ["random bytes", ran
   check(!answer.includes("200 OK") && !answer.endsWith("[open]"), `${name}: ${answer.slice(0, 40)}`);
 }
 const slow = await Promise.all(Array.from({ length: 200 }, () => send("GET / HT", 9000)));
-check(slow.every(answer => !answer.endsWith("[open]")), "whoever never finishes a request is not waited for");
+check(slow.every(answer => !answer.endsWith("[open]")), "a client that never finishes a request is not waited for");
 equal(status(await request(`/${token}/`)), "200", "and the page is served again");
 
 await browse(chromium, {}, async context => {
@@ -119,7 +119,7 @@ await browse(chromium, {}, async context => {
     for (const [how, what] of Object.entries(got)) equal(what, "refused", `${how} from ${host}`);
     const child = attacker.frames().find(frame => frame !== attacker.mainFrame());
     check(!child || !(await child.$("#board").catch(() => null)), "the page is in no frame");
-    // A link of another site leads nowhere.
+    // A link from another site does not open the page.
     await attacker.goto(`http://${host}:${evil.address().port}/`);
     const [answer] = await Promise.all([
       attacker.waitForEvent("response", response => response.url() === server.url),
@@ -130,7 +130,7 @@ await browse(chromium, {}, async context => {
   }
   evil.close();
 
-  // A page of its own that says what no page says: nothing breaks, the game stays.
+  // Messages that no page sends break nothing, and the game stays.
   const said = await game.evaluate(async () => {
     const open = () => new Promise((done, fail) => {
       const socket = new WebSocket(new URL("socket", location.href).href.replace("http", "ws"));
@@ -153,7 +153,7 @@ await browse(chromium, {}, async context => {
     await new Promise(done => setTimeout(done, 500));
     results.refused = socket.heard.filter(message => message.is === "refused").length;
     results.moves = socket.heard.filter(message => message.is === "state").at(-1).moves.length;
-    // Too much at once, too long, and too many windows.
+    // Too many messages, messages that are too long, and too many windows.
     let end = closed(socket);
     for (let number = 0; number < 5000; number++) socket.send('{"do":"estimate","at":0}');
     results.flood = await end;
@@ -177,7 +177,7 @@ await browse(chromium, {}, async context => {
   await game.waitForTimeout(500);
   await game.reload();
   await game.waitForFunction(() => document.getElementById("counter").textContent === "Move 0");
-  // No script that is written into the page runs, and nothing is loaded from elsewhere.
+  // No script written into the page runs, and nothing is loaded from other sites.
   const broken = await game.evaluate(async () => {
     const script = document.createElement("script");
     script.textContent = "window.broken = 1";
@@ -193,7 +193,7 @@ await browse(chromium, {}, async context => {
 check(server.isAlive(), "the server is still there");
 await server.kill();
 
-// What the browser is started with, which everybody on the machine can read, opens the page once.
+// The browser's command line, which every user of the machine can read, opens the page only once.
 if (process.platform === "linux") {
   const told = join(folder, "told");
   writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\nprintf %s "$1" >'${told}'\n`, { mode: 0o755 });
@@ -215,7 +215,7 @@ if (process.platform === "linux") {
   await opened.kill();
 }
 
-// The same locks at the page of a review, and records that are none there.
+// The page of a review has the same protection, also against files that are not records.
 writeFileSync(join(folder, "game.sgf"), "(;SZ[9]PB[</title><script>window.broken=1</script>];B[ee]C[</script><img src=x onerror=window.broken=2>];W[cc])");
 const live = await start(kosumi, ["review", join(folder, "game.sgf"), "--live", "--no-open", "--threads", "1", "--memory", "32", "--playouts", "4", "--no-model"]);
 {

@@ -1,8 +1,7 @@
-// Plays at the page of `kosumi play`: node play.mjs CHROMIUM KOSUMI FOLDER [figures]
+// Tests the page of `kosumi play`: node play.mjs CHROMIUM KOSUMI FOLDER [figures]
 //
-// With `figures` only times are measured.
-// Whole games, keys, two windows, records, a server that is killed, an engine that is killed. Pictures and figures are left
-// in FOLDER.
+// With `figures`, only times are measured. Otherwise: whole games, keys, two windows, records, a server that is killed,
+// an engine that is killed. Pictures and figures are written to FOLDER.
 
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -14,7 +13,8 @@ const [chromium, kosumi, folder] = process.argv.slice(2);
 const desktop = { viewport: { width: 1280, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
-// Milliseconds: the page is ready, a click is answered, the first best move is there. Printed, and never a failure: machines differ.
+// Times in milliseconds: page ready, click answered, first best move. They are printed and never cause a failure,
+// because machines differ.
 const figures = { load: loadavg()[0] };
 
 const stones = page => page.$$eval("#board [data-stone]", found => Object.fromEntries(found.map(stone =>
@@ -23,7 +23,7 @@ const moves = page => page.$eval("#counter", it => Number(it.textContent.match(/
 const status = page => page.textContent("#status");
 const phase = page => page.evaluate(() => document.getElementById("marking").hidden ? "" : "marking");
 
-// The middle of a point in the window.
+// Returns the middle of a point in the window.
 async function place(page, name, size) {
   return page.$eval("#board", (board, [column, row]) => {
     const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
@@ -61,7 +61,7 @@ async function played(page, count) {
   await page.waitForFunction(count => Number(document.getElementById("counter").textContent.match(/\d+/)[0]) >= count, count);
 }
 
-// A whole game against the engine: the person plays what the analysis likes best.
+// A whole game against the engine. The person plays the best move of the analysis.
 async function wholeGame(page) {
   await newGame(page, { size: "9", black: "person", white: "kosumi easy" });
   await page.click("#analyse");
@@ -85,7 +85,7 @@ async function wholeGame(page) {
     await page.click("#settle");
   }
   await page.waitForFunction(() => document.getElementById("resign").disabled);
-  // The line may still say that somebody passed; the result follows within a moment.
+  // The line may still show that a player passed; the result follows within a moment.
   await page.waitForFunction(() => /wins|draw/.test(document.getElementById("status").textContent))
     .catch(() => undefined);
   const result = await status(page);
@@ -96,7 +96,7 @@ async function wholeGame(page) {
   await page.click("#analyse");
 }
 
-// Two people: captures, what the rules forbid, dead stones, the count, and playing on.
+// Two people: captures, illegal moves, dead stones, the count, and resumed play.
 async function twoPeople(page) {
   await newGame(page, { size: "5", black: "person", white: "person", komi: "0.5" });
   await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 0");
@@ -151,7 +151,7 @@ async function twoPeople(page) {
   await page.click("#settle");
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins by 24.5"));
 
-  // Going through the game, and on from an earlier position.
+  // Navigation through the game, and play from an earlier position.
   await page.keyboard.press("Home");
   equal(Object.keys(await stones(page)).length, 0, "the first position is empty");
   await page.keyboard.press("PageDown");
@@ -215,6 +215,7 @@ async function records(page) {
   await page.click("#save");
   const saved = readFileSync(await (await download).path(), "utf8");
   check(saved.startsWith("(;") && saved.includes("SZ[5]") && saved.includes(";B[bc]"), `a record is saved: ${saved}`);
+  check(saved.replaceAll("\n", "").includes(";B[bc](;W[ea])(;W[cc]"), `with the abandoned line as a variation: ${saved}`);
   const hostile = "(;SZ[9]CA[windows-1252]KM[0.5]PB[<img src=x onerror=\"window.broken=1\">]PW[</title><script>window.broken=1</script>]"
     + "RE[<b onclick=x>]C[<script>window.broken=1</script>];B[cc];W[gg]C[</textarea>])";
   await page.setInputFiles("#file", { name: "<b>.sgf", mimeType: "text/plain", buffer: Buffer.from(hostile) });
@@ -223,7 +224,7 @@ async function records(page) {
     "names of a record are text");
   check((await status(page)).includes("<b onclick=x>"), "and so is its result");
   equal(Object.keys(await stones(page)).sort(), ["C7", "G3"], "the record is on the board");
-  // A file that is dropped on the board; what is no file changes nothing.
+  // A record that is dropped on the board, and a file that is not a record and changes nothing.
   const address = page.url();
   await drop(page, "#board", "dropped.sgf", "(;SZ[7]PB[Dropped];B[dd];W[ee];B[cc])");
   await page.waitForFunction(() => document.getElementById("name-black").textContent === "Dropped");
@@ -238,7 +239,7 @@ async function records(page) {
   }
 }
 
-// Either window may be the first one to show a move.
+// Either window may show a move first.
 async function same(page, other, text) {
   const end = Date.now() + 10_000;
   while (JSON.stringify(await stones(page)) !== JSON.stringify(await stones(other)) && Date.now() < end) await page.waitForTimeout(20);
@@ -257,7 +258,7 @@ async function twoWindows(context, page, url) {
   await click(other, "K10", 13);
   await page.waitForFunction(() => document.querySelector('#board [data-stone="K10"]'));
   await same(page, other, "both windows show the same");
-  // Both at once: one of them is too late.
+  // Both windows play at once: one of them is too late.
   await Promise.all([click(page, "D4", 13), click(other, "G7", 13)]);
   await played(page, 3);
   await page.waitForTimeout(300);
@@ -266,7 +267,7 @@ async function twoWindows(context, page, url) {
   await other.close();
 }
 
-// Click to stone, and move to first candidate, as the page sees them.
+// Measures the time from a click to the stone, and from a move to the first candidate, in the page.
 async function measure(page) {
   await newGame(page, { size: "19", black: "person", white: "person" });
   await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 0");
@@ -325,7 +326,7 @@ async function players(page) {
   await page.click("#undo");
   await page.waitForFunction(() => !document.getElementById("resign").disabled);
   equal(await moves(page), before, "undo takes back the resignation alone");
-  // The engine against itself, until somebody says stop.
+  // The engine against itself, until it is stopped.
   await newGame(page, { size: "9", black: "kosumi seconds-1", white: "kosumi seconds-1", handicap: "0" });
   await played(page, 2);
   await page.click("#pause");
@@ -378,8 +379,8 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   await measure(page);
   if (process.argv[5] === "figures") return;
   await twoPeople(page);
-  await lookingBack(page);
   await records(page);
+  await lookingBack(page);
   await twoWindows(context, page, server.url);
   await players(page);
   await killed(page, server);
@@ -408,7 +409,7 @@ if (process.argv[5] === "figures") {
   process.exit(0);
 }
 
-// Looks: light and dark, desktop, phone, 4K, and the other language.
+// Appearance: light and dark, desktop, phone, 4K, and the other language.
 const CONTRAST = ["#status", "#facts", "#name-black", "#name-white", ".menu button", "#playing button", "#counter"];
 for (const colorScheme of ["light", "dark"]) {
   for (const [name, options] of [["desktop", desktop], ["phone", phone], ["large", { viewport: { width: 3840, height: 2160 } }]]) {

@@ -1,6 +1,7 @@
-// Goes through the pages of results, one of them: node results.mjs CHROMIUM match|regress|collection PAGE FOLDER
+// Tests a page of results: node results.mjs CHROMIUM match|regress|collection PAGE FOLDER
 //
-// Each is looked at on a desktop, a phone and a large screen, in both languages, light and dark. Pictures are left in FOLDER.
+// Each page is tested on a desktop, a phone and a large screen, in both languages, light and dark. Pictures are written
+// to FOLDER.
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +12,8 @@ const text = (page, selector) => page.textContent(selector);
 const count = (page, selector) => page.$$eval(selector, found => found.length);
 const stones = page => page.$$eval("#board [data-stone]", found => found.map(it => it.dataset.stone));
 
-// The viewer: another game, forward and back by button, slider and key; no more stones than moves.
+// The viewer: another game, forward and back by button, slider and key. The number of stones never exceeds that of
+// moves.
 async function match(page) {
   const games = await page.$$eval("#viewer-game option", found => found.map(it => it.textContent));
   check(games.length >= 4 && games.every(name => /^Game \d+: /.test(name)), `games to choose: ${games}`);
@@ -40,7 +42,7 @@ async function match(page) {
   const first = await text(page, "#counter");
   await page.selectOption("#viewer-game", { index: 1 });
   check((await stones(page)).length > 0, "another game is on the board");
-  // The last stones in the picture of this game are those of the viewer.
+  // The last stones in the picture of this game equal those of the viewer.
   const drawn = await page.$$eval(".cards .card", cards => cards.length);
   check(drawn >= 4, `final positions are drawn: ${drawn}`);
   await page.selectOption("#viewer-game", { index: 0 });
@@ -54,7 +56,7 @@ async function match(page) {
   check((await page.textContent("h1")).includes("<b>x"), "names of engines are text");
 }
 
-// Failures with their diagrams, known ones when asked for.
+// Failures with their diagrams, known failures on demand.
 async function regress(page) {
   check((await page.textContent("h1")).startsWith("Regression"), "the title");
   const diagrams = await page.$$eval(".card svg.diagram", found => found.map(it => Math.round(it.getBoundingClientRect().width)).filter(Boolean));
@@ -69,7 +71,7 @@ async function regress(page) {
   check((await page.textContent("body")).includes("<i>"), "what a suite says is text");
 }
 
-// Plots, and the numbers that they are of.
+// Plots, and the numbers that they show.
 async function collection(page) {
   equal(await count(page, ".tiles div"), 6, "headline numbers");
   check(await count(page, ".plots .card") >= 5, "several plots");

@@ -1,7 +1,7 @@
-// Goes through the page of a review: node review.mjs CHROMIUM PAGE EXPECTED FOLDER
+// Tests the page of a review: node review.mjs CHROMIUM PAGE EXPECTED FOLDER
 //
-// EXPECTED is JSON: `boards`, the stones after every step as [["D4", "black"], …]; `bad`, the steps of moves with a bad
-// name, the worst first; `comment`, [step, text] that must appear as text. Pictures are left in FOLDER.
+// EXPECTED is JSON: `boards`, the stones after every step as [["D4", "black"], …]; `bad`, the steps of bad moves, the
+// worst first; `comment`, [step, text] that must appear as text. Pictures are written to FOLDER.
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -69,7 +69,7 @@ async function tools(page) {
   check(await count(page, "#board text.number") > 0, "numbers are shown");
   await page.keyboard.press("n");
 
-  // Curves: one of each, a mark for each bad move, and a click jumps.
+  // Curves: one of each, a mark for each bad move, and a click selects a step.
   for (const id of ["chart-rate", "chart-score"]) {
     check(await count(page, `#${id} path.curve`) >= 1, `${id} has a curve`);
     const marks = await page.$$eval(`#${id} .mark:not(.better)`, found => found.map(mark => Number(mark.dataset.step)));
@@ -88,7 +88,7 @@ async function tools(page) {
   check(await count(page, "#board [data-line]") > 0, "a line is shown while the mouse is on it");
   await page.mouse.move(2, 2);
   equal(await count(page, "#board [data-line]"), 0, "and goes with the mouse");
-  // Under the mouse the best move gives way to its line, so the place is clicked and not the element.
+  // Under the mouse, the line of a best move replaces its mark, so the click is at the position and not on the element.
   const [x, y] = await middle(page, "#board .candidate");
   await page.mouse.click(x, y);
   check(await page.isVisible("#preview"), "a click keeps the line");
@@ -124,7 +124,7 @@ async function badMoves(page) {
   }
 }
 
-// Without scrolling: the board, what goes through the game, the best moves.
+// Visible without scrolling: the board, the navigation, the best moves.
 async function fits(page) {
   await page.keyboard.press("Home");
   await page.evaluate(() => scrollTo(0, 0));
@@ -133,7 +133,7 @@ async function fits(page) {
   for (const [name, bottom] of bottoms) check(bottom <= 900, `${name} ends at ${bottom}`);
 }
 
-// What is written on the best moves, whose moves are listed, and the record.
+// Labels of the best moves, the filter of moves, and the record.
 async function choices(page) {
   await page.keyboard.press("Home");
   const first = () => page.textContent("#board .candidate text");
@@ -159,10 +159,10 @@ async function choices(page) {
   check(saved.includes("Reviewed by Kosumi"), "the annotated record");
 }
 
-// The other language: all that the markup and the scripts say.
+// The other language: all texts of the markup and of the scripts.
 async function german(page) {
   await page.keyboard.press("Home");
-  // The address follows a moment later, and a page that is loaded again begins where it says.
+  // The address is updated a moment later, and a reloaded page starts at its step.
   await page.waitForFunction(() => location.hash === "#0");
   const before = await page.evaluate(() => document.body.innerText);
   await page.selectOption("#language", "de");
@@ -182,7 +182,7 @@ async function german(page) {
   equal(await page.evaluate(() => document.body.innerText), before, "and back everything is as before");
 }
 
-// A step that is asked for by the address is shown, even if the page notes the step before in it at that moment.
+// A step requested by the address is shown, even if the page writes the step before into it at that moment.
 async function address(page) {
   await page.evaluate(() => {
     location.hash = "#2";

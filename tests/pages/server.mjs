@@ -1,4 +1,4 @@
-// Kosumi as a server, started and killed by tests.
+// Starts and kills Kosumi as a server for tests.
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 // Starts the program and waits for the address of its page.
 export async function start(program, args, options = {}) {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"], ...options });
-  // It must not outlive a test that fails.
+  // The process must not outlive a test that fails.
   process.on("exit", () => child.kill("SIGKILL"));
   const ended = new Promise(resolve => child.once("exit", resolve));
   const lines = createInterface({ input: child.stdout });
@@ -18,10 +18,10 @@ export async function start(program, args, options = {}) {
   return {
     url,
     child,
-    // As a crash or a power cut ends it.
+    // Ends the process like a crash or a power failure.
     kill: () => { child.kill("SIGKILL"); return ended; },
     isAlive: () => child.exitCode === null && child.signalCode === null,
-    // Its own child processes, where the system lists them.
+    // Child processes of the server, where the system lists them.
     children: () => readdirSync("/proc").filter(name => /^\d+$/.test(name)).filter(name => {
       try {
         return readFileSync(`/proc/${name}/stat`, "utf8").split(") ").at(-1).split(" ")[1] === String(child.pid);

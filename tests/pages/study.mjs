@@ -1,6 +1,7 @@
 // Works at the page of `kosumi review GAME.sgf --live`: node study.mjs CHROMIUM KOSUMI FOLDER
 //
-// FOLDER holds game.sgf. The review comes while the page is open; moves are tried, in two windows; what was found is saved.
+// FOLDER contains game.sgf. The review ends while the page is open. Moves are tried in two windows, and the results are
+// saved.
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -36,9 +37,9 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   watch(page);
   page.on("request", request => check(request.url().startsWith(server.url), `request of ${request.url()}`));
   await page.goto(server.url);
-  // The page is there at once, and is loaded anew when the review is done.
+  // The page is available at once, and reloads when the review is done.
   await page.waitForFunction(() => document.querySelectorAll("#board .star").length > 0);
-  // The review is done: the list of the worst moves is there.
+  // When the review is done, the list of the worst moves appears.
   await page.waitForSelector(".worst a");
   await page.waitForTimeout(200);
   await page.click(".worst li:first-child a");
@@ -49,7 +50,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   equal(Number(await page.$eval("#slider", slider => slider.value)), at, "its line is shown at the same move");
   await page.keyboard.press("Escape");
 
-  // The analysis of a position deepens while somebody looks.
+  // The analysis of a position deepens while a window shows it.
   const before = await visits(page);
   await page.waitForFunction(before => Number(document.getElementById("balance-lead").textContent.match(/([\d,]+) visits/)?.[1].replace(",", "") || 0) > before,
     before);
@@ -67,14 +68,14 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   console.log(JSON.stringify({ tried: shown, candidate: Date.now() - began }));
   check(/good|first choice/.test(await title(page)), `the better move is no mistake: ${await title(page)}`);
   await picture(page, "study-tried");
-  // A bad one is called so.
+  // A bad move is marked as one.
   await page.keyboard.press("ArrowLeft");
   await page.waitForSelector("#candidates tbody tr");
   await click(page, "A1");
   await page.waitForFunction(() => document.getElementById("verdict-title").textContent.includes("A1")
     && /\?|unclear|good|choice/.test(document.getElementById("verdict-title").textContent));
   check(await page.isVisible("#branches"), "the variations are listed");
-  // Kosumi answers.
+  // Kosumi answers a tried move.
   await page.click("#toggle-answers");
   await page.keyboard.press("ArrowLeft");
   await click(page, "J1");
@@ -84,14 +85,14 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   check(!(await page.textContent("#counter")).includes("variation"), "G leads back to the game");
   await page.click("#toggle-answers");
 
-  // The record's own variation.
+  // The variation of the record.
   await page.keyboard.press("Home");
   const branch = page.locator("#branches button", { hasText: "Variation: G3" });
   await branch.click();
   equal((await stones(page)).includes("G3"), true, "a variation of the record can be reached");
   check((await page.textContent("#comment")).includes("<i>another</i>"), "and its comment is text");
 
-  // A second window looks at something else; both are told.
+  // A second window shows another position; both get messages.
   const other = await context.newPage();
   watch(other);
   await other.goto(`${server.url}#3`);

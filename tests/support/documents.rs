@@ -66,7 +66,7 @@ fn targets(line: &str) -> Vec<&str> {
     line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target).collect()
 }
 
-/// What is wrong with a link of a document, if anything.
+/// Returns the fault of a link in a document, if it has one.
 fn fault(document: &Path, target: &str) -> Option<&'static str> {
     if target.starts_with("http://") || target.starts_with("https://") {
         return None;

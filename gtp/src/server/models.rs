@@ -24,8 +24,8 @@ fn next(queue: &Queue, watch: &InputWatch) -> Option<String> {
     let entry = queue.pop()?;
     watch.0.running.fetch_add(1, Ordering::Relaxed);
     match entry {
-        Entry::Text(text) => Some(text),
-        Entry::TooLong { .. } => Some("too long".to_owned()),
+        QueueEntry::Text(text) => Some(text),
+        QueueEntry::TooLong { .. } => Some("too long".to_owned()),
     }
 }
 

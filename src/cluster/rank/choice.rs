@@ -6,23 +6,28 @@ use kosumi_eval::Evaluator;
 use kosumi_search::Formula;
 use kosumi_search::node::Node;
 use kosumi_search::select::MoveStats;
-use std::cmp::{Ordering, Reverse};
+use kosumi_search::worker::Candidate;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// A candidate move. The most urgent is the greatest; among equals, the one with the smallest order.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Urgent {
     urgency: f32,
-    order: Reverse<u16>,
-    place: usize,
-    stats: MoveStats,
+    it: Candidate<usize>,
+}
+
+impl PartialEq for Urgent {
+    fn eq(&self, other: &Urgent) -> bool {
+        self.cmp(other).is_eq()
+    }
 }
 
 impl Eq for Urgent {}
 
 impl Ord for Urgent {
     fn cmp(&self, other: &Urgent) -> Ordering {
-        self.urgency.total_cmp(&other.urgency).then(self.order.cmp(&other.order))
+        self.urgency.total_cmp(&other.urgency).then(other.it.order.cmp(&self.it.order))
     }
 }
 
@@ -54,30 +59,27 @@ impl<E: Evaluator> Rank<'_, E> {
             virtual_losses: self.params.virtual_losses,
         };
         let (puct, mut fresh) = here.look(params, &mut self.visited);
-        let urgent = |place: usize, stats: MoveStats| {
-            let urgency = puct.urgency(&stats, scale * edges[place].prior().probability());
-            Urgent { urgency, order: Reverse(edges[place].order()), place, stats }
-        };
-        let mut known: BinaryHeap<Urgent> =
-            self.visited.iter().map(|&(place, stats)| urgent(place, stats)).collect();
+        let urgent = |it: Candidate<usize>| Urgent { urgency: puct.urgency(&it.stats, it.probability), it };
+        let mut known: BinaryHeap<Urgent> = self.visited.iter().map(|&it| urgent(it)).collect();
         let mut chosen: Vec<(usize, u32)> = Vec::new();
         for _ in 0..count {
-            let new = fresh.map(|(place, _)| urgent(place, MoveStats::default()));
+            let new = fresh.map(urgent);
             let best = match (known.peek().copied(), new) {
                 (Some(old), Some(new)) if new.urgency > old.urgency => new,
                 (None, Some(new)) => new,
                 (Some(old), _) => old,
                 (None, None) => return chosen,
             };
-            let place = best.place;
-            if new.is_some_and(|new| new.place == best.place) {
+            let place = best.it.edge;
+            if new.is_some_and(|new| new.it.edge == place) {
                 chosen.push((place, 0));
                 fresh = next_fresh(&here, &self.visited, &chosen);
             } else {
                 known.pop();
             }
-            let (busy, lost) = (best.stats.busy + 1.0, best.stats.lost + self.params.virtual_losses);
-            known.push(urgent(place, MoveStats { busy, lost, ..best.stats }));
+            let stats = best.it.stats;
+            let (busy, lost) = (stats.busy + 1.0, stats.lost + self.params.virtual_losses);
+            known.push(urgent(Candidate { stats: MoveStats { busy, lost, ..stats }, ..best.it }));
             match chosen.iter_mut().find(|(it, _)| *it == place) {
                 Some((_, count)) => *count += 1,
                 None => chosen.push((place, 1)),
@@ -90,21 +92,20 @@ impl<E: Evaluator> Rank<'_, E> {
 /// Returns the likeliest of the moves that have no statistics and have not been chosen.
 fn next_fresh(
     here: &NodeChoice<'_>,
-    visited: &[(usize, MoveStats)],
+    visited: &[Candidate<usize>],
     chosen: &[(usize, u32)],
-) -> Option<(usize, f32)> {
-    let is_restricted = here.restriction.applies_at(here.depth);
-    let mut best: Option<(usize, f32)> = None;
+) -> Option<Candidate<usize>> {
+    let mut best: Option<Candidate<usize>> = None;
     for (place, edge) in here.edges.iter().enumerate() {
-        let probability = edge.prior().probability();
-        if best.is_some_and(|(_, most)| probability <= most)
-            || (is_restricted && !here.restriction.permits(here.color, edge.mv(), here.depth))
-            || visited.binary_search_by_key(&place, |&(place, _)| place).is_ok()
-            || chosen.iter().any(|&(it, _)| it == place)
+        let probability = here.scale * edge.prior().probability();
+        let it = Candidate { edge: place, order: edge.order(), probability, stats: MoveStats::default() };
+        if best.is_none_or(|best| it.is_likelier_than(&best))
+            && here.permits(edge.mv())
+            && visited.binary_search_by_key(&place, |it| it.edge).is_err()
+            && chosen.iter().all(|&(it, _)| it != place)
         {
-            continue;
+            best = Some(it);
         }
-        best = Some((place, probability));
     }
     best
 }

@@ -32,9 +32,8 @@ use kosumi_search::counters::Counters;
 use kosumi_search::means::Child;
 use kosumi_search::node::{Edge, NodeId};
 use kosumi_search::root_moves::with_avoided;
-use kosumi_search::select::MoveStats;
 use kosumi_search::valuation::Valuation;
-use kosumi_search::worker::depth_limit;
+use kosumi_search::worker::{Candidate, depth_limit};
 use kosumi_search::{NodeTable, Restriction, SearchParams, pruned_moves, scale_without};
 use kosumi_sync::atomic::AtomicU32;
 use std::collections::{HashMap, VecDeque};
@@ -113,7 +112,7 @@ pub(crate) struct Rank<'s, E> {
     is_stopping: bool,
     pub(crate) counters: Counters,
     children: Vec<Child>,
-    visited: Vec<(usize, MoveStats)>,
+    visited: Vec<Candidate<usize>>,
     moves: Vec<(Move, Prior)>,
 }
 

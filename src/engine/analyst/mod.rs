@@ -1,7 +1,7 @@
-//! Analysis of positions one after the other, each from nothing: what an analysis server needs.
+//! Analysis of independent positions, for the analysis server.
 //!
-//! Unlike an [`Engine`](super::Engine) an analyst has no game of its own and no clocks. Every question brings its own
-//! settings. Analysts share the caches of their networks.
+//! Unlike an [`Engine`](super::Engine), an analyst has no game of its own and no clocks. Every request brings its own
+//! settings, and every search starts without statistics. Analysts share the caches of their networks.
 
 mod question;
 #[cfg(test)]
@@ -26,26 +26,26 @@ use kosumi_search::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Number of evaluators with settings other than the usual ones that are kept, each with a cache of its own.
+/// Maximum number of kept evaluators with settings other than the usual ones. Each has its own cache.
 const OTHERS_MOST: usize = 3;
 
-/// What analysts share.
+/// State that all clones of an analyst share.
 #[derive(Debug)]
 struct Shared {
-    /// Evaluators by their settings, the usual one first.
+    /// Evaluators, one for each set of settings. The first has the usual settings.
     evaluators: Mutex<Vec<NetworkEvaluator>>,
-    /// Evaluators of a second network, which predicts what people play, the usual one first.
+    /// Evaluators of a second network, which predicts human play. The first has the usual settings.
     human: Option<Mutex<Vec<NetworkEvaluator>>>,
 }
 
-/// Answers questions, one after the other. A clone answers others at the same time, with the same caches.
+/// Analyses positions one after the other. A clone can analyse others at the same time and uses the same caches.
 #[derive(Debug)]
 pub struct Analyst {
     shared: Arc<Shared>,
     search: Option<Search<EngineEvaluator>>,
-    /// Upper bound of the memory of one search.
+    /// Maximum memory of one search, in MiB.
     mebibytes: usize,
-    /// Memory of the search at hand.
+    /// Memory of the current search, in MiB.
     search_mebibytes: usize,
 }
 
@@ -59,8 +59,8 @@ fn lock(all: &Mutex<Vec<NetworkEvaluator>>) -> MutexGuard<'_, Vec<NetworkEvaluat
     all.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the evaluator with these settings, which is kept for the next time. The first evaluator always stays; it has
-/// the largest cache.
+/// Returns the evaluator with these settings and keeps it for later requests. The first evaluator is never dropped; it
+/// has the largest cache.
 fn kept(all: &Mutex<Vec<NetworkEvaluator>>, settings: NetworkSettings) -> NetworkEvaluator {
     let mut all = lock(all);
     let usual = all[0].clone();
@@ -76,13 +76,13 @@ fn kept(all: &Mutex<Vec<NetworkEvaluator>>, settings: NetworkSettings) -> Networ
     evaluator
 }
 
-/// Bytes that a visit takes: a node, and moves for every point of the board.
+/// Returns the memory of one visit, in bytes: a node, and edges for every point of the board.
 fn bytes_per_visit(size: BoardSize) -> usize {
     128 + 8 + 16 * 16 + size.area() + 200
 }
 
 impl Analyst {
-    /// An analyst with a cache and with searches of at most these sizes.
+    /// Creates an analyst with a cache of `cache_mebibytes` and searches of at most `search_mebibytes`.
     pub fn new(
         network: Arc<Network>,
         human: Option<Arc<Network>>,
@@ -90,7 +90,7 @@ impl Analyst {
         cache_mebibytes: usize,
         search_mebibytes: usize,
     ) -> Analyst {
-        // Positions inside a search are evaluated by it only if a question wants that, so a small cache is enough.
+        // The search evaluates positions by this network only if a request demands it, so a small cache is enough.
         let human = human.map(|human| vec![NetworkEvaluator::new(human, usual, cache_mebibytes / 4)].into());
         let evaluator = NetworkEvaluator::new(network, usual, cache_mebibytes);
         let shared = Shared { evaluators: Mutex::new(vec![evaluator]), human };
@@ -102,18 +102,18 @@ impl Analyst {
         }
     }
 
-    /// The same analyst with searches of at most this size.
+    /// Returns this analyst with searches of at most this size.
     #[must_use]
     pub fn with_search_memory(self, mebibytes: usize) -> Analyst {
         Analyst { mebibytes: mebibytes.max(1), search: None, search_mebibytes: 0, ..self }
     }
 
-    /// The network.
+    /// Returns the network.
     pub fn network(&self) -> Arc<Network> {
         lock(&self.shared.evaluators)[0].shared_network()
     }
 
-    /// The network of human play, if there is a second network.
+    /// Returns the network of human play, if a second network was given.
     pub fn human_network(&self) -> Option<Arc<Network>> {
         self.shared.human.as_ref().map(|all| lock(all)[0].shared_network())
     }
@@ -125,13 +125,13 @@ impl Analyst {
         }
     }
 
-    /// An evaluator with these settings. Evaluators that were used before have kept their caches.
+    /// Returns an evaluator with these settings. An evaluator that was used before still has its cache.
     fn evaluator(&self, settings: NetworkSettings) -> NetworkEvaluator {
         kept(&self.shared.evaluators, settings)
     }
 
-    /// An evaluator with the network of human play and these settings: the second network, or the first one if it predicts
-    /// human play.
+    /// Returns an evaluator of the network of human play with these settings: the second network, or the first one if
+    /// it predicts human play.
     fn human_evaluator(&self, settings: NetworkSettings) -> Option<NetworkEvaluator> {
         match &self.shared.human {
             Some(human) => Some(kept(human, settings)),
@@ -139,7 +139,7 @@ impl Analyst {
         }
     }
 
-    /// A search from nothing with enough memory for the limits of a question.
+    /// Returns a search with enough memory for the limits of a request.
     fn search(
         &mut self,
         evaluator: NetworkEvaluator,
@@ -148,7 +148,7 @@ impl Analyst {
         let limits = &question.settings.limits;
         let visits = [limits.visits, limits.playouts].into_iter().flatten().min().unwrap_or(u32::MAX);
         let bytes = bytes_per_visit(question.game.size()).saturating_mul(visits as usize).saturating_mul(2);
-        // In few sizes, so that one search serves many questions.
+        // Only few sizes occur, so that one search serves many requests.
         let wanted = ((bytes >> 20) + 4).next_power_of_two().min(self.mebibytes);
         let evaluator = EngineEvaluator::Network(Box::new(evaluator));
         let usual = evaluator.search_params(question.game.size());
@@ -171,7 +171,7 @@ impl Analyst {
         }
     }
 
-    /// Analyses a position, from Black's perspective. `None` if it was interrupted before anything was known.
+    /// Analyses a position, from Black's perspective. Returns `None` if it was interrupted before the first evaluation.
     pub fn analyze(&mut self, question: &Question<'_>) -> Option<Analysis> {
         let start = Instant::now();
         if (question.interrupted)() {
@@ -180,7 +180,7 @@ impl Analyst {
         let game = &with_sharing(analysed(question.game), question.settings.sharing);
         let is_wanted = question.settings.anti_mirror;
         let anti_mirror = is_wanted.then(|| AntiMirror::against(question.game)).flatten();
-        // Visits that a mirrored reply gets are no mistakes that have to be pruned.
+        // The visits of a mirrored reply are intended, and must not be pruned as noise.
         let search = SearchChanges { use_noise_pruning: Some(false), ..question.settings.search };
         let changed = AnalystSettings { search, ..*question.settings };
         let settings = if anti_mirror.is_some() { &changed } else { question.settings };
@@ -239,7 +239,7 @@ impl Analyst {
         Some(Analysis::new(&report, &extras))
     }
 
-    /// What people of the profile would do, if there is a profile and a network of human play.
+    /// Returns the prediction of human play for the profile, if there are a profile and a network of human play.
     fn people(&self, game: &Game, settings: &AnalystSettings) -> Option<Prediction> {
         settings.network.profile?;
         let mut evaluator = self.human_evaluator(settings.network)?;
@@ -247,7 +247,7 @@ impl Analyst {
     }
 }
 
-/// The game as it is analysed: after its end as if play went on.
+/// Returns the game to analyse: a finished game as if play continued.
 pub(super) fn analysed(game: &Game) -> Game {
     if !game.is_over() {
         return game.clone();
@@ -261,14 +261,14 @@ fn with_sharing(game: Game, sharing: NodeSharing) -> Game {
     if game.sharing() == sharing { game } else { game.with_sharing(sharing) }
 }
 
-/// Probabilities that sum to 1.
+/// Returns the probabilities of the moves, which sum to 1.
 fn probabilities(moves: &[(Move, Prior)]) -> Vec<(Move, f32)> {
     let shares = shares_of_priors(moves.iter().map(|&(_, prior)| prior));
     moves.iter().map(|&(mv, _)| mv).zip(shares).collect()
 }
 
-/// Moves that are images of other ones because the position is symmetric. Of each set of images the most probable move
-/// that may be searched stands for the others. Moves that may not be searched are left out.
+/// Returns the moves that are images of others because the position is symmetric. In each set of images, the most
+/// probable permitted move represents the others. Moves that the restriction forbids are omitted.
 fn images(game: &Game, policy: &[(Move, f32)], restriction: &Restriction) -> Vec<Image> {
     let own = root_moves::symmetries_of_itself(game);
     if own.is_empty() {
@@ -276,7 +276,7 @@ fn images(game: &Game, policy: &[(Move, f32)], restriction: &Restriction) -> Vec
     }
     let permitted = policy.iter().filter(|(mv, _)| restriction.permits(game.to_move(), *mv, 0));
     let mut moves: Vec<_> = permitted.collect();
-    // The network sees the board from one side, so images are not quite equally likely.
+    // The network evaluates the board under one symmetry, so the probabilities of images differ slightly.
     moves.sort_by(|a, b| b.1.total_cmp(&a.1));
     let moves: Vec<Move> = moves.into_iter().map(|&(mv, _)| mv).collect();
     root_moves::images(game, &own, &moves)
@@ -291,7 +291,7 @@ fn without_images(restriction: &Restriction, images: &[Image], color: Color) -> 
     restriction
 }
 
-/// Simulations that choose moves of the root because people would play them.
+/// Returns the exploration of root moves by the prediction of human play, if the settings have one.
 fn exploration(game: &Game, people: &Prediction, settings: &HumanSettings) -> Option<RootExploration> {
     let HumanSettings { root_weightless, root_weightful, cpuct, cpuct_permanent, .. } = *settings;
     let size = game.size();

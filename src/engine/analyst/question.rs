@@ -1,4 +1,4 @@
-//! Questions to an analyst.
+//! Requests to an analyst.
 
 use super::super::HumanSettings;
 use kosumi_eval::NetworkSettings;
@@ -7,29 +7,29 @@ use kosumi_go::graph_key::NodeSharing;
 use kosumi_search::{Analysis, Detail, Limits, Restriction, SearchChanges};
 use std::time::Duration;
 
-/// How a position is analysed.
+/// Settings of an analysis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AnalystSettings {
     /// Number of workers of the search, at least 1.
     pub threads: usize,
     /// Limits of the search. Visits include the evaluation of the position itself.
     pub limits: Limits,
-    /// How the network is called.
+    /// Settings of the evaluation by the network.
     pub network: NetworkSettings,
-    /// Changes to the parameters that suit the network.
+    /// Changes to the search parameters that suit the network.
     pub search: SearchChanges,
-    /// Graph or tree.
+    /// Whether the search shares positions between paths (a graph) or not (a tree).
     pub sharing: NodeSharing,
-    /// Temperature of the priors at the root, above 0. Above 1 they are more even.
+    /// Temperature of the priors at the root, above 0. Values above 1 make them more even.
     pub root_policy_temperature: f32,
-    /// How much wider the root is searched than is good for play, from 0. See
+    /// Amount by which the root is searched more widely than is best for play, from 0. See
     /// [`RootNoise::wide`](kosumi_search::RootNoise::wide).
     pub wide_root_noise: f32,
-    /// Whether only one of several symmetric moves is searched.
+    /// Whether the search considers only one of several symmetric moves.
     pub prunes_symmetric: bool,
-    /// How much is searched because people would play it.
+    /// Settings of simulations that follow human play.
     pub human: HumanSettings,
-    /// Whether an opponent who mirrors is expected to go on, and the mirror is broken.
+    /// Whether the search expects a mirroring opponent to continue, and tries to break the mirror.
     pub anti_mirror: bool,
 }
 
@@ -53,26 +53,26 @@ impl Default for AnalystSettings {
 /// Reports while the search runs.
 #[derive(Clone, Copy)]
 pub struct Reports<'q> {
-    /// Time until the first one.
+    /// Time until the first report.
     pub first: Duration,
-    /// Time between two reports; `None`: there is only one.
+    /// Time between two reports; `None` for a single report.
     pub every: Option<Duration>,
-    /// Called by a worker.
+    /// Called by a worker with the current analysis.
     pub on_report: &'q (dyn Fn(Analysis) + Sync),
 }
 
-/// A position that is analysed.
+/// Position to analyse.
 #[derive(Clone, Copy)]
 pub struct Question<'q> {
-    /// The game up to the position. If it has ended, it is analysed as if play went on.
+    /// Game up to the position. If it has ended, it is analysed as if play continued.
     pub game: &'q Game,
     /// Settings of the analysis.
     pub settings: &'q AnalystSettings,
     /// Moves that must not be searched.
     pub restriction: &'q Restriction,
-    /// What the answer contains besides the statistics of the search.
+    /// Contents of the result besides the statistics of the search.
     pub detail: Detail,
-    /// Called now and then; true ends the search at once.
+    /// Polled during the search. Returning true ends the search at once.
     pub interrupted: &'q (dyn Fn() -> bool + Sync),
     /// Reports while the search runs.
     pub reports: Option<Reports<'q>>,

@@ -40,7 +40,7 @@ fn analyst() -> Analyst {
     Analyst::new(network(false), None, with(|_| {}).network, 2, 4)
 }
 
-/// On a tree, so that visits of nodes are those of edges, and without weights and corrections.
+/// A tree, so that the visits of nodes equal those of edges. Weights and corrections are off.
 #[test]
 fn the_root_is_the_mean_of_itself_and_its_moves() {
     let plain_of = |visits| {
@@ -91,7 +91,7 @@ fn the_root_is_the_mean_of_itself_and_its_moves() {
     near(sum, 1.0);
 }
 
-/// The moves that were looked at.
+/// Returns the moves that were searched.
 fn searched(analysis: &Analysis) -> impl Iterator<Item = &MoveAnalysis> {
     analysis.moves.iter().filter(|it| it.is_searched())
 }
@@ -151,7 +151,7 @@ fn temperature_and_width_change_what_is_looked_at_and_not_the_policy() {
     assert!(usual.policy == hot.policy && usual.policy == wide.policy);
     let spread = |it: &Analysis| it.moves.iter().map(|it| it.prior).fold(0.0, f32::max);
     assert!(spread(&hot) < spread(&usual));
-    // Chance decides what is looked at, and the same question gets the same answer.
+    // The noise is random, but the same request gets the same result.
     let again = analyze(&mut analyst, &game(), &with(|it| it.wide_root_noise = 5.0));
     let visits = |it: &Analysis| it.moves.iter().map(|it| (it.mv, it.edge_visits)).collect::<Vec<_>>();
     assert_ne!(visits(&wide), visits(&usual));
@@ -200,7 +200,7 @@ fn people_are_told_if_there_is_a_profile_and_looked_at_if_that_is_wanted() {
             }),
         );
         assert!(searched(&explored).any(|it| Some(it.mv) == likeliest));
-        // What people do further on changes what is expected, and of whom it is said matters.
+        // The expected human moves below the root change the value, and it matters to which side they are ascribed.
         let expecting = |analyst: &mut Analyst, own: f32, opponent: f32| {
             let settings = with(|it| {
                 it.network.profile = profile;
@@ -228,7 +228,7 @@ fn images_of_a_symmetric_position_are_copies() {
     for copy in copies {
         let original = analysis.moves.iter().find(|it| Some(it.mv) == copy.symmetry_of).unwrap();
         assert_eq!(original.edge_visits, copy.edge_visits);
-        // What it owns at its own point is what the original owns at its.
+        // Each copy has the original's ownership at the image of the point.
         let at = |it: &MoveAnalysis| {
             let point = it.mv.point().unwrap();
             let owners = it.expectation.owners.as_ref();

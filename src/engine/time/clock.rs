@@ -186,57 +186,71 @@ impl Clock {
     /// Records a move that took `elapsed`. Returns whether it was made in time. After a loss on time the clock stays at
     /// zero.
     pub fn spend(&mut self, elapsed: Duration) -> bool {
-        let elapsed = elapsed.min(MAX_TIME.saturating_mul(2));
+        let in_time = self.deduct(elapsed);
         match self.control {
-            TimeControl::None => true,
-            TimeControl::Absolute { .. } => self.take(elapsed).is_zero(),
+            TimeControl::None | TimeControl::Absolute { .. } => in_time,
             TimeControl::PerMove { time } => {
-                let in_time = self.take(elapsed).is_zero();
                 self.left = time;
                 in_time
             }
             TimeControl::Fischer { increment, cap, max_move, .. } => {
-                let in_time = self.take(elapsed).is_zero() && max_move.is_none_or(|max| elapsed <= max);
+                let in_time = in_time && max_move.is_none_or(|max| elapsed <= max);
                 if in_time {
                     self.left = self.left.saturating_add(increment).min(cap.unwrap_or(MAX_TIME));
                 }
                 in_time
             }
             TimeControl::Canadian { period, stones, .. } => {
-                let mut rest = self.take(elapsed);
-                if !self.overtime {
-                    if rest.is_zero() {
-                        return true;
+                if in_time && self.overtime {
+                    self.count = self.count.saturating_sub(1);
+                    if self.count == 0 {
+                        (self.left, self.count) = (period, stones);
                     }
+                }
+                in_time
+            }
+            TimeControl::ByoYomi { period, .. } => {
+                if in_time && self.overtime {
+                    self.left = period;
+                }
+                in_time
+            }
+        }
+    }
+
+    /// Deducts a part of a move's time, without the changes that the end of a move brings: no increment, no counted
+    /// stone and no renewed period. Returns whether time is left. After a loss on time the clock stays at zero.
+    pub fn deduct(&mut self, elapsed: Duration) -> bool {
+        let mut rest = self.take(elapsed.min(MAX_TIME.saturating_mul(2)));
+        match self.control {
+            TimeControl::None => true,
+            TimeControl::Absolute { .. } | TimeControl::PerMove { .. } | TimeControl::Fischer { .. } => {
+                rest.is_zero()
+            }
+            TimeControl::Canadian { period, stones, .. } => {
+                if !self.overtime && !rest.is_zero() {
                     (self.overtime, self.left, self.count) = (true, period, stones);
                     rest = self.take(rest);
                 }
-                if !rest.is_zero() {
-                    return false;
-                }
-                self.count = self.count.saturating_sub(1);
-                if self.count == 0 {
-                    (self.left, self.count) = (period, stones);
-                }
-                true
+                rest.is_zero()
             }
             TimeControl::ByoYomi { period, .. } => {
-                let mut rest = self.take(elapsed);
-                if !self.overtime {
-                    if rest.is_zero() {
-                        return true;
-                    }
+                if !self.overtime && !rest.is_zero() {
                     (self.overtime, self.left) = (true, period);
                     rest = self.take(rest);
                 }
+                if rest.is_zero() {
+                    return true;
+                }
                 // Whole periods that the rest used up, including the one it ends in. A period is not zero.
                 let used = rest.as_nanos().div_ceil(period.as_nanos().max(1));
-                if used >= u128::from(self.count) && used > 0 {
+                if used >= u128::from(self.count) {
                     (self.left, self.count) = (Duration::ZERO, 0);
                     return false;
                 }
-                self.count -= used as u32;
-                self.left = period;
+                let used = used as u32;
+                self.count -= used;
+                self.left = period.saturating_mul(used).saturating_sub(rest);
                 true
             }
         }

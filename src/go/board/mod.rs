@@ -168,6 +168,18 @@ impl Board {
         Ok(board)
     }
 
+    /// Creates a board with stones that stand on a board in play, possibly without some whole chains, and no prisoners.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a chain has no liberty, which cannot occur with such stones.
+    pub(crate) fn from_stones_of_a_board(
+        size: BoardSize,
+        stones: impl IntoIterator<Item = (Point, Color)>,
+    ) -> Board {
+        Board::from_stones(size, stones).unwrap_or_else(|error| panic!("stones of a board in play: {error}"))
+    }
+
     /// Joins all stones of `color` connected to `anchor` into one chain. None of them may have an anchor yet.
     fn make_chain(&mut self, anchor: Point, color: Color) {
         let own = Cell::from(color);
@@ -200,8 +212,7 @@ impl Board {
     #[must_use]
     pub fn rebuilt(&self) -> Board {
         let stones = self.stones().collect::<Vec<_>>();
-        // A board in play has no chain without liberties, so the error cannot occur.
-        let mut board = Board::from_stones(self.size, stones).unwrap_or(*self);
+        let mut board = Board::from_stones_of_a_board(self.size, stones);
         board.prisoners = self.prisoners;
         board.ko = self.ko;
         board

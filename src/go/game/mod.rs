@@ -82,10 +82,8 @@ impl MoveRecord {
             let removed = self.lifted_color();
             let kept = after.stones().filter(|&(stone, _)| stone != point);
             let restored = self.lifted.iter().filter(|&&stone| stone != point).map(|&stone| (stone, removed));
-            // The position was on the board before, so every chain has a liberty and the error cannot occur.
-            if let Ok(board) = Board::from_stones(after.size(), kept.chain(restored)) {
-                before = board;
-            }
+            // The position was on the board before the move.
+            before = Board::from_stones_of_a_board(after.size(), kept.chain(restored));
             let lost = self.lifted.len() as u32;
             before.set_prisoners(ByColor::new(
                 after.prisoners(Color::Black) - if removed == Color::Black { lost } else { 0 },

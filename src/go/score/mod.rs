@@ -145,8 +145,8 @@ pub fn without_chains(board: &Board, dead: &PointSet) -> (Board, ByColor<u32>) {
         lost[color] += u32::from(gone.contains(point));
     }
     let kept = board.stones().filter(|(point, _)| !gone.contains(*point));
-    // Removing stones removes no liberties, so the error cannot occur.
-    let mut remaining = Board::from_stones(board.size(), kept).unwrap_or(*board);
+    // Removing whole chains removes no liberties of the others.
+    let mut remaining = Board::from_stones_of_a_board(board.size(), kept);
     remaining.set_prisoners(ByColor::new(board.prisoners(Color::Black), board.prisoners(Color::White)));
     (remaining, lost)
 }

@@ -10,8 +10,8 @@
 //! 4. The set that `CA` names is used if the bytes are valid in it and the record then has no fault.
 //! 5. Otherwise the set is guessed. `chardetng` distinguishes sets by frequencies on the web. Two names of two
 //!    characters each are not enough for it. Therefore the five double-byte sets are also compared by the characters of
-//!    `letters.rs`, and all sets by the structure of the record: a set in which a bracket or a move disappears is
-//!    wrong.
+//!    `frequent_characters.rs`, and all sets by the structure of the record: a set in which a bracket or a move
+//!    disappears is wrong.
 //!
 //! All steps together take time proportional to the length of the file. Records in ASCII or UTF-8 are not copied.
 

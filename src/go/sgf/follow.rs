@@ -57,7 +57,7 @@ impl Record {
     ///
     /// Moves that only a rule about repetition or suicide forbids are played unless the mode is strict: records of real
     /// games contain them, under rules that they do not name. A move that cannot be played ends the game and becomes
-    /// the [fault](Followed::fault).
+    /// the [fault](FollowedGame::fault).
     ///
     /// # Errors
     /// With [`Strictness::Strict`], returns the first fault.

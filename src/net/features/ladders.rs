@@ -18,9 +18,9 @@
 //! CITE: David Wu, KataGo (`iterLadders` in `nninputs.cpp`, `searchIsLadderCaptured` in `board.cpp`, 2019): the
 //! definition is KataGo's, and all networks in KataGo's format were trained with it.
 //!
-//! [`LadderReader`](crate::tactics::LadderReader) copies boards and reads one ladder in a position of a playout or a
-//! search. This reader checks every chain of a board, hundreds of times a second. It therefore takes moves back, from a
-//! log of their changes, instead of copying boards.
+//! [`LadderReader`](kosumi_go::tactics::LadderReader) copies boards and reads one ladder in a position of a playout or
+//! a search. This reader checks every chain of a board, hundreds of times a second. It therefore takes moves back, from
+//! a log of their changes, instead of copying boards.
 
 use kosumi_go::board::point::GRID;
 use kosumi_go::board::{Board, ByColor, Cell, Color, Key, Point, PointMap, PointSet, PseudoLiberties};

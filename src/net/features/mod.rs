@@ -8,7 +8,7 @@
 //! **Hidden moves.** A pass that would end the game tells a network that the game is over with the stones as they are,
 //! dead ones included. Under rules with friendly passes this is wrong, because the players agree on dead stones. Under
 //! these rules the last moves, including the opponent's pass, and the imminent end are therefore hidden. After the end
-//! of a game, only its last pass is shown. If a game goes on after its end, only the moves after the end are shown.
+//! of a game, only its last pass is shown. If a game continues after its end, only the moves after the end are shown.
 //!
 //! Two aspects of KataGo's rules are not represented, because our games do not have them: the encore of its territory
 //! rules, and the voiding of games that repeat a position three times under simple ko.
@@ -305,7 +305,7 @@ pub fn set_advantage(doublings: f32, input: &mut Input) {
     input.global[global::ADVANTAGE] = 0.5 * doublings;
 }
 
-/// Returns whether the network was trained with [advantages](tell_advantage). Otherwise regularisation has reduced the
+/// Returns whether the network was trained with [advantages](set_advantage). Otherwise regularisation has reduced the
 /// weights of that input to a hundredth of those of other inputs.
 pub fn supports_advantage(network: &Network) -> bool {
     let weights = network.trunk.global_matmul.weights.chunks_exact(network.trunk.global_matmul.outputs);

@@ -2,7 +2,7 @@
 //! uses assembly.
 //!
 //! The emulation in `tiles.rs` follows Intel's pseudocode of the instructions. A test compares them on processors that
-//! have the instructions, and [`Prepared::fastest`](crate::net::Prepared::fastest) tests the kernel before it is used.
+//! have the instructions, and [`Prepared::fastest`](crate::Prepared::fastest) tests the kernel before it is used.
 
 use super::integer_tiles::{self, DEPTH, ROWS, Tiles};
 use super::tiles::{BLOCK, Grid, Product, TileUnit, to_grid};

@@ -167,7 +167,6 @@ impl Arithmetic {
     /// differ only in integer instructions are identical in `f32`, so only one of them is listed in `f32`.
     pub fn available() -> Vec<Arithmetic> {
         let is_meant = |it: Arithmetic| match it.kernel {
-            Kernel::Portable => true,
             Kernel::AvxVnni | Kernel::Avx512Vnni | Kernel::NeonDot | Kernel::NeonI8mm => {
                 it.precision == Precision::Int8
             }

@@ -9,8 +9,8 @@
 //! are computed as follows:
 //!
 //! * 3 × 3 convolutions use Winograd's transformation (`winograd.rs`). In the transformed tiles they are products of
-//!   `f32`, of bf16 or of 16-bit integers (`windows.rs`, `gemm.rs`). In 8 bits with VNNI they are instead products of
-//!   matrices whose rows are the points under the window.
+//!   `f32`, of bf16 or of 16-bit integers (`winograd_conv.rs`, `gemm.rs`). In 8 bits with VNNI they are instead
+//!   products of matrices whose rows are the points under the window.
 //! * 1 × 1 convolutions and the matrices of transformers are products (`product.rs`, `linear.rs`) of rows that have
 //!   been normalised or rounded (`rows.rs`).
 //! * The first convolution adds up the weights of the features that are not zero (`sparse.rs`).
@@ -20,7 +20,7 @@
 //! * Normalisations and activations between them are separate passes over the planes (`pointwise.rs`).
 //!
 //! A network that is rounded to 8 bits is first evaluated without rounding in a few positions (`trial.rs`). The
-//! statistics of the inputs of its products (`moments.rs`) determine how channels and weights are balanced
+//! statistics of the inputs of its products (`statistics.rs`) determine how channels and weights are balanced
 //! (`balance.rs`) and how weights are rounded (`linear.rs`).
 //!
 //! **Tested hardware.** All kernels for x86-64 have run on hardware: on AMD Zen 5, those without AVX-512 and VNNI also

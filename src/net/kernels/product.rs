@@ -378,14 +378,14 @@ pub(super) trait Store<S: Simd> {
     ///
     /// # Safety
     ///
-    /// The conditions of [`Finish::finish`] must hold.
+    /// The conditions of [`Epilogue::finish`] must hold.
     unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]);
 
     /// Writes the numbers of a row and a panel times `factor`.
     ///
     /// # Safety
     ///
-    /// The conditions of [`Finish::finish`] must hold.
+    /// The conditions of [`Epilogue::finish`] must hold.
     #[inline(always)]
     unsafe fn put_scaled(
         &self,

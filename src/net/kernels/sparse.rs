@@ -57,7 +57,7 @@ pub(super) fn sparse<S: Simd>(s: S, it: &Sparse<'_>, to: &mut [f32]) {
     let weights = it.window.0 * it.window.1 * it.inputs * it.outputs;
     assert!(it.weights.len() >= weights && it.bias.len() >= it.outputs);
     assert!(to.len() >= it.board.0 * it.board.1 * it.outputs && it.outputs.is_multiple_of(S::LANES));
-    // As many sums as fit into the registers.
+    // Computes as many sums at once as fit into the registers.
     let mut first = 0;
     while first < it.outputs {
         let vectors = (it.outputs - first) / S::LANES;

@@ -23,17 +23,19 @@ use std::time::{Duration, Instant};
 /// Measure speed, and print the signatures of the search
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A signature is a hash over the results of searches of fixed positions with a fixed seed, a fixed number of
-simulations and one thread: one of searches by playouts, one of searches with the built-in network, on the
-portable kernel. Both are the same on every machine. A change of the program that only affects speed must not change
-them.
+A signature is a hash over the results of searches of fixed positions with a
+fixed seed, a fixed number of simulations and one thread: one of searches by
+playouts, one of searches with the built-in network, on the portable kernel.
+Both are the same on every machine. A change of the program that only affects
+speed must not change them.
 
 Speeds are of this machine, from the empty board:
   playouts         random games per second on one thread, and their mean length in moves
   simulations      of the whole search per second, on one thread and on several
   transpositions   edges to nodes that another order of moves created, in percent of all nodes
-Last, games of the small built-in network: the number of small regions read to find dead stones, the share of results
-cached from earlier positions, and the savings.
+Last, games of the small built-in network: the number of small regions read to
+find dead stones, the share of results cached from earlier positions, and the
+savings.
 
 Examples:
   kosumi bench                   signatures and speeds, about 30 s

@@ -12,16 +12,20 @@ use std::path::PathBuf;
 /// Evaluate positions of another program, in binary on standard input and output
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For training programs that need evaluations at the speed of this program's kernels, such as
-label.py --kosumi. All numbers are little-endian.
-A request: columns, rows, and the number n of positions as 32-bit integers; then for each position
-22 features of the points, a bit each (row by row from the top, the first point in the highest bit,
-each feature padded to whole bytes) and 19 32-bit floats, the features of the position.
+For training programs that need evaluations at the speed of this program's
+kernels, such as scripts/train/train label --kosumi. All numbers are
+little-endian.
 
-The response, raw 32-bit floats of the network, for each position: a logit for each of the
-points and for a pass; the logits of the optimistic policy; three logits of win, loss and no result;
-mean, spread and lead of the score and the variance time; two short-term errors; the ownership
-of each point. Outputs that a network does not have are NaN.
+A request: columns, rows, and the number n of positions as 32-bit integers;
+then for each position 22 features of the points, a bit each (row by row from
+the top, the first point in the highest bit, each feature padded to whole
+bytes) and 19 32-bit floats, the features of the position.
+
+The response, raw 32-bit floats of the network, for each position: a logit for
+each of the points and for a pass; the logits of the optimistic policy; three
+logits of win, loss and no result; mean, spread and lead of the score and the
+variance time; two short-term errors; the ownership of each point. Outputs that
+a network does not have are NaN.
 
 Examples:
   kosumi net answer b10c384.bin.gz --precision int8 < questions > answers")]

@@ -19,12 +19,13 @@ use std::path::PathBuf;
 /// Compare the fast kernels with the plain forward pass on this processor
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every kernel that this processor can run evaluates positions of random games, one at a time and
-in batches, with small random networks of every kind and with one large network. The command
-prints the largest differences from the plain forward pass: in the probability of a move
-or a result, in the owner of a point (from -1 to 1), in points of the lead; and in how many
-evaluations the likeliest move is the same. In bf16 numbers are rounded to 16 bits, in int8 to 8.
-The command fails if a difference exceeds the tolerance of the precision.
+Every kernel that this processor can run evaluates positions of random games,
+one at a time and in batches, with small random networks of every kind and with
+one large network. The command prints the largest differences from the plain
+forward pass: in the probability of a move or a result, in the owner of a point
+(from -1 to 1), in points of the lead; and in how many evaluations the
+likeliest move is the same. In bf16 numbers are rounded to 16 bits, in int8 to
+8. The command fails if a difference exceeds the tolerance of the precision.
 
 Examples:
   kosumi net check

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 /// Convert a network file; for instance, write the built-in network for KataGo
 #[derive(Debug, Args)]
 #[command(after_help = "\
-KataGo can read the output. Weights are written as 32-bit floats; quantised weights of a compact
-file are multiplied by their scales.
+KataGo can read the output. Weights are written as 32-bit floats; quantised
+weights of a compact file are multiplied by their scales.
 
 Examples:
   kosumi net convert -o kosumi.bin.gz                 the built-in network, for KataGo

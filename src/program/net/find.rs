@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 /// List the KataGo networks of other programs on this machine
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Searches the folders and settings of KataGo, KaTrain, Lizzie, LizzieYzy, LizGoban, Sabaki, Ogatak and
-others, and the usual download folders. Nothing is changed, and no network is used automatically:
-kosumi gtp --model FILE plays with one.
+Searches the folders and settings of KataGo, KaTrain, Lizzie, LizzieYzy,
+LizGoban, Sabaki, Ogatak and others, and the usual download folders. Nothing is
+changed, and no network is used automatically: kosumi gtp --model FILE plays
+with one.
 
 Evaluations a second are those of an empty 19x19 board on one thread.")]
 pub(super) struct Arguments {

@@ -38,16 +38,18 @@ Every position is searched, and every move compared with the search's first choi
   blunder ??      from 20 % on
   better !        if it is better than the first choice by 5 % or more
 
-but only if the loss is at least 2.5 times its standard error. The standard error is measured by
-searching some positions twice. It covers only random errors of the search, not systematic errors
-of the evaluator.
+but only if the loss is at least 2.5 times its standard error. The standard
+error is measured by searching some positions twice. It covers only random
+errors of the search, not systematic errors of the evaluator.
 
-Writes GAME.review.sgf, with comments, better variations and marks, for Sabaki and other programs,
-and GAME.review.html, a self-contained page that works offline, into the current directory or to the
-path of -o. Several records are reviewed one after the other, or in parallel by the ranks of mpirun.
+Writes GAME.review.sgf, with comments, better variations and marks, for Sabaki
+and other programs, and GAME.review.html, a self-contained page that works
+offline, into the current directory or to the path of -o. Several records are
+reviewed one after the other, or in parallel by the ranks of mpirun.
 
-Unless --playouts, --time or --no-model is given, there are three passes. The first takes half a minute at most for a
-game, with the small built-in network. The second and the third search with 25 and 200 simulations. Each replaces the
+Unless --playouts, --time or --no-model is given, there are three passes. The
+first takes half a minute at most for a game, with the small built-in network.
+The second and the third search with 25 and 200 simulations. Each replaces the
 files of the previous pass. ^C ends the review and keeps the results so far.
 
 Examples:

@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 /// Copy the games of a collection that meet conditions, byte for byte
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Records are written as they are, in the order in which they are read. Into a single file they are written one after the
-other, and missing brackets of a truncated record are added. Records that cannot be read are never written.
+Records are written as they are, in the order in which they are read. Into a
+single file they are written one after the other, and missing brackets of a
+truncated record are added. Records that cannot be read are never written.
 
 Examples:
   kosumi sgf filter games/ --size 19 --rank 5d.. --result score -o strong.sgf.zst

@@ -12,9 +12,10 @@ use std::path::PathBuf;
 /// Process collections of game records: statistics, filters, legality
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Files may hold one game or millions, plain or compressed (.gz, .zst) or in .zip archives; folders are read with all
-subfolders, and \"-\" is the standard input. Memory does not depend on the size. Unreadable records are reported with
-file and byte, and skipped.
+Files may hold one game or millions, plain or compressed (.gz, .zst) or in .zip
+archives; folders are read with all subfolders, and \"-\" is the standard input.
+Memory does not depend on the size. Unreadable records are reported with file
+and byte, and skipped.
 
 Examples:
   kosumi sgf stats games/

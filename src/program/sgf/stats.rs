@@ -14,14 +14,17 @@ use std::path::{Path, PathBuf};
 /// Show statistics of a collection: sizes, results, players, repetitions, duplicates, illegal moves
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every game is replayed on the board. Moves that no rules allow end a game's replay and are listed; retaken kos,
-suicides and repetitions are counted, and the replay goes on.
+Every game is replayed on the board. Moves that no rules allow end a game's
+replay and are listed; retaken kos, suicides and repetitions are counted, and
+the replay goes on.
 
-Repetitions are counted as moves (every play that brings a position back) and as cycles (a cycle that goes round more
-than once is one). Which superko rules forbid a move: PSK positional, SSK situational, NSSK natural situational.
+Repetitions are counted as moves (every play that brings a position back) and
+as cycles (a cycle that goes round more than once is one). Which superko rules
+forbid a move: PSK positional, SSK situational, NSSK natural situational.
 
-A duplicate has the same positions to begin with and the same moves as an earlier game, perhaps on a turned or mirrored
-board. Finding them takes 20 bytes a game; everything else takes the same memory for any number of games.
+A duplicate has the same positions to begin with and the same moves as an
+earlier game, perhaps on a turned or mirrored board. Finding them takes 20
+bytes a game; everything else takes the same memory for any number of games.
 
 Examples:
   kosumi sgf stats games.sgf.zst

@@ -16,9 +16,10 @@ use std::time::Instant;
 /// Compute the exact score of a whole board, and the moves that reach it
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The score is Black's points minus White's without komi, by area. Under superko every game ends. Under simple
-ko an endless cycle ends a game without a result. The score is then given for both cases: a cycle is Black's
-worst result, or White's.
+The score is Black's points minus White's without komi, by area. Under superko
+every game ends. Under simple ko an endless cycle ends a game without a result.
+The score is then given for both cases: a cycle is Black's worst result, or
+White's.
 
 Examples:
   kosumi solve board --size 4x4                 Black wins by 2, in a few seconds

@@ -18,11 +18,14 @@ use std::time::Instant;
 /// Compute the status of a group: alive, seki, dead, unsettled or ko
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The position before the first move of each record is read, both with the group's owner and with the opponent to
-move first. They are read in a region, which is shown: what the opponent's stones enclose, with the chains that
-can be captured from inside; if they enclose too much, what lies near the group, and then the group lives if it
-escapes. An answer also holds against moves outside the region. Otherwise the region is enlarged, and if that fails,
-the problem is not decided. With --quiet-outside nobody plays outside, so chains with liberties there live.
+The position before the first move of each record is read, both with the
+group's owner and with the opponent to move first. They are read in a region,
+which is shown: what the opponent's stones enclose, with the chains that can be
+captured from inside; if they enclose too much, what lies near the group, and
+then the group lives if it escapes. An answer also holds against moves outside
+the region. Otherwise the region is enlarged, and if that fails, the problem is
+not decided. With --quiet-outside nobody plays outside, so chains with
+liberties there live.
 
 A ko is reported with the number of threats that decide it; the side that captures first needs none.
 

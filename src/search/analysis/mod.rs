@@ -1,11 +1,12 @@
-//! What a search says of a position: the numbers behind every protocol.
+//! Analysis of a position: the numbers that every protocol reports.
 //!
-//! [`Analysis::new`] makes one from the report of a search. GTP, the JSON protocol, reviews, the browser and the log print
-//! from it and compute nothing of their own. [`Analysis::seen_by`] is the only change of perspective. Fields have KataGo's
-//! meaning, so far as a search has them; `docs/analysis.md` lists them with the names under which protocols print them.
+//! [`Analysis::new`] makes an analysis from the report of a search. GTP, the JSON protocol, reviews, the browser and
+//! the log print from it and compute nothing of their own. [`Analysis::seen_by`] is the only change of perspective.
+//! Fields have KataGo's meaning as far as the search has a counterpart; `docs/analysis.md` lists them with the names
+//! under which protocols print them.
 //!
-//! The module belongs to the search, not to the engine: reports are made by a search alone, by one over ranks too, and
-//! benchmarks and the analysis server have searches without an engine.
+//! The module belongs to the search and not to the engine, because reports come from a search alone or from a search
+//! over ranks, and because benchmarks and the analysis server have searches without an engine.
 
 mod new;
 mod perspective;
@@ -19,27 +20,29 @@ use kosumi_eval::DetailedPrediction;
 use kosumi_go::board::{BoardSize, Color, Key, Move};
 use kosumi_net::Prediction;
 
-/// What is expected of a position, averaged over what was searched behind it. From the perspective of
+/// Expected result and score of a position, averaged over the evaluations in its subtree. The perspective is
 /// [`Analysis::perspective`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Expectation {
-    /// Probability of a win, in `[0, 1]`; a draw and a game without result count half.
+    /// Probability of a win, in `[0, 1]`; a draw and a game without result count as half.
     pub win_rate: f32,
     /// Standard error of the win rate.
     pub win_rate_error: f32,
     /// Probability that the game has no result.
     pub no_result: f32,
-    /// What the search maximises: a certain win counts 1, a loss −1, and points are added to it. By playouts −1 to 1.
+    /// Value that the search maximises: 1 for a certain win, −1 for a certain loss, plus a function of the score. With
+    /// playouts it is in `[-1, 1]`.
     pub utility: f32,
-    /// Lead in points: by how much komi would have to change for an even game.
+    /// Lead in points: the change of komi that would make the game even.
     pub lead: f32,
-    /// Standard error of the lead, from how far the evaluations of the latest search scatter and how many there were.
+    /// Standard error of the lead, from the scatter and the number of evaluations of the latest search.
     pub lead_error: f32,
-    /// Expected score at the end of the game, in points, which is more than the lead for the side that is far ahead.
+    /// Expected score at the end of the game, in points. If one side is far ahead, its magnitude exceeds that of the
+    /// lead.
     pub score_mean: f32,
     /// Standard deviation of that score.
     pub score_stdev: f32,
-    /// Owners of the points, if they were asked for.
+    /// Owners of the points, if requested.
     pub owners: Option<Owners>,
 }
 
@@ -48,32 +51,34 @@ pub struct Expectation {
 pub struct MoveAnalysis {
     /// The move.
     pub mv: Move,
-    /// Place in the order of preference, 0 for the best.
+    /// Rank of the move in the order of preference, from 0 for the best.
     pub order: usize,
-    /// Visits of the position after the move, those that came there on other paths included.
+    /// Visits of the position after the move, including those by other paths.
     pub visits: u32,
     /// Visits through this move.
     pub edge_visits: u32,
-    /// Summed weight of the evaluations behind the position after the move; by playouts their number.
+    /// Summed weight of the evaluations in the subtree after the move; with playouts, their number.
     pub weight: f32,
-    /// The part of that weight which this move's visits count.
+    /// Part of `weight` that the visits through this move contribute.
     pub edge_weight: f32,
     /// Probability of the move before the search, as the search used it: with the temperature of the root, without
     /// noise.
     pub prior: f32,
-    /// Probability that people play it, if a network of human play was asked.
+    /// Probability that a person plays the move, if a network of human play was evaluated.
     pub human_prior: Option<f32>,
-    /// What is expected after it; what is expected at the root if it was never visited.
+    /// Expectation after the move. If the move was never visited, that of the root.
     pub expectation: Expectation,
     /// Bound of the win rate that is pessimistic for the side to move. It may lie outside `[0, 1]`.
     pub win_rate_bound: f32,
     /// Bound of the utility that is pessimistic for the side to move.
     pub utility_bound: f32,
-    /// What the order follows, in visits: those that the move deserves; for the best move the largest one.
+    /// Value by which moves are ordered, in visits: the number that the move deserves by its value. The best move has
+    /// the largest one.
     pub selection_value: f32,
-    /// The move of which this is the image: nothing was searched here, all is copied.
+    /// The move that this one is a symmetric image of. All numbers are then copied from it, because the image was not
+    /// searched.
     pub symmetry_of: Option<Move>,
-    /// The move and the best answers to it.
+    /// The move and the best replies.
     pub variation: Vec<Move>,
     /// Visits of the position after each move of the variation.
     pub variation_visits: Vec<u32>,
@@ -82,13 +87,13 @@ pub struct MoveAnalysis {
 }
 
 impl MoveAnalysis {
-    /// Has the move been looked at, on whatever path?
+    /// Returns whether the position after the move has visits, by any path.
     pub fn is_searched(&self) -> bool {
         self.edge_visits > 0 || self.visits > 0
     }
 }
 
-/// What the network says of the position without any search.
+/// Prediction of the network for the position, without any search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RawView {
     /// Probability of a win, in `[0, 1]`.
@@ -101,19 +106,19 @@ pub struct RawView {
     pub score_stdev: f32,
     /// Probability that the game has no result.
     pub no_result: f32,
-    /// How far the win rate is expected to move within a few moves; half of the error of the result. `None` if the
-    /// network does not say, as for the two that follow.
+    /// Expected change of the win rate within a few moves, which is half of the error of the result. This and the two
+    /// following fields are `None` if the network does not predict them.
     pub win_rate_error: Option<f32>,
-    /// How far the score is expected to move within a few moves, in points.
+    /// Expected change of the score within a few moves, in points.
     pub score_error: Option<f32>,
-    /// How long the result will go on changing, in no particular unit.
+    /// Expected duration of further changes of the result, in an arbitrary unit.
     pub variance_time: Option<f32>,
 }
 
-/// What a network of human play says of the position.
+/// Prediction of a network of human play for the position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HumanView {
-    /// Win rate, score and errors; the lead is not predicted by such networks.
+    /// Win rate, score and errors. Such networks do not predict the lead.
     pub values: RawView,
     /// Probability of every legal move.
     pub policy: Vec<(Move, f32)>,
@@ -126,43 +131,43 @@ pub struct Analysis {
     pub size: BoardSize,
     /// Side to move.
     pub to_move: Color,
-    /// Side whose view all numbers are given from.
+    /// Side whose perspective all numbers have.
     pub perspective: Color,
-    /// Visits of the position. The evaluation of the position itself is one of them, except after searches for a move,
-    /// which begin with the moves.
+    /// Visits of the position. They include the evaluation of the position itself, except after searches for a move,
+    /// which start with the moves.
     pub visits: u32,
-    /// Simulations of the latest search: visits without those of reused searches.
+    /// Simulations of the latest search: visits without those of earlier searches.
     pub playouts: u32,
-    /// Summed weight of all evaluations; by playouts their number.
+    /// Summed weight of all evaluations; with playouts, their number.
     pub weight: f32,
     /// Number of moves in the longest line that was searched.
     pub depth: u32,
-    /// What is expected.
+    /// Expected result and score.
     pub root: Expectation,
-    /// What the network alone says, if there is one and its evaluation is remembered.
+    /// Prediction of the network alone, if a network evaluates and its evaluation is cached.
     pub raw: Option<RawView>,
-    /// What people would do, if a network of human play was asked.
+    /// Prediction of human play, if a network of human play was evaluated.
     pub human: Option<HumanView>,
-    /// Legal moves that may be searched: the best first, symmetric copies behind their original, those without visits
-    /// last.
+    /// Legal moves that may be searched, the best first. Symmetric images follow their original. Moves without visits
+    /// come last.
     pub moves: Vec<MoveAnalysis>,
-    /// The network's probability of every legal move, without temperature and noise; empty if it was not given.
+    /// The network's probability of every legal move, without temperature and noise. Empty if it was not supplied.
     pub policy: Vec<(Move, f32)>,
-    /// Equal for the same stones, side to move and simple ko.
+    /// Hash of the stones, the side to move and a simple ko.
     pub hash: Key,
-    /// Equal for symmetric positions, too.
+    /// Hash that is also equal for symmetric positions.
     pub symmetric_hash: Key,
 }
 
 impl Analysis {
-    /// The best move, if any may be searched.
+    /// Returns the best move, if any move may be searched.
     pub fn best(&self) -> Option<&MoveAnalysis> {
         self.moves.first()
     }
 }
 
 impl RawView {
-    /// Black's view.
+    /// Converts a detailed prediction. Values stay Black's.
     fn of_outlook(outlook: &DetailedPrediction) -> RawView {
         let variance = outlook.score_mean_square - outlook.score_mean * outlook.score_mean;
         RawView {
@@ -177,7 +182,7 @@ impl RawView {
         }
     }
 
-    /// Black's view.
+    /// Converts a prediction. Values stay Black's.
     fn of_prediction(prediction: &Prediction) -> RawView {
         RawView {
             win_rate: win_rate(prediction.value()),
@@ -192,7 +197,7 @@ impl RawView {
     }
 }
 
-/// A result in `[-1, 1]` as a probability of winning.
+/// Converts a result in `[-1, 1]` to a win rate in `[0, 1]`.
 fn win_rate(result: f32) -> f32 {
     (1.0 + result) / 2.0
 }

@@ -1,4 +1,4 @@
-//! From the report of a search to an analysis.
+//! Conversion of a search report to an analysis.
 
 use super::{Analysis, Expectation, HumanView, MoveAnalysis, RawView, win_rate};
 use crate::owners::Owners;
@@ -11,21 +11,21 @@ use kosumi_net::Prediction;
 use kosumi_net::input::index;
 use std::cmp::Ordering;
 
-/// What an analysis may contain that a search does not know.
+/// Contents of an analysis that the search does not provide.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extras<'e> {
-    /// Moves that may not be searched; they are left out.
+    /// Restriction of the moves. Forbidden moves are omitted.
     pub restriction: Option<&'e Restriction>,
-    /// Moves that were not searched because they are images of others; they become copies.
+    /// Moves that were not searched because they are images of others. They become copies of these.
     pub images: &'e [Image],
     /// The network's probability of every legal move, without temperature.
     pub policy: &'e [(Move, f32)],
-    /// What a network of human play says of the position. Black's view.
+    /// Prediction of a network of human play for the position, from Black's perspective.
     pub human: Option<&'e Prediction>,
 }
 
 impl Analysis {
-    /// The analysis of a position, from Black's perspective, by the report of a search of it.
+    /// Makes the analysis of a position from the report of its search, from Black's perspective.
     pub fn new(report: &SearchReport, extras: &Extras<'_>) -> Analysis {
         let (size, [hash, symmetric_hash]) = (report.size, report.hashes);
         Analysis {
@@ -57,7 +57,7 @@ impl Analysis {
     }
 }
 
-/// Probabilities of the moves of a root. Credits in games become probabilities by their share of all wins.
+/// Returns the probabilities of the moves of a root. Equivalent visits become probabilities by their share of all wins.
 pub fn shares_of_priors(priors: impl Iterator<Item = Prior>) -> Vec<f32> {
     let priors: Vec<Prior> = priors.collect();
     let value = |prior: &Prior| match prior {
@@ -91,12 +91,12 @@ fn moves(size: BoardSize, report: &SearchReport, extras: &Extras<'_>) -> Vec<Mov
     moves
 }
 
-/// Is the move an image that was not searched?
+/// Returns whether the move is an image that was not searched.
 fn is_image(extras: &Extras<'_>, entry: &MoveReport) -> bool {
     entry.visits == 0 && extras.images.iter().any(|(image, ..)| *image == entry.mv)
 }
 
-/// The search's choice first, then the moves by what speaks for them, visits and priors; those without visits last.
+/// Sorts the moves: the search's choice first, then by merit, visits and prior. Moves without visits come last.
 fn sort(moves: &mut [(&MoveReport, f32)], report: &SearchReport) {
     let best = report.moves.first().map(|entry| entry.mv);
     let rank = |a: &(&MoveReport, f32), b: &(&MoveReport, f32)| -> Ordering {
@@ -117,7 +117,7 @@ fn of_move(
     entry: &MoveReport,
     prior: f32,
 ) -> MoveAnalysis {
-    // Below for the side to move, and in Black's numbers.
+    // The bound is below for the side to move. The numbers are Black's.
     let radius = report.to_move.sign() as f32 * entry.utility_radius;
     let expectation = Expectation {
         win_rate: win_rate(entry.value),
@@ -139,7 +139,7 @@ fn of_move(
         edge_weight: entry.edge_weight,
         prior,
         human_prior: extras.human.map(|prediction| human_prior(size, prediction, entry.mv)),
-        // The result is that part of the utility.
+        // The result is the largest part of the utility, so its bound is scaled accordingly.
         win_rate_bound: expectation.win_rate - 0.5 * radius / report.utility_most,
         utility_bound: expectation.utility - radius,
         expectation,
@@ -151,7 +151,7 @@ fn of_move(
     }
 }
 
-/// The image of a move and of everything that is known of it.
+/// Returns a copy of the original's analysis for its image.
 fn copy(original: &MoveAnalysis, size: BoardSize, &(image, of, symmetry): &Image) -> MoveAnalysis {
     let to = |mv: &Move| match *mv {
         Move::Play(point) => Move::Play(symmetry.apply(size, point)),

@@ -1,11 +1,11 @@
-//! Whose view the numbers of an analysis are given from.
+//! Perspective of an analysis.
 
 use super::{Analysis, Expectation, MoveAnalysis, RawView};
 use kosumi_go::board::Color;
 
 impl Analysis {
-    /// The same analysis from the view of a side: win rates, utilities, leads, scores and owners of the other side turn
-    /// into those of this one. Bounds stay pessimistic for the side to move. Nothing else changes.
+    /// Returns the analysis from the perspective of `side`: win rates, utilities, leads, scores and owners are
+    /// converted if it was the opponent's. Bounds stay pessimistic for the side to move.
     #[must_use]
     pub fn seen_by(mut self, side: Color) -> Analysis {
         if side != self.perspective {
@@ -18,7 +18,7 @@ impl Analysis {
         self
     }
 
-    /// The same analysis from the view of the side to move.
+    /// Returns the analysis from the perspective of the side to move.
     #[must_use]
     pub fn seen_by_mover(self) -> Analysis {
         let side = self.to_move;
@@ -26,7 +26,7 @@ impl Analysis {
     }
 }
 
-/// 0 stays 0, not −0, which would be printed with a sign.
+/// Negates a number. 0 stays 0, because −0 would be printed with a sign.
 fn negate(number: &mut f32) {
     *number = 0.0 - *number;
 }

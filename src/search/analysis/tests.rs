@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const ALL: Detail = Detail { raw: true, ownership: true, moves_ownership: true };
 
-/// A position with White to move and its report by playouts.
+/// Returns the report of a search by playouts of a position with White to move.
 fn report() -> SearchReport {
     let size = BoardSize::new(5, 4).expect("a size");
     let mut game = Game::new(size, Rules::default(), 0.5);
@@ -57,7 +57,7 @@ fn fields_are_those_of_the_report() {
 fn bounds_are_pessimistic_for_the_side_to_move() {
     let it = analysis(&report());
     for entry in it.moves.iter().filter(|entry| entry.is_searched()) {
-        // White is to move, and these are Black's numbers.
+        // White is to move, and the numbers are Black's.
         let radius = entry.utility_bound - entry.expectation.utility;
         assert!(radius > 0.0, "{entry:?}");
         let of_win_rate = entry.win_rate_bound - entry.expectation.win_rate;

@@ -329,7 +329,7 @@ fn deterministic() {
 
 #[test]
 fn undone_moves_do_not_change_the_search() {
-    // The same moves are played straight, and with detours that are taken back.
+    // Two games reach one position: directly, and with moves that are undone.
     let mut straight = empty(6);
     let mut detour = empty(6);
     let play = |game: &mut Game, column, row| {

@@ -1,6 +1,9 @@
-//! A worker: it runs simulations one after another on the shared table. `choice.rs` selects the moves of a descent.
+//! A worker: it runs simulations one after another on the shared table. `selection.rs` selects the moves of a descent.
 
+mod candidates;
 mod selection;
+
+pub use candidates::{Candidate, CandidateSettings, CandidateSums, collect_candidates};
 
 use super::bias::{BiasTable, Kind};
 use super::counters::Counters;
@@ -28,16 +31,6 @@ struct DescentEdge {
     mv: Move,
     color: Color,
     child: NodeId,
-}
-
-/// A visited move, during selection.
-#[derive(Clone, Copy)]
-struct Visited {
-    edge: EdgeId,
-    /// Tie-break: of equally urgent moves, the one with the smallest order is chosen.
-    order: u16,
-    probability: f32,
-    stats: MoveStats,
 }
 
 /// End of a descent.
@@ -99,7 +92,7 @@ pub(crate) struct Worker<'s, E> {
     valuation: Option<Valuation<'s>>,
     /// Buffers for the computation of means and for selection.
     children: Vec<Child>,
-    visited: Vec<Visited>,
+    visited: Vec<Candidate<EdgeId>>,
     pub(crate) counters: Counters,
 }
 
@@ -261,8 +254,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     }
 
     /// Averages the root's priors with those under further board symmetries, `seen` of at most `most` so far. A
-    /// symmetry is added for every [`VISITS_PER_ROOT_SYMMETRY`] visits, so this is a small part of the work even in a short
-    /// search.
+    /// symmetry is added for every [`VISITS_PER_ROOT_SYMMETRY`] visits, so this is a small part of the work even in a
+    /// short search.
     pub(crate) fn see_root_again(&mut self, seen: &AtomicU32, most: u32) {
         if !is_root_symmetry_due(self.table.node(self.root), seen, most) {
             return;
@@ -327,8 +320,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                         if self.counts_from > self.path.len() {
                             return DescentEnd::Nowhere;
                         }
-                        // The table is full. The evaluation of the position after this move counts for the node before it,
-                        // as an estimate of the value of a choice among such moves.
+                        // The table is full. The evaluation of the position after this move counts for the node before
+                        // it, as an estimate of the value of a choice among such moves.
                         return DescentEnd::BelowLeaf(id);
                     };
                     BiasTable::assign_kind(self.table.node(child), kind);
@@ -395,7 +388,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     /// and square of the value count for every node but the leaf, which already has them.
     ///
     /// If a choice below the root does not count, the nodes before it stay unchanged to the last bit. They take over
-    /// what is known of their children with the next simulation that counts.
+    /// their children's new values with the next simulation that counts.
     fn back_up(&mut self, score: f32, square: f32) {
         for (depth, step) in self.path.iter().enumerate().rev() {
             let child = self.table.node(step.child);

@@ -1,8 +1,9 @@
 //! Selection of the move that a descent follows from a node: the most urgent by the formula, or a move of an
 //! exploration.
 
-use super::{Exploring, Visited, Worker, move_stats};
-use crate::exploration::Candidate;
+use super::candidates::{Candidate, CandidateSettings, collect_candidates};
+use super::{Exploring, Worker};
+use crate::exploration;
 use crate::node::{self, Edge, EdgeId, Node, NodeId, Rave};
 use crate::params::{Formula, PuctParams, RaveParams};
 use crate::select::{self, MoveStats, Puct, RaveStats};
@@ -16,11 +17,6 @@ struct Selected {
     edge: EdgeId,
     /// Whether an unvisited move was among the candidates.
     has_fresh: bool,
-}
-
-/// Returns whether the unvisited move `a` is chosen before `b`.
-fn is_likelier(a: &Visited, b: &Visited) -> bool {
-    a.probability > b.probability || a.probability == b.probability && a.order < b.order
 }
 
 impl<'s, E: Evaluator> Worker<'s, E> {
@@ -82,7 +78,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let total = edges.filter_map(|edge| seen(&edge)).map(Node::visits).sum();
         let chosen = self.most_urgent(edges, |edge| {
             let known = seen(edge);
-            let candidate = Candidate {
+            let candidate = exploration::Candidate {
                 prior: exploration.prior(edge.mv()),
                 visits: known.map_or(0, |it| it.visits() + it.in_flight()),
                 value: sign * known.map_or(node.value(), Node::value),
@@ -123,15 +119,16 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         priors.load(&mut **people, &self.line);
         let (node, sign) = (self.table.node(id), color.sign() as f32);
         // Simulations that count are distributed over the visits of this node. Simulations that do not count explore
-        // what is unknown, on whatever path.
+        // positions with few visits by any path.
         let visits = |edge: &Edge, child: Option<&Node>| match counts {
             true => edge.visits(),
             false => child.map_or(0, Node::visits),
         };
         let child = |edge: &Edge| edge.child().map(|child| self.table.node(child));
         let total = self.table.edges(node).map(|edge| visits(&edge, child(&edge))).sum();
-        let urgency =
-            |candidate: Candidate| candidate.urgency(exploration.cpuct, exploration.cpuct_permanent, total);
+        let urgency = |candidate: exploration::Candidate| {
+            candidate.urgency(exploration.cpuct, exploration.cpuct_permanent, total)
+        };
         // A move without visits has the value of the position.
         let unknown = sign * node.means().utility;
         let is_restricted = self.restriction.applies_at(depth);
@@ -143,7 +140,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             }
             let child = child(&edge);
             let known = child.filter(|child| child.visits() > 0);
-            let urgency = urgency(Candidate {
+            let urgency = urgency(exploration::Candidate {
                 prior,
                 visits: visits(&edge, child) + child.map_or(0, Node::in_flight),
                 value: known.map_or(unknown, |child| sign * child.means().utility),
@@ -156,7 +153,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         if !self.table.is_complete(node)
             && let Some((mv, prior)) =
                 priors.likeliest_untaken(|mv| self.restriction.permits(color, mv, depth))
-            && urgency(Candidate { prior, visits: 0, value: unknown })
+            && urgency(exploration::Candidate { prior, visits: 0, value: unknown })
                 > best.map_or(f32::NEG_INFINITY, |(_, most)| most)
             && self.extend(id, true)
             && let Some(edge) = self.table.edges(node).find(|edge| edge.mv() == mv)
@@ -186,41 +183,24 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     /// Returns the most urgent of the stored moves; `None` if none may be chosen.
     fn select_by_puct(&mut self, params: &PuctParams, node: &Node, is_restricted: bool) -> Option<Selected> {
         let (sign, depth, color) = (self.line.to_move().sign() as f32, self.path.len(), self.line.to_move());
-        let is_in_order = node.is_in_order();
         let scale = if depth == 0 { self.root_scale } else { 1.0 };
         let noise = self.noise.filter(|_| depth == 0);
         let mut visited = std::mem::take(&mut self.visited);
-        visited.clear();
-        let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
-        // Of the unvisited moves, the likeliest is the most urgent.
-        let mut fresh: Option<Visited> = None;
-        for edge in self.table.edges(node) {
-            let child = edge.child();
-            let own = scale * edge.prior().probability();
-            let probability = noise.map_or(own, |noise| noise.probability(edge.mv(), own));
-            let stats = child
-                .map(|child| move_stats(&edge, self.table.node(child), sign, self.params.virtual_losses));
-            let stats = stats.unwrap_or_default();
-            edge_weight += stats.visits + stats.busy;
-            if stats.visits > 0.0 {
-                visited_probability += probability;
-            }
-            if is_restricted && !self.restriction.permits(color, edge.mv(), depth) {
-                continue;
-            }
-            let it = Visited { edge: edge.id, order: edge.order(), probability, stats };
-            if stats != MoveStats::default() {
-                visited.push(it);
-            } else if fresh.is_none_or(|best| is_likelier(&it, &best)) {
-                fresh = Some(it);
-            }
-            if child.is_none() && is_in_order {
-                // No later move has been visited or is as likely.
-                break;
-            }
-        }
-        let puct = Puct::new(params, &node.stats(sign, edge_weight, visited_probability, depth == 0));
-        let mut best: Option<(f32, Visited)> = None;
+        let virtual_losses = self.params.virtual_losses;
+        let sums = collect_candidates(
+            self.table,
+            self.table.edges(node).map(|edge| (edge.id, edge)),
+            CandidateSettings { sign, virtual_losses, is_in_order: node.is_in_order() },
+            |edge| {
+                let own = scale * edge.prior().probability();
+                noise.map_or(own, |noise| noise.probability(edge.mv(), own))
+            },
+            |mv| !is_restricted || self.restriction.permits(color, mv, depth),
+            &mut visited,
+        );
+        let (edge_weight, fresh) = (sums.edge_weight, sums.fresh);
+        let puct = Puct::new(params, &node.stats(sign, edge_weight, sums.visited_probability, depth == 0));
+        let mut best: Option<(f32, Candidate<EdgeId>)> = None;
         for it in &visited {
             let is_forced = noise.is_some_and(|noise| {
                 noise.is_forced(it.probability, it.stats.visits + it.stats.busy, edge_weight)
@@ -228,8 +208,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             let bonus = noise.map_or(0.0, |noise| noise.bonus(&mut self.rng));
             let urgency =
                 if is_forced { f32::INFINITY } else { puct.urgency(&it.stats, it.probability) + bonus };
-            let is_better =
-                |(most, than): (f32, Visited)| urgency > most || urgency == most && it.order < than.order;
+            let is_better = |(most, than): (f32, Candidate<EdgeId>)| {
+                urgency > most || urgency == most && it.order < than.order
+            };
             if best.is_none_or(is_better) {
                 best = Some((urgency, *it));
             }

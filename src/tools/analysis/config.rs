@@ -1,4 +1,4 @@
-//! Configuration of the analysis engine, as KataGo's files have it.
+//! Configuration of the analysis engine in the form of KataGo's files.
 
 use super::entries::{self, Entries, EntriesError};
 use super::parameters;
@@ -8,13 +8,13 @@ use kosumi_eval::NetworkSettings;
 use std::path::Path;
 use thiserror::Error;
 
-/// A configuration that cannot be used.
+/// Error in a configuration.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The text cannot be read.
     #[error(transparent)]
     Entries(#[from] EntriesError),
-    /// A text is no value of its parameter.
+    /// A value is not valid for its parameter.
     #[error(transparent)]
     Value(#[from] WrongValue),
 }
@@ -41,13 +41,13 @@ pub struct Config {
     pub analysis_threads: Option<usize>,
     /// Settings of a query before its overrides.
     pub settings: Settings,
-    /// Number of moves of a variation behind the first one.
+    /// Maximum number of moves of a variation after the first one.
     pub variation: usize,
     /// Whether unknown fields of a query cause a warning.
     pub warns_unused: bool,
     /// Unknown keys, in the order of the files.
     pub unused: Vec<String>,
-    /// Parameters that were set and have no effect on an analysis.
+    /// Parameters that were set although they have no effect on an analysis.
     pub idle: Vec<&'static str>,
     /// All keys that were set. A query may name them without a warning.
     keys: Vec<String>,
@@ -68,18 +68,18 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The usual configuration with these settings of the network.
+    /// Returns the usual configuration with these settings of the network.
     pub fn new(network: NetworkSettings) -> Config {
         let mut config = Config::default();
         config.settings.engine.network = network_with(network);
         config
     }
 
-    /// Reads a file. Its values take the place of earlier ones.
+    /// Reads a file. Its values override earlier ones.
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be read, or if a line or a value is wrong.
+    /// Returns an error if the file cannot be read, or if a line or a value is invalid.
     pub fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let mut entries = Entries::default();
         entries.read_file(path)?;
@@ -90,7 +90,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is not of this form, or if a value is wrong.
+    /// Returns an error if the text does not have this form, or if a value is invalid.
     pub fn override_with(&mut self, text: &str) -> Result<(), ConfigError> {
         let mut entries = Entries::default();
         entries.override_with(text)?;
@@ -126,7 +126,7 @@ impl Config {
         Ok(())
     }
 
-    /// Whether this key was set.
+    /// Returns whether this key was set.
     pub(super) fn has(&self, key: &str) -> bool {
         self.keys.iter().any(|known| known == key)
     }

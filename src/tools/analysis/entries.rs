@@ -4,10 +4,10 @@ use crate::files::read_text;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Size of the largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 const FILE_BYTES_MOST: u64 = 16 << 20;
 
-/// An error in a configuration.
+/// Error in a configuration.
 #[derive(Debug, Error)]
 pub enum EntriesError {
     /// A file cannot be read.
@@ -41,7 +41,7 @@ pub enum EntriesError {
 pub struct Entries(Vec<(String, String)>);
 
 impl Entries {
-    /// All keys with their values.
+    /// Returns all keys with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
@@ -79,7 +79,7 @@ impl Entries {
         Ok(())
     }
 
-    /// Adds `key=value,key=value`.
+    /// Adds the entries of `key=value,key=value`.
     ///
     /// # Errors
     ///

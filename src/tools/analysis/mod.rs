@@ -1,4 +1,5 @@
-//! KataGo's JSON analysis engine: a line requests the analysis of positions of a game, and one line answers for each.
+//! KataGo's JSON analysis engine: an input line requests the analysis of positions of a game, and one output line
+//! answers for each of them.
 //!
 //! ```text
 //!   line → query (query.rs, rules.rs, parameters.rs) → queue → workers (server.rs) → Analyst → line (report.rs)
@@ -8,9 +9,9 @@
 //! Programs that start KataGo can start Kosumi in its place: fields, errors and the order of answers are KataGo's.
 //! `docs/analysis-engine.md` lists the differences. Lines are read and checked while searches run.
 //!
-//! - No input can end the process or grow its memory without bound: lines have a greatest length, and reading
+//! - No input can end the process or make its memory grow without bound: lines have a maximum length, and reading
 //!   pauses while too many queries wait (`tests/analysis_engine.rs`).
-//! - Every request, which is one position of a query, gets exactly one final answer, however it ends.
+//! - Every request, which is one position of a query, gets exactly one final answer.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod config;

@@ -1,11 +1,11 @@
-//! Parameters as `overrideSettings` and KataGo's configuration files for analysis set them.
+//! Parameters in `overrideSettings` and in KataGo's configuration files for analysis.
 
 use super::settings::{Perspective, Settings};
 use kosumi_engine::parameters::{self, Accepted, Kind, Parameter, Section, Spec, Value, WrongValue};
 use kosumi_go::board::Color;
 use serde_json::Value as Json;
 
-/// The side from which numbers are reported, which is no matter of the engine.
+/// Perspective of reported numbers. It does not concern the engine.
 pub(super) const PERSPECTIVE: Spec = Spec::new(
     "reportAnalysisWinratesAs",
     Section::Limits,
@@ -14,14 +14,14 @@ pub(super) const PERSPECTIVE: Spec = Spec::new(
 )
 .accepted(Accepted::ByAnalysisAlone);
 
-/// A parameter that the analysis engine knows.
+/// Parameter that the analysis engine knows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known {
     Perspective,
     Registered(Parameter),
 }
 
-/// The parameter of a name, if the analysis engine knows it.
+/// Finds the parameter with this name, if the analysis engine knows it.
 pub(super) fn find(name: &str) -> Option<Known> {
     if PERSPECTIVE.is_called(name) {
         return Some(Known::Perspective);
@@ -31,7 +31,7 @@ pub(super) fn find(name: &str) -> Option<Known> {
 }
 
 impl Known {
-    /// Its name.
+    /// Returns the name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Known::Perspective => PERSPECTIVE.name,
@@ -39,11 +39,11 @@ impl Known {
         }
     }
 
-    /// Reads a value and puts it into settings. An empty text leaves the value that settings have.
+    /// Reads a value and stores it in the settings. An empty text leaves the value unchanged.
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is no value of the parameter. The settings have not changed then.
+    /// Returns an error if the text is not a value of the parameter. The settings are then unchanged.
     pub(super) fn set(self, settings: &mut Settings, text: &str) -> Result<(), WrongValue> {
         let parameter = match self {
             Known::Registered(parameter) => parameter,
@@ -60,16 +60,16 @@ impl Known {
             Accepted::Everywhere | Accepted::ByAnalysisAlone => {
                 parameter.configure(&mut settings.engine, text)
             }
-            // It is checked alone.
+            // The value is checked and not used.
             Accepted::ByGtp | Accepted::ByGtpAlone | Accepted::Ignored => {
                 parameter.configure(&mut { settings.engine }, text)
             }
         }
     }
 
-    /// Whether a user could expect an effect of the parameter that it has not.
+    /// Returns whether a user could expect an effect that the parameter does not have.
     pub(super) fn is_idle(self) -> bool {
-        // These are in KataGo's own configurations, and here it is always so.
+        // KataGo's own configurations set these parameters. Kosumi always behaves as if they were set.
         const USUAL: [&str; 2] = ["conservativePass", "preventCleanupPhase"];
         match self {
             Known::Perspective => false,
@@ -82,11 +82,11 @@ impl Known {
     }
 }
 
-/// Sets a parameter by a field of a query that has its name.
+/// Sets a parameter from a field of a query with the parameter's name.
 ///
 /// # Errors
 ///
-/// Returns KataGo's text if the value is of another type or out of the parameter's bounds.
+/// Returns KataGo's message if the value has another type or is out of bounds.
 pub(super) fn set_field(settings: &mut Settings, name: &str, value: &Json) -> Result<(), String> {
     let Some(parameter) = parameters::find(name) else { return Err(format!("There is no parameter {name}")) };
     let number = value.as_number().map(ToString::to_string);
@@ -142,7 +142,7 @@ mod tests {
             assert_eq!(set(name, text), (Some(Ok(())), usual), "{name} {text}");
         }
         assert!(set("noSuchParameter", "1").0.is_none());
-        // GTP's alone.
+        // A parameter of GTP only.
         assert!(set("rank", "5k").0.is_none());
     }
 
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!((search.root_policy_temperature, search.root_policy_temperature_early), (None, Some(2.0)));
     }
 
-    /// One value of each parameter besides the usual one.
+    /// Returns a value of the parameter other than the usual one.
     fn other(parameter: Parameter) -> String {
         let spec = parameter.spec();
         match spec.kind {

@@ -15,8 +15,8 @@ use kosumi_search::{MoveRule, Restriction};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// KataGo's message for such stones in its GTP command `set_position`. Its analysis engine accepts them and analyses
-/// another position.
+/// KataGo's message for such stones in its GTP command `set_position`. Its analysis engine accepts them and analyses a
+/// different position.
 const ILLEGAL_STONES: &str = "Illegal stone placements - overlapping stones or stones with no liberties?";
 
 /// Longest side of a board that networks support.
@@ -30,21 +30,21 @@ pub(super) type Object = Map<String, Value>;
 pub(super) enum Line {
     /// An empty line.
     Blank,
-    /// A line that cannot be read, with the answer.
+    /// A line that cannot be read, with the response.
     Refused(Value),
     /// An action, with the object that it came in.
     Action(Object, Action),
-    /// A query, with warnings about it. `None` if it is faulty; the warnings end with the error then.
+    /// A query with its warnings. `None` if the query is faulty; the last warning is then the error.
     Query(Vec<Value>, Option<Box<Query>>),
 }
 
-/// An action, which is carried out at once.
+/// Action that is carried out at once.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Action {
     Version,
     Models,
     ClearCache,
-    /// Ends requests of one query or of all queries (`id`), for some turns or for all (`turns`).
+    /// Cancels requests of one query or of all queries (`id`), for some turns or for all (`turns`).
     Terminate {
         id: Option<String>,
         turns: Option<Vec<i64>>,
@@ -63,7 +63,7 @@ pub(super) struct Include {
     pub(super) no_result: bool,
 }
 
-/// A query: positions of a game that are analysed.
+/// Query: positions of a game to analyse.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
     pub(super) id: String,
@@ -74,13 +74,13 @@ pub(super) struct Query {
     pub(super) settings: Settings,
     pub(super) restriction: Restriction,
     pub(super) include: Include,
-    /// Number of moves of a variation after its first move.
+    /// Maximum number of moves of a variation after its first move.
     pub(super) variation: usize,
     pub(super) first_report: Option<Duration>,
     pub(super) report_every: Option<Duration>,
 }
 
-/// The position before the first move.
+/// Position before the first move.
 #[derive(Clone, Debug)]
 struct Start {
     size: BoardSize,
@@ -92,17 +92,17 @@ struct Start {
 }
 
 impl Query {
-    /// The game up to this number of moves.
+    /// Returns the game up to this number of moves.
     pub(super) fn game(&self, turn: usize) -> Game {
         let mut game = self.start.game();
         for &(color, mv) in &self.moves[..turn.min(self.moves.len())] {
-            // The move was checked when the query came.
+            // The move was checked when the query was read.
             let _ = game.play_tolerant(color, mv);
         }
         game
     }
 
-    /// Approximate size in memory, in bytes.
+    /// Returns the approximate size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Query>()
             + self.id.len()
@@ -116,7 +116,7 @@ impl Query {
 
 impl Start {
     fn game(&self) -> Game {
-        // The stones were checked when the query came. A board would take more memory than the list.
+        // The stones were checked when the query was read. A board would take more memory than the list.
         let board = Board::from_stones(self.size, self.stones.iter().copied())
             .unwrap_or_else(|_| Board::new(self.size));
         let mut game = Game::from_board(board, self.player, self.rules, self.komi);
@@ -127,12 +127,12 @@ impl Start {
     }
 }
 
-/// Returns true for two or more stones that are all Black's.
+/// Returns whether the stones are two or more and all Black's.
 fn has_handicap(stones: &[(Point, Color)]) -> bool {
     stones.len() >= 2 && stones.iter().all(|&(_, color)| color == Color::Black)
 }
 
-/// An error about a field.
+/// Error in a field.
 struct Fault {
     field: String,
     text: String,
@@ -339,7 +339,7 @@ fn size(object: &Object) -> Result<BoardSize, Fault> {
     }
 }
 
-/// The stones before the first move: no point twice, and no chain without liberties.
+/// Reads the stones before the first move. No point may occur twice, and every chain must have a liberty.
 fn initial_stones(size: BoardSize, object: &Object) -> Result<Vec<(Point, Color)>, Fault> {
     const FIELD: &str = "initialStones";
     let Some(value) = object.get(FIELD) else { return Ok(Vec::new()) };
@@ -379,7 +379,7 @@ fn initial_player(
     }
 }
 
-/// Rules and komi.
+/// Reads rules and komi.
 fn terms(object: &Object) -> Result<Wanted, Fault> {
     let mut wanted = match object.get("rules") {
         Some(value @ (Value::String(_) | Value::Object(_))) => match rules::read(value) {
@@ -404,7 +404,7 @@ fn terms(object: &Object) -> Result<Wanted, Fault> {
     Ok(wanted)
 }
 
-/// Settings of the search, and the number of moves of a variation behind the first one.
+/// Reads the settings of the search, and the maximum number of moves of a variation after the first one.
 fn settings(
     id: &str,
     object: &Object,
@@ -488,7 +488,7 @@ fn player_of(text: &str) -> Option<Color> {
     }
 }
 
-/// Reads a vertex as GTP has it, `(x,y)` counted from 0 and from the top left, or KataGo's other name of a pass.
+/// Reads a vertex: in GTP's form, as `(x,y)` counted from 0 and from the top left, or as KataGo's other name of a pass.
 fn vertex(size: BoardSize, text: &str) -> Option<Move> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("pss") {
@@ -522,7 +522,8 @@ fn plays(size: BoardSize, field: &str, value: &Value) -> Result<Vec<(Color, Move
     list.iter().map(play).collect()
 }
 
-/// Reads a list of numbers, whose fractions are cut off as in KataGo. `None` if the value is no list of numbers.
+/// Reads a list of numbers and truncates them to integers, as KataGo does. Returns `None` if the value is not a list of
+/// numbers.
 fn integers(value: &Value) -> Option<Vec<i64>> {
     let whole = |entry: &Value| entry.as_i64().or_else(|| entry.as_f64().map(|number| number as i64));
     value.as_array()?.iter().map(whole).collect()
@@ -736,7 +737,7 @@ mod tests {
         );
     }
 
-    /// Field and text of the only answer.
+    /// Returns field and text of the only response.
     fn refused(rest: &str) -> (String, String) {
         let line = format!(r#"{{"id":"x",{NINE},{rest}}}"#);
         let Line::Query(answers, None) = parse(&line) else { panic!("{line}") };
@@ -748,11 +749,11 @@ mod tests {
     #[test]
     fn contradictory_stones_are_refused() {
         for stones in [
-            // A point that is named twice, by both colours or by one.
+            // A point is named twice, by both colours or by one.
             r#"["B","C3"],["W","C3"]"#,
             r#"["W","C3"],["B","D4"],["B","(2,6)"]"#,
             r#"["B","C3"],["B","C3"]"#,
-            // Chains without liberties: of one stone and of two.
+            // Chains without liberties, of one stone and of two.
             r#"["W","A2"],["W","B1"],["B","A1"]"#,
             r#"["B","A1"],["B","B1"],["W","A2"],["W","B2"],["W","C1"]"#,
         ] {

@@ -1,4 +1,4 @@
-//! Answers about positions, field by field as KataGo has them.
+//! Responses with the analysis of a position, in KataGo's format.
 
 use super::query::{Include, Query};
 use kosumi_go::board::{BoardSize, Color, Key, Move};
@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 type Fields = Map<String, Value>;
 
-/// The answer about one position, during a search or at its end, from the perspective that the query asks for.
+/// Returns the response about one position, during a search or at its end, from the perspective that the query
+/// requests.
 pub(super) fn result(query: &Query, turn: usize, analysis: Analysis, is_during_search: bool) -> Value {
     let player = query.settings.perspective.player(analysis.to_move);
     let analysis = analysis.seen_by(player);
@@ -17,7 +18,7 @@ pub(super) fn result(query: &Query, turn: usize, analysis: Analysis, is_during_s
     answer.insert("id".into(), query.id.as_str().into());
     answer.insert("turnNumber".into(), turn.into());
     answer.insert("isDuringSearch".into(), is_during_search.into());
-    // A move whose first evaluation is under way has visits, but nothing is known of it.
+    // A move whose first evaluation is in progress has visits but no statistics.
     let known = analysis.moves.iter().filter(|entry| entry.is_searched() && entry.weight > 0.0);
     let moves = known.enumerate().map(|(order, entry)| move_info(query, size, order, entry));
     answer.insert("moveInfos".into(), moves.collect());
@@ -33,7 +34,7 @@ pub(super) fn result(query: &Query, turn: usize, analysis: Analysis, is_during_s
     Value::Object(answer)
 }
 
-/// The final answer about a position of which nothing is known because its search never began.
+/// Returns the final response about a position whose search never began.
 pub(super) fn no_results(id: &str, turn: usize) -> Value {
     json!({ "id": id, "turnNumber": turn, "isDuringSearch": false, "noResults": true })
 }
@@ -50,12 +51,13 @@ fn owner(value: f32) -> Value {
     serde_json::Number::from_f64(value + 0.0).map_or(Value::Null, Value::Number)
 }
 
-/// Numbers of points in KataGo's order: row by row from the top. `points` are in the order of [`BoardSize::points`].
+/// Converts numbers of points to KataGo's order: row by row from the top. `points` are in the order of
+/// [`BoardSize::points`].
 fn rows(size: BoardSize, points: &[f32]) -> Value {
     points.chunks(size.columns()).rev().flatten().map(|&value| owner(value)).collect()
 }
 
-/// Probabilities row by row from the top, then that of a pass; −1 where a move is illegal.
+/// Returns the probabilities row by row from the top, then that of a pass. Illegal moves have −1.
 fn policy_rows(size: BoardSize, priors: &[(Move, f32)]) -> Value {
     let mut values = vec![-1.0f32; size.area() + 1];
     for &(mv, prior) in priors {
@@ -76,7 +78,7 @@ fn moves_text(moves: &[Move]) -> Value {
     moves.iter().map(Move::to_string).collect()
 }
 
-/// Adds the fields that positions and moves have in common.
+/// Adds the fields that positions and moves share.
 fn insert_expectation(fields: &mut Fields, expected: &Expectation) {
     fields.insert("winrate".into(), number(expected.win_rate));
     fields.insert("scoreLead".into(), number(expected.lead));
@@ -85,7 +87,7 @@ fn insert_expectation(fields: &mut Fields, expected: &Expectation) {
     fields.insert("utility".into(), number(expected.utility));
 }
 
-/// Adds owners, their deviations, or both.
+/// Adds the mean owners, their deviations, or both.
 fn insert_owners(fields: &mut Fields, size: BoardSize, expected: &Expectation, [mean, stdev]: [bool; 2]) {
     let Some(owners) = &expected.owners else { return };
     if mean {
@@ -127,8 +129,8 @@ fn root_info(analysis: &Analysis) -> Value {
     Value::Object(fields)
 }
 
-/// Short-term errors of win rate and score. For networks that do not say, KataGo has −1 and, because it halves the error
-/// of the result, −0.5 for the win rate.
+/// Returns the short-term errors of win rate and score. For networks that do not predict them, KataGo prints −1 for the
+/// score and, because it halves the error of the result, −0.5 for the win rate.
 fn errors(raw: &RawView) -> [Value; 2] {
     [number(raw.win_rate_error.unwrap_or(-0.5)), number(raw.score_error.unwrap_or(-1.0))]
 }
@@ -147,7 +149,7 @@ fn move_info(query: &Query, size: BoardSize, order: usize, entry: &MoveAnalysis)
     if let Some(prior) = entry.human_prior {
         fields.insert("humanPrior".into(), number(prior));
     }
-    // As in KataGo, where the name is older than the difference between lead and score.
+    // KataGo gives this field the lead, because the name is older than the distinction between lead and score.
     fields.insert("scoreMean".into(), number(entry.expectation.lead));
     fields.insert("lcb".into(), number(entry.win_rate_bound));
     fields.insert("utilityLcb".into(), number(entry.utility_bound));

@@ -1,7 +1,7 @@
-//! The queue of requests, the workers, and the output.
+//! Queue of requests, workers, and output.
 //!
-//! One thread reads and checks lines. Workers take the request of the highest priority. Answers about terminated requests
-//! come in KataGo's order: queued requests are answered before the action, running ones after it.
+//! One thread reads and checks lines. Workers take the request with the highest priority. Responses about terminated
+//! requests come in KataGo's order: queued requests are answered before the action, running ones after it.
 
 use super::config::Config;
 use super::query::{Action, HumanModels, Line, Object, Query, read};
@@ -17,25 +17,25 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Length of the longest line that is read, in bytes.
+/// Maximum length of a line, in bytes.
 const LINE_MOST: usize = 64 << 20;
 
-/// Size of the waiting queries, in bytes, from which on no line is read.
+/// Size of the waiting queries, in bytes, from which no further line is read.
 const WAITING_MOST: usize = 512 << 20;
 
 /// Least number of visits per thread of a search.
 const VISITS_PER_THREAD: u32 = 16;
 
-/// Answers to `query_version` and `query_models`.
+/// Response to `query_version` and `query_models`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Models {
     /// Version number.
     pub version: String,
-    /// Names of the network and of the network of human play on the command line.
+    /// Names of the network and of the network of human play, as on the command line.
     pub names: Vec<String>,
 }
 
-/// A server of analyses.
+/// Server of analyses.
 #[derive(Debug)]
 pub struct Server {
     config: Config,
@@ -43,9 +43,9 @@ pub struct Server {
     analyst: Analyst,
     /// Number of positions that are analysed at the same time.
     workers: usize,
-    /// Number of threads that all searches together may use.
+    /// Number of threads that all searches may use together.
     processors: usize,
-    /// Whether requests are given up at the end of the input.
+    /// Whether requests are cancelled at the end of the input.
     quits_at_once: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct Server {
 struct Request {
     query: Arc<Query>,
     turn: usize,
-    /// Number of positions of the query that still wait. When none does, its memory is free.
+    /// Number of positions of the query that are still queued. At 0, its memory is released.
     waiting: Arc<AtomicUsize>,
 }
 
@@ -77,47 +77,48 @@ struct Shared<'s, W> {
     state: Mutex<State>,
     /// Signalled when a request is queued, and when the input ends.
     work: Condvar,
-    /// Signalled when a request leaves the queue.
+    /// Signalled when a request leaves the queue, which makes space for another one.
     room: Condvar,
     output: Mutex<Output<W>>,
-    /// Whether everything ends because the output cannot be written or is not wanted.
+    /// Whether all work ends because the output cannot be written or is not wanted.
     is_over: AtomicBool,
 }
 
 struct Output<W> {
     writer: W,
-    /// The first error when a line was written.
+    /// First error of a write.
     error: Option<io::Error>,
     is_silent: bool,
 }
 
 impl Server {
-    /// A server with this network.
+    /// Creates a server with this network.
     pub fn new(config: Config, models: Models, analyst: Analyst, processors: usize) -> Server {
         let wanted = config.analysis_threads.unwrap_or(processors);
-        // More searches at a time would only be slower each. A few may be unlimited and must not block the others.
+        // More concurrent searches would only slow each other down. A few may be unlimited and must not block the
+        // others.
         let workers = wanted.clamp(1, (2 * processors).max(4));
         Server { config, models, analyst, workers, processors: processors.max(1), quits_at_once: false }
     }
 
-    /// This server, which searches and answers nothing more at the end of the input if `quits`.
+    /// Returns this server. If `quits` is true, it cancels all requests at the end of the input.
     #[must_use]
     pub fn quitting_at_once(self, quits: bool) -> Server {
         Server { quits_at_once: quits, ..self }
     }
 
-    /// This server with an upper bound of the memory of each search.
+    /// Returns this server with an upper bound of the memory of each search.
     #[must_use]
     pub fn with_search_memory(self, mebibytes: usize) -> Server {
         Server { analyst: self.analyst.with_search_memory(mebibytes), ..self }
     }
 
-    /// Positions that are analysed at the same time.
+    /// Returns the number of positions that are analysed at the same time.
     pub fn workers(&self) -> usize {
         self.workers
     }
 
-    /// Answers lines until the input ends, then the requests that are left.
+    /// Answers lines until the input ends, then the remaining requests.
     ///
     /// # Errors
     ///
@@ -154,7 +155,8 @@ impl Server {
     }
 }
 
-/// Reads a line without its end; `None` at the end of the input. A line that is too long is read to its end and discarded.
+/// Reads a line without its end; returns `None` at the end of the input. A line that is too long is read to its end and
+/// discarded.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let count = input.by_ref().take(LINE_MOST as u64 + 1).read_until(b'\n', &mut line)?;
@@ -174,7 +176,7 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
                 break;
             }
         }
-        // Not blank, and not JSON, so it is answered with an error.
+        // The replacement is neither blank nor JSON, so it is answered with an error.
         line.extend_from_slice(b"(a line that is too long)");
     }
     Ok(Some(line))
@@ -222,7 +224,7 @@ impl<W: Write + Send> Shared<'_, W> {
             if self.is_over() {
                 return Ok(());
             }
-            // Some editors and shells begin a text with a byte order mark.
+            // Some editors and shells start a text with a byte order mark.
             let line = if std::mem::take(&mut is_first) { without_bom(&line).to_vec() } else { line };
             let Ok(line) = String::from_utf8(line) else {
                 self.say(
@@ -265,7 +267,7 @@ impl<W: Write + Send> Shared<'_, W> {
         self.work.notify_all();
     }
 
-    /// Carries out an action and answers with its object.
+    /// Carries out an action and responds with its object.
     fn act(&self, mut object: Object, action: &Action) {
         match action {
             Action::Version => {
@@ -300,7 +302,7 @@ impl<W: Write + Send> Shared<'_, W> {
         networks.into_iter().flatten().zip(names).map(model).collect()
     }
 
-    /// Ends requests. Waiting ones are answered before the action, running ones after it.
+    /// Cancels requests. Queued ones are answered before the action, running ones after it.
     fn terminate(&self, id: Option<&str>, turns: Option<&[i64]>, answer: Value) {
         let is_meant = |request: &Request| {
             id.is_none_or(|id| request.query.id == id)
@@ -336,7 +338,7 @@ impl<W: Write + Send> Shared<'_, W> {
         }
     }
 
-    /// Takes requests until there are no more.
+    /// Processes requests until none are left.
     fn work(&self, analyst: &mut Analyst) {
         let stop = Arc::new(AtomicBool::new(false));
         while let Some((number, request, threads)) = self.next(&stop) {
@@ -370,7 +372,7 @@ impl<W: Write + Send> Shared<'_, W> {
         let Request { query, turn, .. } = request;
         let game = query.game(*turn);
         let mut settings = query.settings.for_game(&game);
-        // Threads look at the limits after each visit, so many of them would go beyond few visits.
+        // Threads check the limits after each visit, so many threads would exceed a small number of visits.
         let limits = settings.limits;
         let fewest = [limits.visits, limits.playouts].into_iter().flatten().min().unwrap_or(u32::MAX);
         let sensible = (fewest / VISITS_PER_THREAD).max(1) as usize;
@@ -405,7 +407,8 @@ impl<W: Write + Send> Shared<'_, W> {
 }
 
 impl Request {
-    /// Leaves the queue. Returns the size of the query, in bytes, if this was its last waiting position, otherwise 0.
+    /// Removes a request from the queue. Returns the size of the query, in bytes, if this was its last queued position,
+    /// and 0 otherwise.
     fn leave(&self) -> usize {
         if self.waiting.fetch_sub(1, Ordering::Relaxed) == 1 { self.query.bytes() } else { 0 }
     }

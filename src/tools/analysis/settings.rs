@@ -9,9 +9,9 @@ use kosumi_search::{Limits, SearchParams};
 /// Perspective of values and scores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Perspective {
-    /// One player's, whatever the side to move.
+    /// Perspective of one player, whatever the side to move.
     Of(Color),
-    /// That of the side to move.
+    /// Perspective of the side to move.
     #[default]
     SideToMove,
 }
@@ -31,14 +31,14 @@ impl Perspective {
 pub struct Settings {
     /// Values of the registered parameters. Those without effect on an analysis are not used.
     pub engine: EngineSettings,
-    /// From whose side numbers are told.
+    /// Perspective of reported numbers.
     pub perspective: Perspective,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         let AnalystSettings { network, wide_root_noise, .. } = AnalystSettings::default();
-        // A search takes the threads that others leave it.
+        // A search takes the threads that the others do not use.
         let engine =
             EngineSettings { network, wide_root_noise, threads: usize::MAX, ..EngineSettings::default() };
         Settings { engine, perspective: Perspective::default() }
@@ -46,7 +46,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How the position at the end of a game is analysed.
+    /// Returns the settings for the analysis of the position at the end of a game.
     pub fn for_game(&self, game: &Game) -> AnalystSettings {
         let engine = &self.engine;
         let player = engine.advantaged_side.unwrap_or(game.to_move());
@@ -74,7 +74,7 @@ impl Settings {
     }
 }
 
-/// Settings of the network that do not depend on queries.
+/// Sets the settings of the network that do not depend on queries.
 pub(super) fn network_with(usual: NetworkSettings) -> NetworkSettings {
     NetworkSettings { ignore_pre_root_history: true, ..usual }
 }

@@ -107,11 +107,9 @@ pub(super) enum PageRequest {
         #[serde(default)]
         partial: bool,
     },
-    /// Restores the record that this page had before the server restarted, unless a game has begun since.
+    /// Restores the game that this page showed before the server restarted, unless a game has begun since.
     Restore {
-        text: String,
-        black: PlayerKind,
-        white: PlayerKind,
+        game: RestoredGame,
     },
     /// In a review: analyses the position after a step of the main line and further moves.
     Look {
@@ -120,8 +118,24 @@ pub(super) enum PageRequest {
     },
     /// In a review: stops the analysis of this window.
     Rest {},
-    /// In a review: requests the record with all results.
+    /// Requests the record; in a review, with all results.
     Save {},
+}
+
+/// Game as a page knows it: a record that the server sent once, and what has changed since.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RestoredGame {
+    /// Record.
+    pub(super) text: String,
+    /// Number of moves of the record that are still in the game.
+    pub(super) kept: usize,
+    /// Places of the moves after them.
+    pub(super) moves: Vec<String>,
+    /// Result in the form of game records, if the game is over.
+    pub(super) result: Option<String>,
+    pub(super) black: PlayerKind,
+    pub(super) white: PlayerKind,
 }
 
 /// Returns the content of a file from text or Base64; `None` if the Base64 is invalid.

@@ -1,8 +1,8 @@
 //! Board in a browser: a server on this machine, a table with a game on it, and the engine.
 //!
-//! *Page → WebSocket → `Ask` → table → state → all windows.* The pages know no rules of Go: they draw the state and
-//! send the user's actions. One thread owns the table and receives events through a channel. The engine has a thread of
-//! its own, every other engine has one, and every window has two.
+//! *Page → WebSocket → `PageRequest` → table → state → all windows.* The pages know no rules of Go: they draw the state
+//! and send the user's actions. One thread owns the table and receives events through a channel. The engine has a
+//! thread of its own, every other engine has one, and every window has two.
 //!
 //! **Safety.** The server listens on the loopback address by default, and `guard.rs` only admits requests that know the
 //! token and come from this server's own page. The server sends what is built into the program and opens no file: the

@@ -32,11 +32,22 @@
   // ---- Connection ----
 
   let session = null;
+  // Number of the game, its record as last received, and the number of the record's moves that are still in the game.
+  // The server is asked for it when a game begins, and not again: later moves are in the state. Variations are lost if
+  // the server restarts.
+  let base = null, isSaving = false;
   const link = new Link(message => {
-    if (message.is === "choices") { choices = message; fillChoices(); }
+    if (message.is === "choices") {
+      choices = message;
+      // A reply may have been lost with the connection.
+      if (base?.text === null) base = null;
+      isSaving = false;
+      fillChoices();
+    }
     else if (message.is === "state") take(message);
     else if (message.is === "thought") hearThought(message);
     else if (message.is === "review") { if (state) { state.review = message.review; showReview(); } }
+    else if (message.is === "record") takeText(message);
     else if (message.is === "refused") refused(message.why, message);
     else if (message.is === "trouble") warn(text("trouble", message));
   }, isOpen => { told = null; warn(isOpen ? "" : text("lost")); });
@@ -70,15 +81,24 @@
     const before = state;
     const isNewRun = session !== null && session !== next.session;
     session = next.session;
-    if (isNewRun && before && before.moves.length && !next.moves.length) {
-      // The server was restarted. Send it the record of the game.
-      ask("restore", { text: before.record, black: before.seats.B, white: before.seats.W });
+    if (isNewRun) {
+      if (base?.text && before.moves.length && !next.moves.length) {
+        // The server was restarted. Send it the game.
+        const moves = before.moves.slice(base.kept).map(([, place]) => place);
+        const { result, seats } = before;
+        ask("restore", { game: { text: base.text, kept: base.kept, moves, result, black: seats.B, white: seats.W } });
+      }
+      base = null;
     }
-    const isSameGame = Boolean(before) && !isNewRun && ["columns", "rows", "rules", "komi", "start"]
-      .every(name => JSON.stringify(before[name]) === JSON.stringify(next[name]));
+    if (base?.game !== next.game) {
+      base = { game: next.game, text: null, kept: 0 };
+      ask("save");
+    }
+    const isSameGame = Boolean(before) && !isNewRun && before.game === next.game;
     let common = 0;
     while (isSameGame && common < next.moves.length && common < before.moves.length
       && before.moves[common][0] === next.moves[common][0] && before.moves[common][1] === next.moves[common][1]) common++;
+    base.kept = Math.min(base.kept, common);
     const isOtherLine = !isSameGame || common < before.moves.length || common < next.moves.length;
     const isLonger = isOtherLine || next.phase !== before.phase;
     if (isLonger) {
@@ -496,7 +516,8 @@
       if (clock.kind === "byo-yomi") {
         if (!overtime && passed > left) { passed -= left; left = clock.period; overtime = true; }
         if (overtime) {
-          const used = Math.min(periods - 1, Math.floor(passed / left));
+          // After a pause, less than a whole period may be left of the current one.
+          const used = passed < left ? 0 : Math.min(periods - 1, 1 + Math.floor((passed - left) / clock.period));
           passed -= used > 0 ? left + (used - 1) * clock.period : 0;
           if (used > 0) left = clock.period;
           periods -= used;
@@ -598,6 +619,15 @@
 
   // ---- Records ----
 
+  // Handles a record, which is the one of the latest state.
+  function takeText({ game, text: record }) {
+    if (base?.game === game) Object.assign(base, { text: record, kept: moveCount() });
+    if (!isSaving) return;
+    isSaving = false;
+    const name = [seatName("B"), seatName("W")].join("-").replace(/[^\p{L}\p{N}-]+/gu, "_").slice(0, 60);
+    saveText(`${name || "game"}.sgf`, record);
+  }
+
   async function load(file) {
     try {
       opened = await readRecord(file);
@@ -608,8 +638,8 @@
   onClick("load", () => get("file").click());
   onClick("save", () => {
     if (!state) return;
-    const name = [seatName("B"), seatName("W")].join("-").replace(/[^\p{L}\p{N}-]+/gu, "_").slice(0, 60);
-    saveText(`${name || "game"}.sgf`, state.record);
+    isSaving = ask("save");
+    if (!isSaving) say(text("lost"));
   });
 
   // ---- Players and new games ----

@@ -4,11 +4,11 @@ use super::http::Resource;
 use super::message::{PageRequest, PlayerKind, file_bytes, parse_place};
 use super::opponent::ExternalEngine;
 use super::page;
-use super::server::{Server, Site};
+use super::server::{Server, Site, WindowEvent};
 use super::strength::Level;
 use super::table::{GameTable, Phase, Refusal, choices};
 use super::thinker::{EnginePurpose, EngineThread, MakeEngine, MoveEvaluation, Task, TaskResult};
-use super::windows::{self, Windows};
+use super::windows::Windows;
 use crate::review::{self, EngineAnalyst, Facts, Given, MainLine, Numbers, Reviewed, Scope};
 use kosumi_engine::Decision;
 use kosumi_go::board::{BoardSize, Move};
@@ -20,11 +20,10 @@ use kosumi_search::Limits;
 use serde_json::{Value, json};
 use std::io;
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -81,9 +80,7 @@ pub struct InitialTable {
 
 /// Event for the thread that owns the table.
 enum Event {
-    Joined(usize, SyncSender<Arc<str>>),
-    Said(usize, String),
-    Left(usize),
+    Window(WindowEvent),
     Found(u64, TaskResult),
     Moved(u64, Result<Decision, String>),
     /// Progress of the review with this number: positions done and total.
@@ -92,42 +89,23 @@ enum Event {
     Reviewed(u64, Option<Box<Reviewed>>),
 }
 
-/// Sender of the windows' events and the page of the latest review, shared by the connection threads.
-struct PlaySite {
-    events: Mutex<Sender<Event>>,
-    review: Mutex<Option<Resource>>,
-}
-
-impl PlaySite {
-    fn send(&self, event: Event) -> ControlFlow<()> {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.send(event).map_or(ControlFlow::Break(()), ControlFlow::Continue)
-    }
-
-    fn show_review(&self, page: Option<Resource>) {
-        *self.review.lock().unwrap_or_else(PoisonError::into_inner) = page;
+impl From<WindowEvent> for Event {
+    fn from(event: WindowEvent) -> Event {
+        Event::Window(event)
     }
 }
 
-impl Site for PlaySite {
-    fn resource(&self, place: &str) -> Option<Resource> {
-        match place {
-            "review" => self.review.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-            _ => page::resource(place),
-        }
+/// Page of the latest review, shared with the connection threads.
+#[derive(Clone, Default)]
+struct ReviewPage(Arc<Mutex<Option<Resource>>>);
+
+impl ReviewPage {
+    fn show(&self, page: Option<Resource>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = page;
     }
 
-    fn open(&self, window: usize) -> Option<Receiver<Arc<str>>> {
-        let (sender, receiver) = windows::channel();
-        self.send(Event::Joined(window, sender)).is_continue().then_some(receiver)
-    }
-
-    fn receive(&self, window: usize, text: &str) -> ControlFlow<()> {
-        self.send(Event::Said(window, text.to_owned()))
-    }
-
-    fn close(&self, window: usize) {
-        let _ = self.send(Event::Left(window));
+    fn resource(&self) -> Option<Resource> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -179,9 +157,13 @@ pub fn play(
         opponents.push(opponent.map_err(io::Error::other)?);
     }
     let (url, once) = (server.url(), server.url_once());
-    let hall = Arc::new(PlaySite { events: Mutex::new(events.clone()), review: Mutex::new(None) });
-    let site = Arc::clone(&hall);
-    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(&hall))?;
+    let review_page = ReviewPage::default();
+    let shown = review_page.clone();
+    let site = Site::new(events.clone(), move |place: &str| match place {
+        "review" => shown.resource(),
+        _ => page::resource(place),
+    });
+    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
     let session = run_id(&url, std::process::id());
     let mut room = PlayServer {
         table,
@@ -194,12 +176,13 @@ pub fn play(
         is_analysed: false,
         viewed: None,
         events,
-        site,
         make,
         review: ReviewState::None,
+        review_page,
         review_number: 0,
         review_end: Arc::default(),
         notes,
+        game: 0,
         today: setup.today,
         session,
         begin: Instant::now(),
@@ -257,15 +240,17 @@ struct PlayServer {
     /// Number of moves of the position that is analysed; `None` for the latest.
     viewed: Option<usize>,
     events: Sender<Event>,
-    site: Arc<PlaySite>,
     make: MakeEngine,
     review: ReviewState,
+    review_page: ReviewPage,
     /// Number of the current review. Results of other reviews are ignored.
     review_number: u64,
     /// Ends the running review when set.
     review_end: Arc<AtomicBool>,
     /// Messages about the record that the game comes from.
     notes: Vec<String>,
+    /// Number of the game, by which pages know when to request its record.
+    game: u64,
     today: fn() -> String,
     session: String,
     begin: Instant,
@@ -292,7 +277,7 @@ impl PlayServer {
 
     fn handle_event(&mut self, event: Event) {
         match event {
-            Event::Joined(window, sender) => {
+            Event::Window(WindowEvent::Joined(window, sender)) => {
                 self.windows.add(window, sender);
                 self.windows.tell(window, &choices(&self.engines));
                 if self.question.is_none() && !self.engine_on_turn() {
@@ -302,7 +287,7 @@ impl PlayServer {
                 let state = self.state();
                 self.windows.tell(window, &state);
             }
-            Event::Left(window) => {
+            Event::Window(WindowEvent::Left(window)) => {
                 self.windows.remove(window);
                 // Analysis and hints are useless without a window.
                 self.viewed = self.viewed.filter(|_| !self.windows.is_empty());
@@ -313,14 +298,16 @@ impl PlayServer {
                     self.thinker.stop();
                 }
             }
-            Event::Said(window, text) => match serde_json::from_str::<PageRequest>(&text) {
-                Ok(ask) => {
-                    if let Err(refusal) = self.answer(window, ask) {
-                        self.refuse(window, refusal);
+            Event::Window(WindowEvent::Said(window, text)) => {
+                match serde_json::from_str::<PageRequest>(&text) {
+                    Ok(ask) => {
+                        if let Err(refusal) = self.answer(window, ask) {
+                            self.refuse(window, refusal);
+                        }
                     }
+                    Err(_) => self.refuse(window, Refusal::BadMessage),
                 }
-                Err(_) => self.refuse(window, Refusal::BadMessage),
-            },
+            }
             Event::Found(number, finding) => self.handle_result(number, finding),
             Event::Moved(number, moved) => self.handle_engine_move(number, moved),
             Event::ReviewProgress(number, done, total) if number == self.review_number => {
@@ -335,7 +322,7 @@ impl PlayServer {
                 };
                 let (body, policy) = review::served_page(&reviewed);
                 let policy = format!("{policy}; frame-ancestors 'none'");
-                self.site.show_review(Some(Resource { kind: "text/html", body, policy }));
+                self.review_page.show(Some(Resource { kind: "text/html", body, policy }));
                 self.set_review(ReviewState::Done);
             }
             Event::ReviewProgress(..) | Event::Reviewed(..) => {}
@@ -360,10 +347,17 @@ impl PlayServer {
     fn end_review(&mut self) {
         self.review_number += 1;
         self.review_end.store(true, Ordering::Relaxed);
-        self.site.show_review(None);
+        self.review_page.show(None);
         if self.review != ReviewState::None {
             self.set_review(ReviewState::None);
         }
+    }
+
+    /// Forgets what belonged to the previous game after another one was put on the table.
+    fn replace_game(&mut self) {
+        self.game += 1;
+        self.viewed = None;
+        self.end_review();
     }
 
     /// Starts a review of the game on a thread of its own.
@@ -399,13 +393,14 @@ impl PlayServer {
     }
 
     fn state(&self) -> Value {
-        let mut state = self.table.state(&self.engines, self.now(), Some((self.today)()));
+        let mut state = self.table.state(self.now());
         if let Value::Object(state) = &mut state {
             let is_thinking = self.engine_on_turn() && !self.table.is_paused();
             state.insert("thinking".to_owned(), is_thinking.into());
             state.insert("analysed".to_owned(), self.is_analysed.into());
             state.insert("notes".to_owned(), self.notes.clone().into());
             state.insert("session".to_owned(), self.session.clone().into());
+            state.insert("game".to_owned(), self.game.into());
             state.insert("review".to_owned(), self.review_value());
         }
         state
@@ -479,9 +474,8 @@ impl PlayServer {
         match ask {
             PageRequest::New { game } => {
                 self.table.begin(&game)?;
-                self.viewed = None;
                 self.notes.clear();
-                self.end_review();
+                self.replace_game();
             }
             PageRequest::View { at } => {
                 if at > moves {
@@ -553,8 +547,7 @@ impl PlayServer {
                 match self.table.load(&bytes, partial) {
                     Ok(notes) => {
                         self.notes = notes;
-                        self.viewed = None;
-                        self.end_review();
+                        self.replace_game();
                     }
                     Err(bad) => {
                         self.windows.tell(
@@ -570,19 +563,21 @@ impl PlayServer {
                     }
                 }
             }
-            PageRequest::Restore { text, black, white } => {
+            PageRequest::Restore { game } => {
                 if !self.table.is_fresh() {
                     let state = self.state();
                     self.windows.tell(window, &state);
                     return Ok(());
                 }
-                // This server sent the record to the page, so faults in it were there before.
-                self.table.load(text.as_bytes(), true)?;
-                self.table.seat(black, white)?;
+                self.table.restore(&game)?;
+                self.replace_game();
             }
-            PageRequest::Look { .. } | PageRequest::Rest {} | PageRequest::Save {} => {
-                return Err(Refusal::BadMessage);
+            PageRequest::Save {} => {
+                let text = self.table.record(&self.engines, Some((self.today)())).to_string();
+                self.windows.tell(window, &json!({ "is": "record", "game": self.game, "text": text }));
+                return Ok(());
             }
+            PageRequest::Look { .. } | PageRequest::Rest {} => return Err(Refusal::BadMessage),
         }
         self.changed();
         Ok(())
@@ -651,7 +646,7 @@ impl PlayServer {
                 self.question = None;
                 self.table.set_dead(*dead);
                 if self.table.is_without_people() {
-                    // No person is there to object.
+                    // In a game between two engines, no person can object.
                     let settled = self.table.settle();
                     debug_assert_eq!(settled, Ok(()));
                 }

@@ -3,12 +3,13 @@
 use super::guard::{Guard, Route};
 use super::http::{self, Head, Resource, Status};
 use super::socket;
+use super::windows;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::thread;
 use std::time::Duration;
 
@@ -17,20 +18,45 @@ const CONNECTIONS: usize = 64;
 /// Maximum number of windows.
 const WINDOWS: usize = 16;
 
-/// Application that the server serves.
-pub(super) trait Site: Send + Sync {
-    /// Returns a page or a part of one, by the path after the token.
-    fn resource(&self, place: &str) -> Option<Resource>;
+/// Event of a window, for the thread that owns what the pages show.
+pub(super) enum WindowEvent {
+    /// A window was opened. The messages of the channel are sent to it.
+    Joined(usize, SyncSender<Arc<str>>),
+    /// A window sent a message.
+    Said(usize, String),
+    /// A window was closed.
+    Left(usize),
+}
+
+/// Function that returns a page or a part of one, by the path after the token.
+type FindResource = dyn Fn(&str) -> Option<Resource> + Send + Sync;
+
+/// Pages that the server sends, and the receiver of the windows' events.
+pub(super) struct Site<E> {
+    events: Sender<E>,
+    resource: Box<FindResource>,
+}
+
+impl<E: From<WindowEvent>> Site<E> {
+    /// Creates a site. `resource` returns a page or a part of one, by the path after the token.
+    pub(super) fn new(
+        events: Sender<E>,
+        resource: impl Fn(&str) -> Option<Resource> + Send + Sync + 'static,
+    ) -> Site<E> {
+        Site { events, resource: Box::new(resource) }
+    }
+
+    /// Sends an event. A break means that the receiver is gone.
+    fn send(&self, event: WindowEvent) -> ControlFlow<()> {
+        self.events.send(event.into()).map_or(ControlFlow::Break(()), ControlFlow::Continue)
+    }
 
     /// Opens a window. The messages of the returned channel are sent to it. When the channel closes, the connection
     /// ends.
-    fn open(&self, window: usize) -> Option<Receiver<Arc<str>>>;
-
-    /// Handles a message of a window. A break ends the connection.
-    fn receive(&self, window: usize, text: &str) -> ControlFlow<()>;
-
-    /// Closes a window.
-    fn close(&self, window: usize);
+    fn open(&self, window: usize) -> Option<Receiver<Arc<str>>> {
+        let (sender, receiver) = windows::channel();
+        self.send(WindowEvent::Joined(window, sender)).is_continue().then_some(receiver)
+    }
 }
 
 /// Listening server.
@@ -102,14 +128,15 @@ impl Server {
     }
 
     /// Serves until the process ends.
-    pub(super) fn serve(self, site: &Arc<impl Site + 'static>) {
+    pub(super) fn serve<E: From<WindowEvent> + Send + 'static>(self, site: Site<E>) {
+        let site = Arc::new(site);
         for stream in self.listener.incoming() {
             let Ok(stream) = stream else {
                 // The limit of open files is reached: connections must end before the next can be accepted.
                 thread::park_timeout(Duration::from_millis(50));
                 continue;
             };
-            let (guard, site) = (Arc::clone(&self.guard), Arc::clone(site));
+            let (guard, site) = (Arc::clone(&self.guard), Arc::clone(&site));
             let Some(counted) = CountGuard::new(&OPEN, CONNECTIONS) else {
                 let mut stream = stream;
                 let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
@@ -127,7 +154,7 @@ impl Server {
 }
 
 /// Answers one request.
-fn answer(mut stream: TcpStream, guard: &Guard, site: &impl Site) -> io::Result<()> {
+fn answer<E: From<WindowEvent>>(mut stream: TcpStream, guard: &Guard, site: &Site<E>) -> io::Result<()> {
     let head = match Head::read(&mut stream) {
         Ok(head) => head,
         Err(Some(status)) => return http::refuse(&mut stream, status),
@@ -141,14 +168,19 @@ fn answer(mut stream: TcpStream, guard: &Guard, site: &impl Site) -> io::Result<
     if place == "socket" {
         return window(stream, &head, guard, site);
     }
-    match site.resource(&place) {
+    match (site.resource)(&place) {
         Some(resource) => http::send(&mut stream, &resource, head.method == "GET"),
         None => http::refuse(&mut stream, Status::NotFound),
     }
 }
 
 /// Runs the connection of a window.
-fn window(mut stream: TcpStream, head: &Head, guard: &Guard, site: &impl Site) -> io::Result<()> {
+fn window<E: From<WindowEvent>>(
+    mut stream: TcpStream,
+    head: &Head,
+    guard: &Guard,
+    site: &Site<E>,
+) -> io::Result<()> {
     let accept = match guard.admit_socket(head) {
         Ok(accept) => accept,
         Err(status) => return http::refuse(&mut stream, status),
@@ -162,10 +194,10 @@ fn window(mut stream: TcpStream, head: &Head, guard: &Guard, site: &impl Site) -
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Accept: {accept}\r\n\r\n"
     );
-    let talked = stream
-        .write_all(answer.as_bytes())
-        .and_then(|()| socket::run_connection(stream, outgoing, |text| site.receive(number, text)));
-    site.close(number);
+    let talked = stream.write_all(answer.as_bytes()).and_then(|()| {
+        socket::run_connection(stream, outgoing, |text| site.send(WindowEvent::Said(number, text.to_owned())))
+    });
+    let _ = site.send(WindowEvent::Left(number));
     talked
 }
 

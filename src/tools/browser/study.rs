@@ -7,10 +7,10 @@
 use super::http::Resource;
 use super::message::{PageRequest, file_bytes, parse_place};
 use super::play::ServerSettings;
-use super::server::{Server, Site};
+use super::server::{Server, Site, WindowEvent};
 use super::table::Refusal;
 use super::thinker::{EngineThread, Task, TaskResult};
-use super::windows::{self, Windows};
+use super::windows::Windows;
 use crate::review::{self, Numbers, PositionReview, Reviewed, Tried, place};
 use crate::words::color_letter;
 use kosumi_go::board::Move;
@@ -19,8 +19,7 @@ use kosumi_search::Limits;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::ControlFlow;
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -61,9 +60,7 @@ impl std::fmt::Debug for Reviewer {
 
 /// Event for the main thread of the server.
 enum Event {
-    Joined(usize, SyncSender<Arc<str>>),
-    Said(usize, String),
-    Left(usize),
+    Window(WindowEvent),
     Found(u64, TaskResult),
     /// Progress of the review of the game with this number: positions done and total.
     Progress(u64, usize, usize),
@@ -73,45 +70,35 @@ enum Event {
     Done(u64, Result<(), String>),
 }
 
-/// Sender of the windows' events and the current page, shared by the connection threads.
-struct ReviewSite {
-    events: Mutex<Sender<Event>>,
-    page: Mutex<Arc<Resource>>,
+impl From<WindowEvent> for Event {
+    fn from(event: WindowEvent) -> Event {
+        Event::Window(event)
+    }
 }
 
-impl ReviewSite {
-    fn send(&self, event: Event) -> ControlFlow<()> {
-        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.send(event).map_or(ControlFlow::Break(()), ControlFlow::Continue)
+/// Current page, shared by the connection threads.
+struct CurrentPage(Mutex<Arc<Resource>>);
+
+impl CurrentPage {
+    fn new(reviewed: &Reviewed, run: u64) -> CurrentPage {
+        CurrentPage(Mutex::new(Arc::new(page(reviewed, run))))
     }
 
     fn show(&self, reviewed: &Reviewed, run: u64) {
-        let (body, policy) = review::live_page(reviewed, run);
-        // A page cannot set this policy itself: no site may frame it.
-        let policy = format!("{policy}; frame-ancestors 'none'");
-        let page = Arc::new(Resource { kind: "text/html", body, policy });
-        *self.page.lock().unwrap_or_else(PoisonError::into_inner) = page;
+        let page = Arc::new(page(reviewed, run));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = page;
+    }
+
+    fn resource(&self, place: &str) -> Option<Resource> {
+        let page = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        place.is_empty().then(|| (*page).clone())
     }
 }
 
-impl Site for ReviewSite {
-    fn resource(&self, place: &str) -> Option<Resource> {
-        let page = self.page.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        place.is_empty().then(|| (*page).clone())
-    }
-
-    fn open(&self, window: usize) -> Option<Receiver<Arc<str>>> {
-        let (sender, receiver) = windows::channel();
-        self.send(Event::Joined(window, sender)).is_continue().then_some(receiver)
-    }
-
-    fn receive(&self, window: usize, text: &str) -> ControlFlow<()> {
-        self.send(Event::Said(window, text.to_owned()))
-    }
-
-    fn close(&self, window: usize) {
-        let _ = self.send(Event::Left(window));
-    }
+fn page(reviewed: &Reviewed, run: u64) -> Resource {
+    let (body, policy) = review::live_page(reviewed, run);
+    // A page cannot set this policy itself: no site may frame it.
+    Resource { kind: "text/html", body, policy: format!("{policy}; frame-ancestors 'none'") }
 }
 
 /// Position: a step of the main line, followed by further moves.
@@ -140,15 +127,13 @@ pub fn study(
         // At the end of the process the receiver is gone.
         let _ = tell.send(Event::Found(number, finding));
     })?;
-    let nothing = Resource { kind: "text/html", body: String::new(), policy: String::new() };
-    let hall =
-        Arc::new(ReviewSite { events: Mutex::new(events.clone()), page: Mutex::new(Arc::new(nothing)) });
-    hall.show(&reviewed, 0);
+    let page = Arc::new(CurrentPage::new(&reviewed, 0));
     let (url, once) = (server.url(), server.url_once());
-    let theirs = Arc::clone(&hall);
-    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(&theirs))?;
+    let shown = Arc::clone(&page);
+    let site = Site::new(events.clone(), move |place: &str| shown.resource(place));
+    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
     let mut room = ReviewServer {
-        hall,
+        page,
         events,
         reviewer: Arc::new(reviewer),
         reviewed,
@@ -171,7 +156,7 @@ pub fn study(
 }
 
 struct ReviewServer {
-    hall: Arc<ReviewSite>,
+    page: Arc<CurrentPage>,
     events: Sender<Event>,
     reviewer: Arc<Reviewer>,
     reviewed: Reviewed,
@@ -188,7 +173,7 @@ struct ReviewServer {
     selected: BTreeMap<usize, ReviewPosition>,
     /// Number of the engine's current task, and the window that it is for.
     current_task: Option<(u64, usize)>,
-    /// What was found in positions that are not those of the game.
+    /// Reviews of positions outside the game.
     analysed: BTreeMap<ReviewPosition, PositionReview>,
 }
 
@@ -217,19 +202,19 @@ impl ReviewServer {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Joined(window, sender) => {
+            Event::Window(WindowEvent::Joined(window, sender)) => {
                 self.windows.add(window, sender);
                 // A page that was loaded before this review reloads.
                 self.windows.tell(window, &json!({ "is": "reviewed", "run": self.run }));
             }
-            Event::Left(window) => {
+            Event::Window(WindowEvent::Left(window)) => {
                 self.windows.remove(window);
                 self.selected.remove(&window);
                 if self.current_task.is_some_and(|(_, whose)| whose == window) {
                     self.analyse_next_window(window);
                 }
             }
-            Event::Said(window, text) => {
+            Event::Window(WindowEvent::Said(window, text)) => {
                 let answered = match serde_json::from_str::<PageRequest>(&text) {
                     Ok(ask) => self.answer(window, ask),
                     Err(_) => Err(Refusal::BadMessage),
@@ -270,7 +255,7 @@ impl ReviewServer {
         self.selected.clear();
         self.current_task = None;
         self.thinker.stop();
-        self.hall.show(&self.reviewed, self.run);
+        self.page.show(&self.reviewed, self.run);
         self.windows.tell_all(&json!({ "is": "reviewed", "run": self.run }));
     }
 

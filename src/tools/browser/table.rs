@@ -1,6 +1,6 @@
 //! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
-use super::message::{NewGame, PlayerKind};
+use super::message::{NewGame, PlayerKind, RestoredGame, parse_place};
 use super::strength::{DEFAULT_LEVEL, LEVELS};
 use super::thinker::MoveEvaluation;
 use crate::review::{continue_with, owners, place};
@@ -248,6 +248,31 @@ impl GameTable {
         Ok(said)
     }
 
+    /// Loads a game that a page remembers. Its clocks are lost.
+    pub(super) fn restore(&mut self, remembered: &RestoredGame) -> Result<(), Refusal> {
+        let mut table = self.clone();
+        // This program wrote the record, so faults in it were there before.
+        table.load(remembered.text.as_bytes(), true)?;
+        let count = table.game.records().len();
+        if remembered.kept > count {
+            return Err(Refusal::BadMessage);
+        }
+        let result = remembered.result.as_ref();
+        if remembered.kept < count || !remembered.moves.is_empty() || result.is_none() {
+            table.undo(Some(remembered.kept), Duration::ZERO);
+        }
+        for place in &remembered.moves {
+            let mv = parse_place(table.game.size(), place).ok_or(Refusal::OffBoard)?;
+            table.play(mv, Duration::ZERO)?;
+        }
+        if let Some(result) = result.filter(|_| table.phase == Phase::Playing) {
+            table.phase = Phase::Over(result.clone());
+        }
+        table.seat(remembered.black.clone(), remembered.white.clone())?;
+        *self = table;
+        Ok(())
+    }
+
     /// Sets the players.
     pub(super) fn seat(&mut self, black: PlayerKind, white: PlayerKind) -> Result<(), Refusal> {
         if [&black, &white].into_iter().any(|seat| !is_known(seat, self.engines)) {
@@ -359,16 +384,12 @@ impl GameTable {
         if self.is_paused == is_paused {
             return;
         }
+        // A side whose time has already run out is not saved by a pause.
+        self.check_flag(now);
         self.is_paused = is_paused;
         if is_paused {
-            // In main time, the elapsed time of the turn is deducted, but at least a second is left. No increment is added.
             if let Some(began) = self.turn_began.take() {
-                let color = self.game.to_move();
-                let clock = &mut self.clocks[color];
-                let passed = now.saturating_sub(began);
-                if !clock.is_overtime() {
-                    clock.set_time_left(clock.left().saturating_sub(passed).max(Duration::from_secs(1)), 0);
-                }
+                self.clocks[self.game.to_move()].deduct(now.saturating_sub(began));
             }
         } else {
             self.start_clock(now);
@@ -508,10 +529,11 @@ impl GameTable {
             return None;
         }
         let left = |color: Color| {
-            let clock = &self.clocks[color];
-            let began = self.turn_began.filter(|_| color == self.game.to_move());
-            let passed = began.map_or(Duration::ZERO, |began| now.saturating_sub(began));
-            (clock.left().saturating_sub(passed), clock.stones_or_periods())
+            let mut clock = self.clocks[color];
+            if let Some(began) = self.turn_began.filter(|_| color == self.game.to_move()) {
+                clock.deduct(now.saturating_sub(began));
+            }
+            (clock.left(), clock.stones_or_periods())
         };
         Some((control, ByColor::new(left(Color::Black), left(Color::White))))
     }
@@ -563,8 +585,8 @@ impl GameTable {
         tree
     }
 
-    /// Returns the state that pages draw. `date` goes into the record.
-    pub(super) fn state(&self, engines: &[String], now: Duration, date: Option<String>) -> Value {
+    /// Returns the state that pages draw.
+    pub(super) fn state(&self, now: Duration) -> Value {
         let (game, size) = (&self.game, self.game.size());
         let at = |point| place(size, Move::Play(point));
         let stones = |color: Color| -> String {
@@ -618,7 +640,6 @@ impl GameTable {
             "variations": self.abandoned.len(),
             "outlooks": self.outlooks.iter().map(|(at, it)| packed_evaluation(*at, it)).collect::<Vec<Value>>(),
             "evaluations": self.analysed.iter().map(|(at, it)| packed_evaluation(*at, it)).collect::<Vec<Value>>(),
-            "record": self.record(engines, date).to_string(),
         })
     }
 
@@ -696,7 +717,7 @@ pub(super) fn choices(engines: &[String]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::browser::message::{ClockSettings, parse_place};
+    use crate::browser::message::ClockSettings;
 
     const NOW: Duration = Duration::ZERO;
 
@@ -731,8 +752,8 @@ mod tests {
         play(&mut table, &["cc", "aa", "bb", "--", "--"], NOW);
         assert!(matches!(table.phase, Phase::Marking(_)));
         table.mark(parse_place(table.game.size(), "aa").unwrap()).unwrap();
-        assert_eq!(table.state(&[], NOW, None)["count"]["score"], "B+24.5");
-        assert_eq!(table.state(&[], NOW, None)["dead"], "aa");
+        assert_eq!(table.state(NOW)["count"]["score"], "B+24.5");
+        assert_eq!(table.state(NOW)["dead"], "aa");
         table.settle().unwrap();
         assert_eq!(table.phase, Phase::Over("B+24.5".to_owned()));
         let text = table.record(&[], None).to_string();
@@ -793,6 +814,51 @@ mod tests {
         table.load(b"(;SZ[9]PB[Ann]PW[Bob]DT[1999];B[ee])", false).unwrap();
         let text = table.record(&[], today()).to_string();
         assert!(text.contains("DT[1999]") && text.contains("PB[Ann]PW[Bob]"), "{text}");
+    }
+
+    #[test]
+    fn a_remembered_game_is_restored_from_its_record_and_later_moves() {
+        let remembered = |text: &str, kept: usize, moves: &[&str], result: Option<&str>| RestoredGame {
+            text: text.to_owned(),
+            kept,
+            moves: moves.iter().map(|&place| place.to_owned()).collect(),
+            result: result.map(str::to_owned),
+            black: PlayerKind::Person,
+            white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() },
+        };
+        let mut first = table(9);
+        first.begin(&NewGame { handicap: 2, ..wanted(9) }).unwrap();
+        play(&mut first, &["cc", "gg"], NOW);
+        let text = first.record(&[], Some("2026-01-31".to_owned())).to_string();
+        assert!(first.undo(Some(1), NOW));
+        play(&mut first, &["eg", "--", "--"], NOW);
+        let mut restored = table(19);
+        restored.restore(&remembered(&text, 1, &["eg", "--", "--"], None)).unwrap();
+        assert_eq!(restored.game.graph_key(), first.game.graph_key());
+        assert_eq!(restored.state(NOW)["moves"], first.state(NOW)["moves"]);
+        assert_eq!((&restored.phase, restored.date.as_deref()), (&first.phase, Some("2026-01-31")));
+        assert_eq!(restored.seats[Color::Black], PlayerKind::Person);
+        restored.restore(&remembered(&text, 2, &[], Some("W+R"))).unwrap();
+        assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Over("W+R".to_owned())));
+        // The record was sent when the game was over, and the game was continued.
+        let over = restored.record(&[], None).to_string();
+        restored.restore(&remembered(&over, 2, &[], None)).unwrap();
+        assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Playing));
+        restored.restore(&remembered(&over, 2, &["dd"], None)).unwrap();
+        assert_eq!((restored.game.records().len(), &restored.phase), (3, &Phase::Playing));
+        for (bad, why) in [
+            (remembered("no record", 0, &[], None), Refusal::BadRecord),
+            (remembered(&text, 3, &[], None), Refusal::BadMessage),
+            (remembered(&text, 2, &["zz"], None), Refusal::OffBoard),
+            (remembered(&text, 2, &["cc"], None), Refusal::Occupied),
+            (
+                RestoredGame { black: PlayerKind::Engine { number: 0 }, ..remembered(&text, 2, &[], None) },
+                Refusal::BadSettings,
+            ),
+        ] {
+            assert_eq!(restored.restore(&bad), Err(why), "{bad:?}");
+            assert_eq!((restored.game.records().len(), &restored.phase), (3, &Phase::Playing), "{bad:?}");
+        }
     }
 
     #[test]
@@ -881,10 +947,56 @@ mod tests {
     }
 
     #[test]
+    fn pausing_deducts_the_time_of_the_turn_and_gives_none_back() {
+        let second = Duration::from_secs;
+        let started = |clock: ClockSettings| {
+            let mut table = table(9);
+            table.begin(&NewGame { clock, ..wanted(9) }).unwrap();
+            play(&mut table, &["cc"], second(100));
+            table
+        };
+        // Pauses from the given time for 1000 s.
+        let pause = |table: &mut GameTable, at: u64| {
+            table.pause(true, second(at));
+            assert_eq!((table.flag_time(), table.check_flag(second(at + 900))), (None, false), "at {at}");
+            table.pause(false, second(at + 1000));
+        };
+        let byo_yomi = ClockSettings::ByoYomi { main: 10.0, period: 5.0, periods: 3 };
+        for times in [vec![4], vec![3, 1007], vec![12], vec![18], vec![12, 1016, 2018]] {
+            let mut table = started(byo_yomi);
+            let mut paused = 0;
+            for at in times {
+                pause(&mut table, 100 + at);
+                paused += 1000;
+                assert_eq!(table.flag_time(), Some(second(125 + paused)), "at {at}");
+            }
+        }
+        // White is at 12 s: in the first period, with 3 s of it left.
+        let mut table = started(byo_yomi);
+        pause(&mut table, 112);
+        let left = table.time_left(second(1112)).unwrap().1[Color::White];
+        assert_eq!(left, (second(3), 3));
+        let left = table.time_left(second(1119)).unwrap().1[Color::White];
+        assert_eq!(left, (second(1), 2), "a period was used up");
+        play(&mut table, &["gg"], second(1113));
+        assert_eq!(table.clocks[Color::White].left(), second(5), "the end of the move renews the period");
+        // Less than a second is left, and it is no more after the pause.
+        let mut table = started(ClockSettings::Fischer { main: 10.0, increment: 5.0 });
+        let at = second(110) - Duration::from_millis(20);
+        table.pause(true, at);
+        table.pause(false, second(500));
+        assert_eq!(table.flag_time(), Some(second(500) + Duration::from_millis(20)));
+        // The time is over before the pause.
+        let mut table = started(byo_yomi);
+        table.pause(true, second(126));
+        assert_eq!(table.phase, Phase::Over("B+T".to_owned()));
+    }
+
+    #[test]
     fn names_of_a_record_are_text() {
         let mut table = table(9);
         table.load(b"(;SZ[9]PB[<script>alert(1)</script>]PW[\"]RE[<b>];B[cc])", false).unwrap();
-        let state = table.state(&[], NOW, None);
+        let state = table.state(NOW);
         assert_eq!(state["names"]["B"], "<script>alert(1)</script>");
         assert_eq!(state["phase"], "over");
     }

@@ -54,7 +54,7 @@ impl Task {
 pub(super) enum TaskResult {
     /// The chosen move, and the evaluation of the search if there was one.
     Chosen(Decision, Option<MoveEvaluation>),
-    /// What is known so far.
+    /// Analysis so far.
     Studied { game: Box<Game>, analysis: Box<PositionReview>, is_last: bool },
     /// Dead stones.
     Settled(Box<PointSet>),

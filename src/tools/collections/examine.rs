@@ -32,7 +32,7 @@ pub struct ExaminedGame {
     pub objections: Vec<(LocatedMove, IllegalMove)>,
     /// Moves that repeated a position.
     pub repetitions: Vec<(LocatedMove, Repetition)>,
-    /// Warnings in the order of the replay. The last one may have ended the replay: see [`Examined::refused`].
+    /// Warnings in the order of the replay. The last one may have ended the replay: see [`ExaminedGame::refused`].
     pub warnings: Vec<SgfError>,
     /// Key of the sequence of moves, which distinguishes games.
     pub key: SequenceKey,

@@ -83,7 +83,7 @@ fn decompression_bombs_are_refused_and_the_rest_is_read() {
     assert_eq!(games, 5);
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(problems[0].starts_with("b.gz: byte 1"), "{problems:?}");
-    assert!(problems[0].contains("it unpacks to more than"), "{problems:?}");
+    assert!(problems[0].contains("it decompresses to more than"), "{problems:?}");
     assert_eq!(read(&paths, Limits::default()), (6, vec![]));
 }
 

@@ -1,12 +1,12 @@
-//! Analysis: reports of a search while it runs, in the formats that controllers parse.
+//! Analysis commands, which report on a search while it runs, in the formats that controllers parse.
 //!
-//! Two dialects: that of Leela Zero, in ten-thousandths, and that of KataGo, in fractions. Both print an
-//! [`Analysis`] from the perspective of the side to move. Controllers tell the dialects apart by the name of the
-//! command, and take every `info` up to its `pv`, which ends with a move: hence the order of the fields, and `pass` in
-//! lower case. `docs/analysis.md` says what each field is.
+//! The two dialects are that of Leela Zero, in ten-thousandths, and that of KataGo, in fractions. Both print an
+//! [`Analysis`] from the perspective of the side to move. Controllers distinguish the dialects by the name of the
+//! command, and read every `info` up to its `pv`, which ends with a move. This determines the order of the fields, and
+//! `pass` in lower case. `docs/analysis.md` explains each field.
 //!
-//! A search that may search no legal move has nothing to report. Such a request is refused, because the controller
-//! would wait for ever otherwise.
+//! A search without any permitted legal move has nothing to report. Such a request is refused, because the controller
+//! would otherwise wait for ever.
 
 use super::text::{color, color_text, own_color, vertex_move};
 use super::{CommandResult, Commands};
@@ -32,11 +32,11 @@ enum Dialect {
     KataGo,
 }
 
-/// Contents of reports, and their frequency.
+/// Contents and interval of reports.
 struct Request {
     color: Option<Color>,
     every: Duration,
-    /// Least number of moves that are listed, visited or not.
+    /// Minimum number of moves that are listed, with or without visits.
     least_moves: usize,
     most_moves: usize,
     root_info: bool,
@@ -50,11 +50,11 @@ struct Request {
     restriction: Restriction,
 }
 
-/// Time between two reports if the controller names none.
+/// Time between two reports if the controller specifies none.
 const USUAL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Request {
-    /// Reads `[color] [interval] {key value…}`, the interval in hundredths of a second.
+    /// Reads `[color] [interval] {key value…}`, with the interval in hundredths of a second.
     fn read(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<Request, Failure> {
         let mut request = Request {
             color: arguments.try_color().map(own_color),
@@ -95,7 +95,7 @@ impl Request {
         Ok(request)
     }
 
-    /// What a report needs for this request besides the statistics of the search.
+    /// Returns the contents of a report that this request needs besides the statistics of the search.
     fn detail(&self, dialect: Dialect) -> Detail {
         let is_full = dialect == Dialect::KataGo;
         Detail {
@@ -105,7 +105,7 @@ impl Request {
         }
     }
 
-    /// The analysis that a report gives, from the perspective of the side to move.
+    /// Returns the analysis of a report from the perspective of the side to move.
     fn analysis(&self, report: &SearchReport) -> Analysis {
         let extras = Extras { restriction: Some(&self.restriction), ..Extras::default() };
         Analysis::new(report, &extras).seen_by_mover()
@@ -114,12 +114,12 @@ impl Request {
 
 fn hundredths(interval: f64) -> Result<Duration, Failure> {
     let time = Duration::try_from_secs_f64(interval / 100.0);
-    // Shorter intervals would cost time, and no controller reads so fast.
+    // Shorter intervals would cost time, and no controller reads as fast.
     time.map(|time| time.max(Duration::from_millis(10))).map_err(|_| Failure::new("interval is not a time"))
 }
 
-/// Reads `color vertex,vertex,… until`; `a1:c3` stands for a rectangle. Sabaki and Lizzie name `resign` among the moves
-/// to avoid; it is left out, because a search does not resign.
+/// Reads `color vertex,vertex,… until`; `a1:c3` denotes a rectangle. Sabaki and Lizzie list `resign` among the moves to
+/// avoid. It is ignored, because a search does not resign.
 fn rule(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<MoveRule, Failure> {
     let color = color(arguments)?;
     let mut moves = Vec::new();
@@ -139,7 +139,7 @@ fn rule(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<MoveRule, Fail
             }
         }
     }
-    // Without a number the rule holds for the next move.
+    // Without a number, the rule applies to the next move.
     let until = arguments.try_integer::<usize>().unwrap_or(1);
     Ok(MoveRule { color, moves, until })
 }
@@ -150,7 +150,7 @@ fn rectangle(size: BoardSize, a: Point, b: Point) -> impl Iterator<Item = Point>
     size.points().filter(move |point| columns.contains(&point.column()) && rows.contains(&point.row()))
 }
 
-/// The moves that a report lists.
+/// Returns the moves that a report lists.
 fn listed<'a>(request: &Request, analysis: &'a Analysis) -> impl Iterator<Item = &'a MoveAnalysis> {
     let least = request.least_moves;
     let is_listed = move |entry: &&MoveAnalysis| entry.is_searched() || entry.order < least;
@@ -161,7 +161,7 @@ pub(super) fn variation_text(moves: &[Move]) -> String {
     moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A report in one line; empty if nothing is known yet.
+/// Returns a report in one line. The line is empty if the search has no statistics yet.
 fn info_line(dialect: Dialect, request: &Request, report: &SearchReport) -> String {
     let analysis = request.analysis(report);
     let moves = listed(request, &analysis).map(|entry| match dialect {
@@ -214,7 +214,7 @@ fn kata_go_move(request: &Request, size: BoardSize, entry: &MoveAnalysis) -> Str
         it.score_stdev,
         unsigned_zero(it.score_mean, 4),
     );
-    // Writing to a string cannot fail, here and below.
+    // Writing to a string cannot fail, also in the rest of this function.
     if request.no_result {
         let _ = write!(text, " noResultValue {:.6}", it.no_result);
     }
@@ -267,8 +267,8 @@ fn root_info(analysis: &Analysis) -> String {
         analysis.weight,
     );
     if let Some(RawView { win_rate_error, score_error, variance_time, .. }) = analysis.raw {
-        // KataGo prints the error of the result in [−1, 1] here, and half of it in its JSON protocol. −1 stands for
-        // networks that do not say.
+        // KataGo prints the error of the result in [−1, 1] here, and half of it in its JSON protocol. It prints −1 for
+        // networks that do not predict it.
         let _ = write!(
             text,
             " rawStWrError {:.6} rawStScoreError {:.4} rawVarTimeLeft {:.4}",
@@ -292,8 +292,8 @@ fn push_points(text: &mut String, name: &str, size: BoardSize, points: &[f32]) {
 }
 
 impl Commands {
-    /// Reads the request of an analysis, and returns it with the side to move. Refuses a restriction that leaves no legal
-    /// move.
+    /// Reads the request of an analysis and returns it with the side to move. Refuses a restriction that leaves no
+    /// legal move.
     fn analysis_request(&self, arguments: &mut Arguments<'_>) -> Result<(Request, Color), Failure> {
         let request = Request::read(self.size(), arguments)?;
         let game = self.engine.game();
@@ -305,7 +305,7 @@ impl Commands {
     }
 }
 
-/// Streams reports until the controller sends anything more.
+/// Streams reports until the controller sends further input.
 fn analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -329,18 +329,18 @@ fn analyze(
     Ok(Response::empty())
 }
 
-/// Use of the move that a search chooses.
+/// Purpose of a search for a move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// It is played.
+    /// The move is played.
     Play,
-    /// It is reported, and the position stays.
+    /// The move is reported, and the position does not change.
     Tell,
-    /// As `Tell`, and any input cancels the search.
+    /// Like `Tell`, but any input cancels the search.
     TellUnlessCancelled,
 }
 
-/// Tells whether a search has to stop, and whether the controller has cancelled it.
+/// State of a search that input may cancel.
 pub(super) struct Cancellation {
     watch: InputWatch,
     purpose: Purpose,
@@ -352,7 +352,7 @@ impl Cancellation {
         Cancellation { watch: session.watch(), purpose, is_cancelled: AtomicBool::new(false) }
     }
 
-    /// Returns true if the search must stop now. Input after the end of a search cancels nothing.
+    /// Returns whether the search must stop now. Input after the end of a search cancels nothing.
     pub(super) fn stops(&self) -> bool {
         let is_cancelled = self.purpose == Purpose::TellUnlessCancelled && self.watch.input_pending();
         if is_cancelled {
@@ -361,16 +361,16 @@ impl Cancellation {
         is_cancelled || self.watch.interrupted()
     }
 
-    /// Returns true if the search was cancelled.
+    /// Returns whether the search was cancelled.
     pub(super) fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 }
 
-/// KataGo's answer in place of a move when the search was cancelled.
+/// KataGo's response in place of a move when the search was cancelled.
 pub(super) const CANCELLED: &str = "cancelled";
 
-/// Streams reports on the way to a move, and the move at the end.
+/// Streams reports during the search for a move, and the move at the end.
 fn genmove_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -404,8 +404,8 @@ fn genmove_analyze(
     if cancellation.is_cancelled() {
         return Ok(format!("play {CANCELLED}").into());
     }
-    // Controllers read the last report before the move, so there must be one however short the search was. A pass that
-    // ends the game may be decided without a search; then the last report is of another position.
+    // Controllers read the last report before the move, so even a short search must send one. A pass that ends the game
+    // may be decided without a search. The last report is then of another position.
     let is_searched = commands.engine.searches() > searches;
     if !is_reported
         && is_searched
@@ -416,7 +416,7 @@ fn genmove_analyze(
     Ok(format!("play {}", decision_text(decision)).into())
 }
 
-/// Text of a decision in the line `play …`: a pass in lower case.
+/// Returns the text of a decision in the line `play …`, with a pass in lower case.
 fn decision_text(decision: Decision) -> String {
     match decision {
         Decision::Play(mv) => mv.to_string(),
@@ -472,7 +472,7 @@ pub(super) fn kata_search_analyze_cancellable(
     genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::TellUnlessCancelled)
 }
 
-/// Answers with one line of JSON for the spectators of CGOS, and the move.
+/// Responds with one line of JSON for the spectators of CGOS, and the move.
 pub(super) fn cgos_genmove_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -494,10 +494,10 @@ pub(super) fn cgos_genmove_analyze(
     Ok(format!("play {}", decision_text(decision)).into())
 }
 
-/// Greatest number of moves that spectators are shown.
+/// Maximum number of moves for spectators.
 const SPECTATORS_MOVES: usize = 10;
 
-/// An analysis from the perspective of the side to move, as CGOS shows it.
+/// Returns an analysis from the perspective of the side to move as JSON for CGOS.
 fn spectators_json(analysis: &Analysis) -> serde_json::Value {
     let searched = analysis.moves.iter().filter(|entry| entry.is_searched()).take(SPECTATORS_MOVES);
     let moves: Vec<_> = searched
@@ -508,7 +508,7 @@ fn spectators_json(analysis: &Analysis) -> serde_json::Value {
                 "score": rounded(entry.expectation.lead),
                 "prior": rounded(entry.prior),
                 "visits": entry.visits,
-                // Without the move itself, which is named above.
+                // The variation omits the move itself, which is named above.
                 "pv": variation_text(entry.variation.get(1..).unwrap_or_default()),
             })
         })
@@ -524,8 +524,8 @@ fn spectators_json(analysis: &Analysis) -> serde_json::Value {
     })
 }
 
-/// Owners of the points, a letter a point and row by row from the top: from `A`, surely the opponent's, to `+`, surely
-/// the own.
+/// Returns the owners of the points, one letter per point, row by row from the top: from `A`, certainly the opponent's,
+/// to `+`, certainly the side to move's.
 fn spectators_ownership(size: BoardSize, owners: &[f32]) -> String {
     const LETTERS: &[u8; 63] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+";
     let letter = |owner: &f32| {
@@ -536,12 +536,12 @@ fn spectators_ownership(size: BoardSize, owners: &[f32]) -> String {
     owners.chunks(size.columns()).rev().flatten().map(letter).collect()
 }
 
-/// Rounds to four decimal places. Further digits would be noise.
+/// Rounds to four decimal places. More digits would only show chance.
 fn rounded(number: f32) -> f64 {
     (unsigned_zero(number, 4) * 1e4).round() / 1e4
 }
 
-/// Does nothing: every command ends an analysis.
+/// Does nothing, because every command ends an analysis.
 pub(super) fn stop(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::empty())
 }
@@ -556,7 +556,7 @@ mod tests {
         Request::read(size, &mut Arguments::new(&words)).unwrap()
     }
 
-    /// A report by playouts, with all detail.
+    /// Returns a report by playouts with all details.
     fn report() -> SearchReport {
         let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
         let mut engine = Engine::new(settings);
@@ -566,7 +566,7 @@ mod tests {
         engine.analyze(Color::White, &Limits::playouts(200), request).clone()
     }
 
-    /// The words that follow a name, in order.
+    /// Returns the words that follow a name, in order.
     fn after(line: &str, name: &str) -> Vec<String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         words.windows(2).filter(|pair| pair[0] == name).map(|pair| pair[1].to_owned()).collect()
@@ -575,7 +575,7 @@ mod tests {
     #[test]
     fn both_dialects_print_the_same_numbers() {
         let mut report = report();
-        // As if other orders of moves had led there too.
+        // Simulates visits by other orders of moves.
         report.moves.iter_mut().for_each(|entry| entry.node_visits += 7);
         let request = request(report.size, "");
         let [lz, kata] = [Dialect::LeelaZero, Dialect::KataGo].map(|it| info_line(it, &request, &report));

@@ -102,7 +102,7 @@ fn unconditional(commands: &Commands) -> [PassAlive; 2] {
     Color::BOTH.map(|color| safety::unconditionally_held(game.board(), color, game.rules().suicide))
 }
 
-/// Returns the player who holds a point unconditionally, as a stone or as territory.
+/// Returns the side that holds a point unconditionally, as a stone or as territory.
 fn owner(sure: &[PassAlive; 2], point: Point) -> Option<Color> {
     let holds = |color: &Color| {
         let side = &sure[*color as usize];

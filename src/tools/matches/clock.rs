@@ -128,7 +128,7 @@ impl GameClock {
     }
 }
 
-/// Form in which an engine is told a time control that GTP's `time_settings` does not support.
+/// Way to send an engine a time control that GTP's `time_settings` does not support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
     /// By `kata-time_settings`.

@@ -44,7 +44,7 @@ pub struct Conditions {
     pub boards: Vec<GameBoard>,
     /// Rules that the referee applies.
     pub rules: Rules,
-    /// Time control. Without one, [`Conditions::patience`] is the only limit.
+    /// Time control. Without one, [`Conditions::unclocked_move_time`] is the only limit.
     pub time: Option<TimeControl>,
     /// Time by which an engine may exceed its clock.
     pub margin: Duration,

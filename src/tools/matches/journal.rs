@@ -207,7 +207,7 @@ mod tests {
         {
             fs::write(&log, &whole[..length]).unwrap();
             drop(Journal::open(&log, true, &settings(1)).unwrap());
-            assert_eq!(fs::read(&log).unwrap(), whole[..length], "whoever does not go on changes nothing");
+            assert_eq!(fs::read(&log).unwrap(), whole[..length], "a match that does not resume changes nothing");
             let games = ends[1..].iter().filter(|&&end| length >= end).count() as u32;
             assert_eq!(numbers(&log), (1..=games).collect::<Vec<_>>(), "{length}");
             // The match continues after them.
@@ -237,7 +237,7 @@ mod tests {
         let twice = fs::read_to_string(&log).unwrap();
         let line = twice.lines().nth(1).unwrap();
         fs::write(&log, format!("{twice}{line}\n")).unwrap();
-        assert!(refused(true, 1).contains("line 3: game 1 is there twice"));
+        assert!(refused(true, 1).contains("line 3: game 1 occurs twice"));
         fs::write(&log, twice.replace("\"number\":1,", "\"number\":0,")).unwrap();
         assert!(refused(true, 1).contains("line 2: game 0"));
         fs::write(&log, format!("{}\nxx\n{line}\n", twice.lines().next().unwrap())).unwrap();

@@ -145,7 +145,7 @@ impl Match {
         observer: &mut dyn MatchObserver,
     ) -> anyhow::Result<()> {
         let players = self.players.take();
-        // Without players no game is missing, and the other ranks are told so.
+        // Without players no game is missing, and the other ranks get no pieces.
         let missing = if players.is_some() { std::mem::take(&mut self.missing) } else { Vec::new() };
         let games = Arc::new(PieceQueue::new(missing));
         let workers = if players.is_some() { usize::from(jobs).min(games.waiting().max(1)) } else { 0 };

@@ -5,7 +5,7 @@ use super::record::{Ending, GameRecord, Judgement};
 use super::repeats::Repeats;
 use super::side::Side;
 use crate::statistics::{Interval, PairTally, Sprt, Tally, Verdict};
-use crate::words::unsigned_zero;
+use crate::words::{counted, unsigned_zero};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -119,8 +119,10 @@ impl fmt::Display for SequentialTest {
             unsigned_zero(self.llr(), 2)
         )?;
         match self.verdict {
-            Some((verdict, pairs)) => write!(f, ", {verdict} accepted after {pairs} pairs"),
-            None => write!(f, ", open after {} pairs", self.evaluated),
+            Some((verdict, pairs)) => {
+                write!(f, ", {verdict} accepted after {}", counted(pairs.into(), "pair"))
+            }
+            None => write!(f, ", open after {}", counted(self.evaluated.into(), "pair")),
         }
     }
 }
@@ -335,9 +337,9 @@ impl fmt::Display for Summary {
             let [zero, half, one, more, two] = self.all.pairs.0;
             writeln!(
                 f,
-                "\n{} pairs with 0, ½, 1, 1½, 2 points: {zero}, {half}, {one}, {more}, {two}\n\
+                "\n{} with 0, ½, 1, 1½, 2 points: {zero}, {half}, {one}, {more}, {two}\n\
                  by pairs: {}, {}",
-                self.all.pairs.count(),
+                counted(self.all.pairs.count().into(), "pair"),
                 percent_text(rate),
                 elo_text(rate),
             )?;
@@ -372,11 +374,14 @@ impl fmt::Display for Summary {
         writeln!(f)?;
         match self.repeats() {
             0 => Ok(()),
-            repeats => writeln!(
-                f,
-                "{repeats} of the games repeat an earlier one move for move and add no information, so the intervals \
-                 are too narrow; --openings 4 gives more openings"
-            ),
+            repeats => {
+                let (repeat, add) = if repeats == 1 { ("repeats", "adds") } else { ("repeat", "add") };
+                writeln!(
+                    f,
+                    "{repeats} of the games {repeat} an earlier one move for move and {add} no information, so the \
+                     intervals are too narrow; --openings 4 gives more openings"
+                )
+            }
         }
     }
 }
@@ -390,7 +395,7 @@ impl Summary {
         let mut parts = vec![
             format!("{:.3} s a move, slowest {:.2} s", conduct.seconds_a_move(), conduct.slowest),
             format!("lag {:.1} ms", 1000.0 * conduct.lag()),
-            format!("{} resignations", conduct.resignations),
+            counted(conduct.resignations.into(), "resignation"),
             if kinds.is_empty() {
                 "no forfeits".to_owned()
             } else {
@@ -400,13 +405,12 @@ impl Summary {
         if conduct.overstep > 0.0 {
             parts.insert(1, format!("time exceeded by up to {:.2} s", conduct.overstep));
         }
-        for (count, what) in [
-            (conduct.other_scores as usize, "other scores than the referee"),
-            (conduct.stray_lines, "stray lines"),
-        ] {
-            if count > 0 {
-                parts.push(format!("{count} {what}"));
-            }
+        if conduct.other_scores > 0 {
+            let scores = counted(conduct.other_scores.into(), "score");
+            parts.push(format!("{scores} different from the referee's"));
+        }
+        if conduct.stray_lines > 0 {
+            parts.push(counted(conduct.stray_lines as u64, "stray line"));
         }
         parts.join("; ")
     }
@@ -478,6 +482,10 @@ mod tests {
         assert_eq!(summary.labels(), ["A GNU Go", "B GNU Go"]);
         let lost = Tally { wins: 0, losses: 3, draws: 0 }.rate().unwrap();
         assert!(elo_text(lost).starts_with("Elo below +"), "{}", elo_text(lost));
+        for wins in [10, 14, 19] {
+            let won = Tally { wins, losses: 0, draws: 0 }.rate().unwrap();
+            assert!(elo_text(won).starts_with("Elo above +"), "{wins}: {}", elo_text(won));
+        }
     }
 
     #[test]
@@ -496,6 +504,7 @@ mod tests {
             "Able as White",
             "crash 1",
             "3 stray lines",
+            "1 score different from the referee's",
             "3 pairs",
             "SPRT of Elo 0 against 10",
         ] {
@@ -507,5 +516,11 @@ mod tests {
         let mut once = self::summary(None);
         once.add(&record(1));
         assert!(!once.to_string().contains("repeat"), "{once}");
+        once.add(&record(2));
+        once.add(&record(3));
+        let text = once.to_string();
+        for part in ["\n1 pair with 0", "; 1 resignation;", "; 0 resignations;", "1 of the games repeats"] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
     }
 }

@@ -139,7 +139,7 @@ fn forfeits() {
 }
 
 #[test]
-fn whoever_refuses_a_legal_move_loses_and_not_the_mover() {
+fn refusing_a_legal_move_loses_for_the_player_that_refuses() {
     let refuses: Said<'_> = &[("play", refused())];
     assert_eq!(play_scripted(("C3", &[]), ("", refuses)), ("B+F".into(), Some(Side::A), Ending::Refused));
     assert_eq!(play_scripted(("", refuses), ("C3", &[])), ("W+F".into(), Some(Side::B), Ending::Refused));
@@ -217,7 +217,11 @@ fn dead_stones_and_other_scores() {
     assert_eq!(disputed.record.judgement, Some(Judgement::Disputed));
     assert_eq!(disputed.record.result, "W+12.5", "judged");
     assert!(disputed.record.disputed_by(Side::B) && !disputed.record.disputed_by(Side::A));
-    assert!(disputed.sgf.contains("B says W+17.5") && disputed.sgf.contains("disputed"), "{}", disputed.sgf);
+    assert!(
+        disputed.sgf.contains("B reports W+17.5") && disputed.sgf.contains("disputed"),
+        "{}",
+        disputed.sgf
+    );
 }
 
 #[test]
@@ -225,6 +229,7 @@ fn time_is_measured_and_the_margin_forgiven() {
     let slow = |conditions: &Conditions| {
         let script = |command: &str| {
             if command.starts_with("genmove") {
+                // The match measures real time, so a slow engine takes real time. A slower machine changes nothing.
                 std::thread::sleep(Duration::from_millis(30));
                 return success("pass");
             }

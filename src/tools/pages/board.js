@@ -1,6 +1,6 @@
 "use strict";
 
-// Elements of SVG and HTML. Text only ever goes in as text.
+// Creates elements of SVG and HTML. Text is never parsed as HTML.
 const SVG = "http://www.w3.org/2000/svg";
 
 function svg(name, attributes, parent, text) {
@@ -11,7 +11,8 @@ function svg(name, attributes, parent, text) {
   return element;
 }
 
-// The board, as wide as its element. Points are numbered row by row from the top left; one is UNIT wide.
+// Board of the same width as its element. Points are numbered row by row from the top left. The distance between points
+// is UNIT.
 const UNIT = 40;
 const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 
@@ -21,7 +22,7 @@ class Board {
     for (const child of Array.from(root.children)) if (child.nodeName !== "title") child.remove();
     const width = (columns + 1.2) * UNIT, height = (rows + 1.2) * UNIT;
     root.style.setProperty("--ratio", width / height);
-    // On a small board letters as large as on a large one would shout.
+    // On a small board, coordinates of full size would be too prominent.
     root.style.setProperty("--coordinate", `${Math.max(11, 16 * Math.min(1, (Math.max(columns, rows) + 5) / 24))}px`);
     root.setAttribute("viewBox", `${-UNIT * 1.1} ${-UNIT * 1.1} ${width} ${height}`);
     this.drawWood(width, height);
@@ -41,7 +42,7 @@ class Board {
     return point < 0 ? text("pass-name") : LETTERS[point % this.columns] + (this.rows - Math.floor(point / this.columns));
   }
 
-  // The point under a place of the window, or -1.
+  // Returns the point at a position in the window, or -1.
   pointAt(x, y) {
     const matrix = this.root.getScreenCTM();
     if (!matrix) return -1;
@@ -63,7 +64,7 @@ class Board {
     gradient("radialGradient", "stone-black", light, [[0, "black-1"], [.45, "black-2"], [1, "black-3"]]);
     gradient("radialGradient", "stone-white", light, [[0, "white-1"], [.6, "white-2"], [1, "white-3"]]);
     gradient("radialGradient", "stone-shadow", {}, [[.72, "shadow-1"], [1, "shadow-2"]]);
-    // Grain: long, slightly bent lines across the whole board.
+    // Wood grain: long, slightly bent lines across the whole board.
     const grain = svg("pattern", { id: "grain", width: 320, height: 90, patternUnits: "userSpaceOnUse",
       patternTransform: "rotate(2)" }, defs);
     for (const [y, bend, opacity] of [[8, 5, .5], [21, -4, .9], [33, 6, .4], [47, 3, 1], [60, -6, .6], [74, 4, .8]]) {
@@ -93,7 +94,7 @@ class Board {
     }
   }
 
-  // 1 is Black, 2 is White. Only what is different is drawn again.
+  // Draws stones: 1 for Black, 2 for White. Only changes are redrawn.
   showStones(stones) {
     for (let point = 0; point < stones.length; point++) {
       if (stones[point] === this.shown[point]) continue;
@@ -110,7 +111,7 @@ class Board {
     }
   }
 
-  // Mean owners in [-1, 1], 1 for Black; null shows none.
+  // Draws mean owners in [-1, 1], 1 for Black; null hides them.
   showOwners(owners) {
     const layer = this.layers.owners;
     layer.replaceChildren();
@@ -123,7 +124,7 @@ class Board {
     });
   }
 
-  // What lies on the stones: the last move, numbers.
+  // Draws marks on stones: the last move, and numbers.
   showMarks(last, numbers) {
     const layer = this.layers.marks;
     layer.replaceChildren();
@@ -138,7 +139,7 @@ class Board {
     }
   }
 
-  // Candidates: [{ point, label, grade, note }], and the move of the game that comes next. A note stands under the label.
+  // Draws candidates: [{ point, label, grade, note }], and the next move of the game. A note stands under the label.
   showCandidates(candidates, next) {
     const layer = this.layers.lines;
     layer.replaceChildren();
@@ -155,8 +156,8 @@ class Board {
     }
   }
 
-  // The move that would have been better than the one that was played: a ring with a tick, which leaves a best move of the
-  // other player on the same point to be read. -1 is none.
+  // Marks the move that would have been better than the played one with a ring and a tick, so that a best move of the
+  // other player on the same point stays readable. -1 removes the mark.
   showMissed(point) {
     this.layers.ticks.replaceChildren();
     if (point < 0 || this.shown[point]) return;
@@ -166,7 +167,7 @@ class Board {
     svg("path", { d: `M${x + 9.5} ${y - 13.2}l2.8 3.2l5.2-6.6` }, group);
   }
 
-  // A line of moves, played out: [{ point, color, number }], those that were taken left out.
+  // Draws a line of moves: [{ point, color, number }], without the stones that were captured.
   showLine(moves) {
     const layer = this.layers.lines;
     layer.replaceChildren();
@@ -178,7 +179,7 @@ class Board {
     }
   }
 
-  // Stones that are dead, or points of the board, crossed out.
+  // Crosses out stones that are dead, or points of the board.
   showCrosses(points) {
     const layer = this.layers.marks;
     for (const point of points) {
@@ -187,7 +188,7 @@ class Board {
     }
   }
 
-  // A stone that would be there; -1 takes it away.
+  // Draws a stone that may be placed; -1 removes it.
   showGhost(point, color) {
     this.layers.ghost.replaceChildren();
     if (point < 0 || this.shown[point]) return;
@@ -196,7 +197,7 @@ class Board {
       "data-ghost": this.name(point) }, this.layers.ghost);
   }
 
-  // The point that keys have led to; -1 is none.
+  // Marks the point that was selected by keys; -1 removes the mark.
   showCursor(point) {
     this.layers.cursor.replaceChildren();
     if (point < 0) return;
@@ -205,13 +206,14 @@ class Board {
   }
 }
 
-// A point of the board that is moved by keys. `describe(point)` is said when it moves, `choose(point)` is what Enter does.
+// Point of the board that is moved by keys. `describe(point)` returns the text for screen readers, and `choose(point)`
+// is called by Enter.
 class Cursor {
   constructor(board, { say, describe, choose }) {
     Object.assign(this, { board, say, describe, choose, point: -1 });
   }
 
-  // Does what a key says; false if it says nothing to the board.
+  // Handles a key; returns false if the key is not for the board.
   key(name) {
     const { columns, rows } = this.board, steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if ((name === "Enter" || name === " ") && this.point >= 0) { this.choose(this.point); return true; }
@@ -234,8 +236,8 @@ class Cursor {
   }
 }
 
-// The board after each of a list of changes: { s: [black, white, empty] } or { color, at, lifted }, all of them points.
-// Black is 1, White 2. Says who has taken how many stones, too.
+// Returns the boards after each of a list of changes: { s: [black, white, empty] } or { color, at, lifted }, all of
+// them points. Black is 1, White 2. Also returns the numbers of captured stones.
 function playOut(area, changes) {
   const stones = new Uint8Array(area), number = new Uint16Array(area), taken = [0, 0, 0];
   return changes.map(change => {

@@ -1,9 +1,9 @@
-// Curves over the steps of the game. Every curve is drawn for the width that its element has, so that text and lines
-// keep their size on any screen.
+// Curves over the steps of the game. Each curve is drawn for the width of its element, so that text and lines have the
+// same size on any screen.
 class Chart {
-  // series: [{ name, values }] with null where nothing is known; options: height, top and bottom of the scale,
-  // ticks: [[value, text]], area: fill between the curve and this value, marks: [{ step, grade, value }],
-  // xTicks: [[step, text]], label: value -> text.
+  // series: [{ name, values }] with null for unknown values; options: height, top and bottom of the scale, ticks:
+  // [[value, text]], area: fill between the curve and this value, marks: [{ step, grade, value }], xTicks: [[step,
+  // text]], label: value -> text.
   constructor(root, length, series, options, onJump) {
     Object.assign(this, { root, length, series, options });
     this.current = 0;
@@ -37,7 +37,7 @@ class Chart {
   draw() {
     const { ticks, area, xTicks } = this.options, width = this.root.clientWidth;
     if (!width) return;
-    // Where everything is larger, curves are, too.
+    // Curves are scaled with the font of the page.
     const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, height = this.options.height * scale;
     this.root.replaceChildren();
     this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -79,7 +79,7 @@ class Chart {
     this.show(this.current);
   }
 
-  // Stretches of known values as places.
+  // Returns the stretches of known values as coordinates.
   lines(values) {
     const found = [];
     let line = null;

@@ -1,6 +1,6 @@
-// The words of a page in the reader's language: the one that was chosen on any of Kosumi's pages, otherwise the browser's.
-// `TEXTS` has a table for each language; a text may hold {names}, which are put in. No angle brackets and no ampersands here:
-// the script also stands in pages that are read as XML.
+// Texts of a page in the reader's language: the language chosen on any of Kosumi's pages, otherwise the browser's.
+// `TEXTS` has a table for each language. A text may contain {names}, which are replaced by values. This script must not
+// contain angle brackets or ampersands, because it is also part of pages that are read as XML.
 const kept = name => { try { return localStorage.getItem(name); } catch { return null; } };
 const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* Nothing may be kept here. */ } };
 const languages = Object.keys(TEXTS);
@@ -17,8 +17,8 @@ const decimal = (number, digits) => localized(number.toFixed(digits).replace(/^-
 const text = (name, values = {}) => (TEXTS[language][name] ?? TEXTS.en[name] ?? name)
   .replace(/\{(\w+)\}/g, (_, key) => localized(values[key] ?? ""));
 
-// Puts words in wherever the markup names them: `data-text` inside, with `data-values`; `data-label` for what is read aloud;
-// `data-hint` for what a mouse shows, with `data-key` behind it.
+// Fills in the texts that the markup names: `data-text` for the content, with `data-values`; `data-label` for screen
+// readers; `data-hint` for the tooltip, followed by `data-key`.
 function translate() {
   document.documentElement.lang = language;
   const valuesOf = it => it.dataset.values ? JSON.parse(it.dataset.values) : {};
@@ -35,7 +35,7 @@ function translate() {
   }
 }
 
-// Fills the choice of languages. `then` is called at the beginning and whenever another one is chosen.
+// Fills the choice of languages. `then` is called at the start and whenever another language is chosen.
 function takeLanguage(then) {
   const select = document.getElementById("language");
   select.replaceChildren(...languages.map(name => new Option(TEXTS[name]["language-name"], name, false, name === language)));

@@ -1,6 +1,6 @@
-// The connection to the program that serves the page. It comes back by itself when the program does.
+// Connection to the program that serves the page. It is restored when the program restarts.
 class Link {
-  // `hear(message)` is told what comes, `change(isOpen)` when the connection opens or closes.
+  // `hear(message)` is called with each message, `change(isOpen)` when the connection opens or closes.
   constructor(hear, change) {
     Object.assign(this, { hear, change, wait: 250, isOpen: false });
     this.open();
@@ -24,27 +24,27 @@ class Link {
     };
   }
 
-  // Says something, if somebody listens.
+  // Sends a message if the connection is open.
   say(message) {
     if (this.isOpen && this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
     return this.isOpen;
   }
 }
 
-// A file with a record as the program takes it: as text if it is UTF-8, otherwise as bytes. The program finds out the
-// character set.
+// Returns the content of a record's file in the program's form: as text if it is UTF-8, otherwise as Base64. The
+// program detects the character set.
 async function readRecord(file) {
   if (file.size > 2_000_000) throw new RangeError("too long");
   const bytes = new Uint8Array(await file.arrayBuffer());
   try { return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) }; } catch { /* It is not UTF-8. */ }
-  // Base64 is longer by a third.
+  // Base64 is a third longer.
   if (bytes.length > 1_500_000) throw new RangeError("too long");
   let binary = "";
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return { bytes: btoa(binary) };
 }
 
-// Files that are dropped anywhere on the page, or chosen with an input.
+// Handles files that are dropped anywhere on the page or chosen with an input.
 function takeFiles(input, take) {
   input.addEventListener("change", () => { if (input.files[0]) take(input.files[0]); input.value = ""; });
   addEventListener("dragover", event => event.preventDefault());
@@ -55,7 +55,7 @@ function takeFiles(input, take) {
   });
 }
 
-// Gives a text to the browser to be saved as a file.
+// Lets the browser save a text as a file.
 function saveText(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: "application/x-go-sgf" }));
   const link = document.createElement("a");

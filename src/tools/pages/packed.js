@@ -1,8 +1,9 @@
-// What the program packs into its numbers: places are two letters as in SGF, shares thousandths, points of score tenths.
+// Unpacks the program's numbers: points are two letters as in SGF, shares are in thousandths, scores in tenths of a
+// point.
 class Packed {
   constructor(columns) { this.columns = columns; }
 
-  // The number of a place, row by row from the top left; -1 is a pass.
+  // Returns the index of a point, row by row from the top left; -1 for a pass.
   point(text) {
     return text === "--" ? -1 : (text.charCodeAt(1) - 97) * this.columns + text.charCodeAt(0) - 97;
   }
@@ -13,7 +14,7 @@ class Packed {
     return point < 0 ? "--" : String.fromCharCode(97 + point % this.columns, 97 + Math.floor(point / this.columns));
   }
 
-  // Mean owners in [-1, 1], 1 for Black.
+  // Returns the mean owners in [-1, 1], 1 for Black.
   owners(text) {
     return Array.from(text, letter => {
       const code = letter.charCodeAt(0);
@@ -21,8 +22,8 @@ class Packed {
     });
   }
 
-  // Candidates with a letter, and a grade by what they lose against the first: `sign` is 1 for Black. `losses` are those
-  // of an inaccuracy and a mistake.
+  // Returns the candidates with a letter and a grade, which follows from the loss against the first candidate. `sign`
+  // is 1 for Black and -1 for White. `losses` are the thresholds of an inaccuracy and a mistake.
   graded(lines, sign, losses) {
     return (lines || []).map((line, index) => {
       const loss = sign * (lines[0].w - line.w);
@@ -32,7 +33,7 @@ class Packed {
     });
   }
 
-  // The board after a line of moves, and the stones of it that are still there.
+  // Returns the board after a line of moves, and the stones of the line that are still on it.
   playedOut(before, color, line) {
     const stones = before.slice(), number = new Map();
     this.points(line.l).forEach((at, count) => {
@@ -47,7 +48,7 @@ class Packed {
       color = 3 - color;
     });
     const moves = Array.from(number, ([at, count]) => ({ point: at, color: stones[at], number: count }));
-    // Where a stone was placed twice the later one counts; the stones of the line are drawn by themselves.
+    // Of several stones on one point, the last one counts. The stones of the line are drawn separately.
     for (const { point: at } of moves) stones[at] = 0;
     return { stones, moves };
   }
@@ -66,7 +67,7 @@ function orderWords(graded, sign, name) {
     visits: grouped(first.line.v), fewer: grouped(higher.line.v) }) : "";
 }
 
-// An element of HTML with text in it. Text only ever goes in as text.
+// Creates an HTML element with text. The text is never parsed as HTML.
 function element(name, text, className) {
   const made = document.createElement(name);
   if (text !== undefined) made.textContent = text;

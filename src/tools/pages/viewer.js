@@ -1,5 +1,5 @@
-// Goes through games: [{ name, columns, rows, stars, start: [black, white], moves: [[color, place, lifted], …] }] in the element
-// `viewer-data`, packed as everywhere.
+// Shows games: [{ name, columns, rows, stars, start: [black, white], moves: [[color, place, lifted], …] }] in the
+// element `viewer-data`, packed as for packed.js.
 (() => {
   const get = id => document.getElementById(id);
   const games = JSON.parse(get("viewer-data").textContent);
@@ -33,7 +33,7 @@
     }
   }
 
-  // Where there is room, a list of the games stands beside the board.
+  // On a wide screen, the list of games is beside the board.
   const isWide = matchMedia("(min-width: 60.01rem)");
   const fit = () => { if (isWide.matches) get("viewer-game").size = Math.min(24, Math.max(2, games.length)); else get("viewer-game").removeAttribute("size"); };
   isWide.addEventListener("change", fit);

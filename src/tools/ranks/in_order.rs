@@ -5,8 +5,9 @@
 //!                           └─▶ give ── other ranks ────────┘
 //! ```
 //!
-//! The output does not depend on who does a piece: rank 0 makes the pieces in order and collects the results in the
-//! same order. With [`Pace::Short`] the reader waits while it is far ahead, so memory does not grow with the input.
+//! The output does not depend on the rank or thread that does a piece: rank 0 makes the pieces in order and collects
+//! the results in the same order. With [`PieceLength::Short`] the reader waits while it is far ahead, so memory does
+//! not grow with the input.
 
 use super::lending::{RankEvent, lend_pieces_with_contents};
 use super::pieces::PieceQueue;
@@ -395,6 +396,7 @@ mod tests {
 
     /// Work of all ranks: makes a word from a number. Later pieces are often done earlier.
     fn word(piece: &(u32, String)) -> String {
+        // The results must not depend on these times, which only vary the order.
         thread::sleep(Duration::from_micros(u64::from(piece.0 * 7919 % 13) * 100));
         format!("{}{}", piece.1, piece.0 * piece.0)
     }

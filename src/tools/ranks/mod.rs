@@ -2,15 +2,15 @@
 //!
 //! ```text
 //!  world.rs: own rank ──── mpi_link.rs: packets                      rank 0                      ranks 1, 2, …
-//!                                                    Pieces ─▶ give.rs ──── talk.rs ────▶ work.rs ─▶ Pieces
-//!                                                    results ◀─┘       ◀───────────────           └─ results
+//!                                                    pieces.rs ─▶ lending.rs ── message.rs ──▶ work.rs ─▶ pieces.rs
+//!                                                    results ◀────┘         ◀───────────────           └─ results
 //! ```
 //!
 //! [`cluster`](kosumi_cluster) distributes a single search. This module distributes work that consists of independent
 //! pieces, such as games. A piece is a number, and its result consists of bytes. Rank 0 works, too, and writes all
-//! files. `spread.rs` handles work whose results are needed in order, or whose pieces have contents.
+//! files. `in_order.rs` handles work whose results are needed in order, or whose pieces have contents.
 //!
-//! Invariants (tested in `give::tests`):
+//! Invariants (tested in `lending::tests`):
 //! - A piece of a lost rank is reassigned, and the result of a piece is taken once.
 //! - Rank 0 does all the work if no other rank does.
 //!

@@ -10,7 +10,7 @@ use std::process::Command;
 pub const DISABLE_RANKS: (&str, &str) = ("KOSUMI_RANKS", "off");
 
 /// Environment variables with the number of processes: Open MPI's `mpirun`; MPICH and Intel MPI; Slurm's `srun`. The
-/// second variable must be set, too: it tells that the processes can find each other.
+/// second variable must be set, too: it shows that the processes can find each other.
 const SIZES: [(&str, &str); 3] =
     [("OMPI_COMM_WORLD_SIZE", ""), ("PMI_SIZE", ""), ("SLURM_NTASKS", "PMIX_RANK")];
 

@@ -93,7 +93,7 @@ mod tests {
 
     /// Follows commands with their responses (`?` for a refusal) and draws the final board.
     fn follow(lines: &[(&str, &str)]) -> Option<String> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sgf-tests/suites/basics");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sgf-tests/suites/basics");
         let mut follower = BoardFollower::new(&folder);
         for &(command, reply) in lines {
             let reply = match reply {

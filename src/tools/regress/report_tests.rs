@@ -94,7 +94,7 @@ fn the_terminal_shows_what_is_unexpected_and_sums() {
         text.contains("3 of 7 answers right (42.9 %); 3 unexpected failures, 1 unexpected passes"),
         "{text}"
     );
-    assert!(text.contains("1 tests ask for commands that the engine does not know"), "{text}");
+    assert!(text.contains("1 tests use commands that the engine does not know"), "{text}");
     assert!(text.contains("2 min 05 s with 2 engines at once, full matching."), "{text}");
     let verbose = summary(&report(None), true);
     assert_eq!(verbose.lines().take_while(|line| !line.is_empty()).count(), 10 + 1);

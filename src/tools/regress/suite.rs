@@ -345,7 +345,7 @@ mod tests {
         let path = folder.join("bad.tst");
         std::fs::write(&path, "\u{feff}1 name\n#? (\n").unwrap();
         let shown = Suite::read(&path, Matching::Full).unwrap_err().to_string();
-        assert!(shown.contains("bad.tst:2: an expected answer must stand in brackets"), "{shown}");
+        assert!(shown.contains("bad.tst:2: an expected answer must be in brackets"), "{shown}");
         let shown = Suite::read(&folder.join("none.tst"), Matching::Full).unwrap_err().to_string();
         assert!(shown.contains("none.tst: "), "{shown}");
     }

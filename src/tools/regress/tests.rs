@@ -89,7 +89,7 @@ impl Handler for StateEchoEngine {
 }
 
 fn suite(text: &str, matching: Matching) -> Suite {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sgf-tests/suites/basics/fake.tst");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sgf-tests/suites/basics/fake.tst");
     Suite::parse(&path, text, matching).unwrap()
 }
 

@@ -1,40 +1,40 @@
-//! What a review knows about a position.
+//! Review of a position: its win rate, lead and candidates.
 
 use super::estimate::Estimate;
 use kosumi_go::board::{Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_search;
 
-/// What a review knows about a position: the part of a [search's analysis](kosumi_search::Analysis) that it keeps for every
-/// position of a game, with errors that it widens. Values and scores are Black's.
+/// Review of a position: the part of a [search's analysis](kosumi_search::Analysis) that is kept for every position of
+/// a game, with errors widened by the scatter of searches. Values and scores are Black's.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PositionReview {
     /// Side to move.
     pub to_move: Color,
-    /// Visits of the position; 0 if the game is over and the score a matter of counting.
+    /// Visits of the position; 0 if the game is over and the score was counted.
     pub visits: u32,
     /// Black's win rate, in `[0, 1]`.
     pub win_rate: Estimate,
     /// Black's lead in points, komi included.
     pub score: Estimate,
-    /// Moves that were searched, the best first.
+    /// Searched moves, the best first.
     pub candidates: Vec<Candidate>,
     /// Mean owner of every point, row by row from the lower left, in `[-1, 1]`, +1 for Black.
     pub ownership: Vec<f32>,
 }
 
-/// A move that was searched.
+/// Searched move.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Candidate {
     /// The move.
     pub mv: Move,
-    /// Visits through it.
+    /// Visits through the move.
     pub visits: u32,
-    /// Black's win rate after it.
+    /// Black's win rate after the move.
     pub win_rate: Estimate,
-    /// Black's lead after it.
+    /// Black's lead after the move.
     pub score: Estimate,
-    /// The move and the best answers.
+    /// The move and the best replies.
     pub variation: Vec<Move>,
 }
 
@@ -47,10 +47,10 @@ fn score(of: &kosumi_search::Expectation) -> Estimate {
 }
 
 impl PositionReview {
-    /// What a review keeps of a search's analysis: at most this number of candidates.
+    /// Makes the review of a position from a search's analysis, with at most this number of candidates.
     pub fn new(analysis: kosumi_search::Analysis, candidates: usize) -> PositionReview {
         let kosumi_search::Analysis { to_move, visits, root, moves, .. } = analysis.seen_by(Color::Black);
-        // Of a move with hardly any visits nothing is known. The most visited one has a visit at least.
+        // A move with hardly any visits tells nothing. The most visited move has at least one visit.
         let most = moves.iter().map(|entry| entry.edge_visits).max().unwrap_or(0);
         let least = (visits / 100).clamp(1, most.max(1));
         let kept = moves.into_iter().filter(|entry| entry.edge_visits >= least).take(candidates);
@@ -72,7 +72,7 @@ impl PositionReview {
         }
     }
 
-    /// Reviews a game that is over and in which every stone on the board counts, by the rules.
+    /// Reviews a finished game in which every stone on the board counts.
     pub(super) fn counted(game: &Game) -> PositionReview {
         let lead = kosumi_go::score::area_score(game.board()) as f32 - game.komi() - game.white_bonus();
         let owners = kosumi_go::score::area_owner(game.board());

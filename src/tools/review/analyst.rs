@@ -5,16 +5,16 @@ use kosumi_engine::{Engine, SearchRequest};
 use kosumi_go::game::Game;
 use kosumi_search::{Detail, Extras, Limits};
 
-/// A source of analyses: the engine, or a table in tests.
+/// Source of analyses: the engine, or a table in tests.
 pub trait Analyst {
     /// Analyses a position for the side to move.
     fn analyze(&mut self, game: &Game) -> PositionReview;
 
-    /// Analyses a position once more, with other random numbers and without what earlier searches have learned.
+    /// Analyses a position once more, with other random numbers and without the statistics of earlier searches.
     fn analyze_afresh(&mut self, game: &Game) -> PositionReview;
 
-    /// Returns true if the review must end here, with what is known. An analysis during which this becomes true does not
-    /// count.
+    /// Returns whether the review must end now, with the results so far. An analysis during which this becomes true
+    /// does not count.
     fn is_interrupted(&self) -> bool {
         false
     }
@@ -28,7 +28,7 @@ pub struct EngineAnalyst<'a> {
     pub limits: Limits,
     /// Number of candidates that are kept.
     pub candidates: usize,
-    /// Called now and then; true ends the search and the review.
+    /// Polled during the search. Returning true ends the search and the review.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 

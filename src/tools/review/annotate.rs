@@ -1,7 +1,7 @@
 //! The annotated record: the file's own tree, with a comment for each move, better lines as variations, and marks.
 //!
-//! Everything that was in the file stays, except the additions of an earlier review, so a reviewed file can be reviewed
-//! again. Additions are recognised by the line [`HEADING`] in comments and by the name of variations.
+//! Everything in the file stays, except the additions of an earlier review, so a reviewed file can be reviewed again.
+//! Additions are recognised by the line [`HEADING`] in comments and by the name of variations.
 
 use super::analysis::PositionReview;
 use super::facts::{Facts, explanation, lead, percent, sentence, vertices, win_rate};
@@ -59,7 +59,7 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
     tree
 }
 
-/// Findings in a position that is not one of the game: moves that a user tried.
+/// Findings in a position outside the game, after moves that a user tried.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
     /// Step of the main line that the moves follow.
@@ -70,7 +70,7 @@ pub struct Tried {
     pub analysis: PositionReview,
 }
 
-/// Returns the record with the findings of the review, and with the moves that were tried as variations.
+/// Returns the record with the findings of the review, and with the tried moves as variations.
 pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried>) -> Tree {
     let mut tree = annotated(reviewed);
     let line = tree.main_line();
@@ -161,12 +161,12 @@ fn put_verdict(tree: &mut Tree, id: NodeId, judgement: &Judgement) {
         Class::Mistake => node.judge(Verdict::Bad).hotspot(1),
         Class::Inaccuracy => node.judge(Verdict::Doubtful),
         Class::Good if judgement.is_better => node.judge(Verdict::Good),
-        // A person's judgement of the move stays.
+        // A person's judgement of the move is kept.
         Class::Good => node,
     };
 }
 
-/// Adds the better line beside the move `id`, and marks on the board where it begins.
+/// Adds the better line beside the move `id`, and marks its first move on the board.
 fn put_variation(tree: &mut Tree, parent: NodeId, id: NodeId, color: Color, judgement: &Judgement) {
     let best = &judgement.best;
     let (mut last, mut mover) = (parent, color);

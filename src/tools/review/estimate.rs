@@ -1,8 +1,8 @@
-//! Numbers with their errors.
+//! Estimates with standard errors.
 
 use kosumi_go::board::Color;
 
-/// A number and its standard error.
+/// Number with its standard error.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Estimate {
     /// The number.
@@ -31,6 +31,6 @@ impl Estimate {
     }
 }
 
-/// Number of standard errors from which a loss is called sure. About one in 160 moves that are as good as the first choice
-/// gets there by chance, one in a long game.
+/// Number of standard errors from which a loss counts as sure. By chance, it is exceeded by about one in 160 moves that
+/// equal the first choice, or one in a long game.
 const SURE_ERRORS: f32 = 2.5;

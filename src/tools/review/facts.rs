@@ -33,13 +33,13 @@ pub struct Facts {
     pub result: Option<String>,
     /// Names and texts: event, place, date, …
     pub details: Vec<(&'static str, String)>,
-    /// The rules of the review.
+    /// Rules of the review.
     pub rules: Rules,
-    /// Whether the rules are those of the record, and not of the user.
+    /// Whether the rules come from the record and not from the user.
     pub are_rules_known: bool,
     /// Points for White.
     pub komi: f32,
-    /// Whether the komi is that of the record, and not of the user.
+    /// Whether the komi comes from the record and not from the user.
     pub is_komi_known: bool,
     /// Handicap stones.
     pub handicap: u32,
@@ -57,7 +57,7 @@ pub struct Facts {
     pub warnings: Vec<String>,
 }
 
-/// Greatest number of warnings that are listed one by one.
+/// Maximum number of warnings that are listed one by one.
 const WARNINGS_MOST: usize = 8;
 
 impl Facts {
@@ -129,7 +129,7 @@ impl Facts {
     }
 }
 
-/// Text of a lead in the form of SGF's results: `B+3.5`.
+/// Formats a lead in the form of SGF's results: `B+3.5`.
 pub(super) fn lead(score: f32) -> String {
     let rounded = (score * 10.0).round() / 10.0;
     match rounded {
@@ -138,12 +138,12 @@ pub(super) fn lead(score: f32) -> String {
     }
 }
 
-/// Text of a share and its standard error, in per cent.
+/// Formats a share and its standard error, in per cent.
 pub(super) fn percent(estimate: Estimate) -> String {
     format!("{:.1} % ± {:.1}", 100.0 * estimate.mean, 100.0 * estimate.error)
 }
 
-/// Text of a sequence of moves.
+/// Formats a sequence of moves.
 pub(super) fn vertices(moves: &[Move]) -> String {
     moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
@@ -175,7 +175,7 @@ pub fn sentence(line: &MainLine, index: usize, judgement: &Judgement) -> String 
     }
 }
 
-/// Text of Black's win rate.
+/// Formats Black's win rate.
 pub(super) fn win_rate(estimate: Estimate) -> String {
     format!("Black wins {:.1} %", 100.0 * estimate.mean)
 }

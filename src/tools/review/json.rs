@@ -1,8 +1,9 @@
-//! The numbers of a review as JSON, for other programs.
+//! Results of a review as JSON, for other programs.
 //!
-//! The first fields hold the name and the version of the format. The version grows when a field changes its meaning or is
-//! removed. Win rates and scores are Black's, from the [analysis](kosumi_search::Analysis) of a search. Shares are in
-//! `[0, 1]`, scores are leads in points with komi. Every estimate has its standard error. Moves are GTP vertices.
+//! The first fields are the name and the version of the format. The version increases when a field changes its meaning
+//! or is removed. Win rates and scores are Black's, from the [analysis](kosumi_search::Analysis) of a search. Shares
+//! are in `[0, 1]`, scores are leads in points with komi. Every estimate has its standard error. Moves are GTP
+//! vertices.
 
 use super::analysis::{Candidate, PositionReview};
 use super::estimate::Estimate;
@@ -54,7 +55,7 @@ struct Search {
     seconds: Option<f64>,
     seed: u64,
     /// Number of positions that were searched twice. The scatters are the standard deviations of one search beyond the
-    /// error that follows from the number of its evaluations. All errors here contain them.
+    /// error that follows from the number of its evaluations. All errors in the document include them.
     repeats: usize,
     win_rate_scatter: f64,
     score_scatter: f64,

@@ -1,4 +1,4 @@
-//! The judgement of one move: its loss and its class.
+//! Judgement of one move: its loss and its class.
 
 use super::analysis::{Candidate, PositionReview};
 use super::estimate::Estimate;
@@ -8,7 +8,7 @@ use kosumi_go::board::{Color, Move};
 /// Class of a move.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Class {
-    /// No loss, or no sure one; see [`Judgement::is_unclear`].
+    /// No loss, or a loss that may be chance; see [`Judgement::is_unclear`].
     Good,
     /// See [`Thresholds`].
     Inaccuracy,
@@ -19,7 +19,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// From the best to the worst.
+    /// All classes, from the best to the worst.
     pub const ALL: [Class; 4] = [Class::Good, Class::Inaccuracy, Class::Mistake, Class::Blunder];
 
     /// Name of the class.

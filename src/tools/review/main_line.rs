@@ -1,4 +1,4 @@
-//! The main line of a recorded game: its positions, forwards and backwards.
+//! Main line of a recorded game: its positions, forwards and backwards.
 
 use kosumi_go::board::{BoardSize, Cell, Color, Move, Point, PointMap};
 use kosumi_go::game::Game;
@@ -8,8 +8,8 @@ use kosumi_go::sgf::{Record, SgfError, Strictness};
 /// Origin of a position.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// A set-up, as the first position always is: the points that differ from the position before, or from the empty
-    /// board for the first one. `None` for a point that is empty now.
+    /// Set-up: the points that differ from the position before, `None` for a point that is now empty. The first
+    /// position is always a set-up and is compared with the empty board.
     SetUp(Vec<(Point, Option<Color>)>),
     /// A move.
     Move {
@@ -35,7 +35,7 @@ pub struct Step {
     pub to_move: Color,
 }
 
-/// A part of the game without set-up.
+/// Part of the game without set-up.
 #[derive(Clone, Debug)]
 struct Segment {
     /// Number of its first step.
@@ -187,7 +187,7 @@ impl MainLine {
     }
 }
 
-/// Calls `look` with the game after another move and takes the move back. `None` if the move is illegal.
+/// Calls `look` with the game after another move, then takes the move back. Returns `None` if the move is illegal.
 pub(super) fn after<T>(game: &mut Game, color: Color, mv: Move, look: impl FnOnce(&Game) -> T) -> Option<T> {
     game.play(color, mv).ok()?;
     let seen = look(game);

@@ -1,24 +1,24 @@
 //! Reviews of recorded games: the loss of every move.
 //!
-//! *Record → [`MainLine`] → [`review`] { [`Analyst`] for each position } → [`Review`] → [`Reviewed`] → [`annotated`] record,
-//! [`page`], [`json`].* No file is written and no clock is read here. The analyst is the engine, or a table in
-//! tests. Its numbers come from [`search::Analysis`](kosumi_search::Analysis), as those of all protocols do.
+//! *Record → [`MainLine`] → [`review`] { [`Analyst`] for each position } → [`Review`] → [`Reviewed`] → [`annotated`]
+//! record, [`page`], [`json`].* No file is written and no clock is read here. The analyst is the engine, or a table in
+//! tests. Its numbers come from [`search::Analysis`](kosumi_search::Analysis), as in all protocols.
 //!
-//! **Judgement of a move.** The position after it is searched like every other position of the game. The move is compared
-//! with the *first choice*, the best move by the search of the position before. If the two differ by half of what makes
-//! an inaccuracy or more, either way,
-//! the position after the first choice gets a search of its own, as long as the other one. So two values of the
-//! same kind are compared, and chance that made a move the first choice does not make the other a mistake.
+//! **Judgement of a move.** The position after the move is searched like every other position of the game. The move is
+//! compared with the *first choice*, the best move according to the search of the position before. If the two differ by
+//! at least half of an inaccuracy, in either direction, the position after the first choice gets an equally long search
+//! of its own. The two values then have the same quality, and the chance that made a move the first choice does not
+//! turn the other into a mistake.
 //!
-//! **Order.** Positions are searched from the last to the first. They share the engine's node table: when a position
-//! is searched, the continuation that was played is known already. The contents of a node do not depend on the path to
-//! it, so this is sound; see the invariants of [`search`](kosumi_search).
+//! **Order.** Positions are searched from the last to the first. They share the engine's node table, so the played
+//! continuation is already known when a position is searched. The contents of a node do not depend on the path to it,
+//! so this is sound; see the invariants of [`search`](kosumi_search).
 //!
-//! **Chance.** Values have a standard error, which is measured in part: some positions are searched twice, see
-//! [`Scatter`]. A move is called good unless its loss is at least 2.5 times the error of that loss. The error is that of
-//! chance alone: the evaluator can be wrong about a position and sure of it.
+//! **Chance.** Values have a standard error, part of which is measured: some positions are searched twice, see
+//! [`Scatter`]. A move counts as good unless its loss is at least 2.5 times the error of that loss. The error covers
+//! chance only. The evaluator can misjudge a position consistently.
 //!
-//! Uses `engine` and what is below it, `sgf` and `pages`.
+//! Uses `engine` and the layers below, `sgf` and `pages`.
 
 mod analysis;
 mod analyst;

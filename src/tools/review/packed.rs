@@ -1,5 +1,5 @@
-//! Numbers of a position as compact JSON for pages. Shares are in thousandths. A point is two letters as in SGF, an owner
-//! one letter. Scripts know no rules of Go, so the stones that a move lifts are listed with it.
+//! Numbers of a position as compact JSON for pages. Shares are in thousandths. A point is two letters as in SGF, an
+//! owner one letter. Scripts know no rules of Go, so the stones that a move lifts are listed with it.
 
 use super::analysis::PositionReview;
 use super::estimate::Estimate;
@@ -8,7 +8,7 @@ use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::Game;
 use serde::Serialize;
 
-/// Number of moves of a variation that are shown.
+/// Maximum number of moves of a variation that are shown.
 const VARIATION_MOVES: usize = 12;
 
 /// Numbers of a position.

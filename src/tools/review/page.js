@@ -1,4 +1,5 @@
-// The page: what is shown, and what keys, fingers and buttons do. Served by the program, it has the engine behind it.
+// Page of a review: draws the position and handles keys, touches and buttons. If the program serves it, an engine is
+// behind it.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const get = id => document.getElementById(id);
@@ -7,14 +8,14 @@
   const COLORS = { B: 1, W: 2 };
   const colorName = color => text(color === "B" ? "black" : "white");
 
-  // ---- The positions: the main line, then what branches off, then what is tried ----
+  // ---- Positions: the main line, then its variations, then tried moves ----
 
   const packed = new Packed(columns);
   const points = text => packed.points(text);
   const mover = step => step.m ? step.m[0] : null;
   const played = step => step.m ? packed.point(step.m.slice(1)) : null;
   const children = steps.map(() => []);
-  // The stones at every step, the number of the move that placed each, and who has taken how many.
+  // Stones at every step, number of the move that placed each, and number of stones taken by each side.
   const boards = [], numbers = [], taken = [];
   function addPosition(index) {
     const step = steps[index], before = step.p;
@@ -42,7 +43,7 @@
     addPosition(index);
   });
   const isMain = index => index < main;
-  // The step of the main line that a position comes from, and the moves since then.
+  // Returns the step of the main line that a position follows, and the moves since then.
   function pathOf(index) {
     const line = [];
     while (!isMain(index)) { line.unshift(steps[index].m.slice(1)); index = steps[index].p; }
@@ -77,7 +78,7 @@
   ];
   const accuracies = data.accuracy.map(curve => {
     const values = Array(main).fill(null);
-    // A player's curve goes on through the moves of the other.
+    // The curve of one player continues through the moves of the other.
     curve.forEach(([step, value], index) => {
       const next = curve[index + 1];
       values[step] = value / 10;
@@ -106,7 +107,7 @@
   let timer = 0;
   function remember() {
     clearTimeout(timer);
-    // Browsers allow few changes of the address a second.
+    // Browsers limit the number of changes of the address per second.
     timer = setTimeout(() => {
       const { step } = pathOf(state.step);
       try { history.replaceState(null, "", `#${step}`); } catch { /* A page without an address of its own. */ }
@@ -145,7 +146,7 @@
       board.showStones(stones);
       board.showMarks(-1);
       board.showLine(moves);
-      // Instead of the move that was played: where that was.
+      // Marks the point of the played move in the position before it.
       const at = base === index ? -1 : played(step);
       if (at >= 0) svg("circle", { class: "played-instead", cx: board.x(at), cy: board.y(at), r: 17 }, board.layers.marks);
     } else {
@@ -169,7 +170,7 @@
     get("board-title").textContent = state.line ? text("board-line", { board: where }) : where;
   }
 
-  // Candidates with a grade, and what is to be written on them.
+  // Returns the candidates with a grade and their labels.
   const graded = step => packed.graded(step.k, step.t === "B" ? 1 : -1, thresholds);
   const LABELS = {
     letter: it => it.label,
@@ -179,7 +180,7 @@
   };
   const labelled = step => graded(step).map(it => ({ ...it, label: LABELS[state.label](it, step) }));
 
-  // What a move that was tried lost against the first choice of the position before, if that is known.
+  // Returns the loss of a tried move against the first choice of the position before, if it is known.
   function triedLoss(step) {
     const before = steps[step.p], best = before.k?.[0];
     if (!best || !step.a || points(best.l)[0] === played(step)) return null;
@@ -229,7 +230,7 @@
         loss.append(element("b", minus(l[0]) + percent(l[0])), ` ± ${decimal(l[1] / 10, 1)} ${text("of-rate")} · `,
           element("b", minus(l[2]) + decimal(l[2] / 10, 1)), ` ± ${decimal(l[3] / 10, 1)} ${text("points")}`);
       }
-      // The line is shown here, where it belongs: on the position before the move, which is marked.
+      // The line is shown where it applies: in the position before the move, which is marked.
       if (b) offer(text(f === 2 || c === 0 ? "first-choice" : "better"), b, () => setLine(state.line === b ? null : b, state.line !== b, step.p));
     } else if (tried) {
       const name = text(tried.isUnclear ? "is-unclear" : `grade-${tried.grade}`);
@@ -293,14 +294,14 @@
     const why = orderWords(graded(step), step.t === "B" ? 1 : -1, point => board.name(point));
     get("order").hidden = !why;
     get("order").textContent = why;
-    // What was played has been searched by itself, even if it is not among the best.
+    // The played move has a search of its own, even if it is not among the best moves.
     const follows = after === undefined ? null : steps[after].a;
     if (step.k && next !== null && follows && !graded(step).some(candidate => candidate.point === next)) {
       add(element("span", "–", "letter none"), next, follows[0], follows[2], follows[4]);
     }
   }
 
-  // Where the record or somebody who tried something has more than one move.
+  // Lists the moves at points where the record or a user has several.
   function showBranches(index) {
     const buttons = [];
     const add = (target, words, title) => {
@@ -322,7 +323,7 @@
     get("branches").replaceChildren(...buttons);
   }
 
-  // ---- Lines that were not played ----
+  // ---- Lines outside the game ----
 
   function setLine(line, pinned, base = state.step) {
     state.line = line;
@@ -342,7 +343,7 @@
     setLine(isShown ? null : line, !isShown);
   }
 
-  // ---- The engine behind the page, if the program serves it ----
+  // ---- Engine, if the program serves the page ----
 
   let link = null, asked = "";
   const say = words => { get("status").textContent = words; };
@@ -352,7 +353,7 @@
     if (link) link.say({ do: "look", ...pathOf(state.step) });
   }
 
-  // Tries a move in the position that is shown.
+  // Tries a move in the current position.
   function tryMove(point) {
     const index = state.step;
     const there = children[index].find(child => played(steps[child]) === point);
@@ -414,7 +415,7 @@
     get("notice").hidden = !words;
   }
 
-  // New numbers for what is shown; a line that somebody looks at stays.
+  // New numbers for the current position. A line that the user has selected stays.
   let isWaiting = false;
   function refresh() {
     if (isWaiting) return;
@@ -429,7 +430,7 @@
     });
   }
 
-  // The engine's answer to a move that was tried: its best move, once it has had a look.
+  // Minimum visits before the engine answers a tried move with its best move.
   const ANSWER_VISITS = 60;
   function answer(index, visits) {
     const step = steps[index];
@@ -450,7 +451,7 @@
       if (message.is === "position" && keyOf(message) === answered) {
         answered = "";
         const index = stepOf(message);
-        // The person is on turn now.
+        // The user is to move now.
         if (index !== undefined) steps[index].isAnswer = true;
       }
     }, isOpen => {
@@ -510,7 +511,7 @@
   }
   showBad();
 
-  // So many moves on or back, along the variation that is shown.
+  // Goes forward or back by a number of moves, along the variation that is shown.
   function walk(count) {
     let index = state.step;
     for (; count > 0 && nextOf(index) !== undefined; count--) index = nextOf(index);
@@ -538,7 +539,7 @@
       if (candidate) { event.preventDefault(); pin(candidate.line); }
       return;
     }
-    // With Shift, arrows go over the board; Enter tries a move there.
+    // With Shift, the arrow keys move over the board, and Enter tries a move.
     const isOnBoard = event.shiftKey || (event.key === "Enter" && cursor.point >= 0 && !event.target.closest("button, a"));
     if (isOnBoard && cursor.key(event.key)) {
       event.preventDefault();
@@ -556,8 +557,8 @@
     else if (letter === "G" && !isMain(state.step)) go(pathOf(state.step).step);
   });
 
-  // On the board: a mouse over a best move shows its line, a click or tap keeps it, a swipe goes through the game. With the
-  // engine behind the page, a click tries the move.
+  // Board: a mouse over a best move shows its line, a click or tap keeps it, and a swipe goes through the game. With an
+  // engine, a click tries the move.
   const lineAt = event => {
     if (!state.candidates || (state.line && state.pinned)) return null;
     const at = board.pointAt(event.clientX, event.clientY);
@@ -582,7 +583,7 @@
     else if (point >= 0 && children[state.step].some(child => played(steps[child]) === point)) tryMove(point);
   });
 
-  // The address that the event names: `remember` may have put the step before into that of the page since.
+  // Uses the address of the event, because `remember` may have changed that of the page since.
   addEventListener("hashchange", event => {
     const { hash } = new URL(event.newURL), step = Number(hash.slice(1));
     if (hash && Number.isInteger(step) && step !== state.step && step < main) go(step);
@@ -595,7 +596,7 @@
     });
   }
 
-  // In one line what is said of a bad move.
+  // Returns a one-line description of a bad move.
   function hint(index) {
     const step = steps[index], { c, b } = step.j || {};
     const move = text("move-word", { count: step.n, color: colorName(mover(step)), move: board.name(played(step)) });

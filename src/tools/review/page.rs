@@ -18,7 +18,7 @@ use maud::{Markup, PreEscaped, Render, html};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Number of moves in the list of the worst.
+/// Maximum number of moves in the list of the worst.
 const WORST_MOVES: usize = 20;
 
 /// Returns the page of a review as a file.

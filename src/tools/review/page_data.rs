@@ -84,7 +84,7 @@ fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
-/// Greatest number of positions of variations that are shown.
+/// Maximum number of positions of variations that are shown.
 const BRANCHES_MOST: usize = 3000;
 
 /// Collects the data of a review. `live` is the number of the review if an engine is behind the page.

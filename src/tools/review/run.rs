@@ -1,4 +1,4 @@
-//! The review of a game, position by position.
+//! Review of a game, position by position.
 
 use super::analysis::PositionReview;
 use super::analyst::Analyst;
@@ -56,8 +56,8 @@ impl Review {
         Some(line.steps()[index].moves)
     }
 
-    /// Returns this review, completed by a review with shorter searches where this one was stopped. A move is judged by two
-    /// positions of the same review, because values of different searches cannot be compared.
+    /// Returns this review, completed by a review with shorter searches where this one was stopped. A move is judged by
+    /// two positions of the same review, because values of different searches cannot be compared.
     #[must_use]
     pub fn completed_by(self, shorter: &Review, line: &MainLine) -> Review {
         if self.is_complete {
@@ -72,7 +72,7 @@ impl Review {
         Review { is_complete: shorter.is_complete, ..Review::new(line, analyses, judgements, scatter) }
     }
 
-    /// A complete review.
+    /// Creates a complete review.
     fn new(
         line: &MainLine,
         analyses: Vec<Option<PositionReview>>,
@@ -88,8 +88,8 @@ impl Review {
     }
 }
 
-/// Reviews a game. After each position `progress` gets the number of positions that are done and the number of all. If the
-/// analyst is interrupted, the review contains what is known by then.
+/// Reviews a game. After each position, `progress` gets the number of finished positions and the total. If the analyst
+/// is interrupted, the review contains the results so far.
 pub fn review(
     line: &MainLine,
     scope: &Scope,

@@ -1,17 +1,17 @@
 //! Scatter of searches of the same position.
 //!
-//! The results of a search are not independent: it goes where the first ones were good. The standard error that
-//! follows from their number alone was measured to be too small by a factor of 1.1 to 2.8. No constant would do: the factor
-//! depends on game, evaluator and length of the search. So some positions of the game are searched twice, the
-//! second time with other random numbers and without anything learned before. The difference beyond the error by number
-//! is added to every error.
+//! The results of a search are not independent, because it goes where the first ones were good. The standard error that
+//! follows from their number alone was measured to be too small by a factor of 1.1 to 2.8. No constant can correct
+//! this: the factor depends on game, evaluator and length of the search. Therefore some positions of the game are
+//! searched twice, the second time with other random numbers and without earlier statistics. The difference beyond the
+//! error by number is added to every error.
 
 use super::analysis::PositionReview;
 use super::estimate::Estimate;
 
 /// One position in this number is searched twice.
 const EVERY: usize = 7;
-/// Least number of positions that are searched twice, if the game has so many.
+/// Minimum number of positions that are searched twice, if the game has enough positions.
 const LEAST: usize = 10;
 
 /// Result of repeated searches: standard deviations of a single search, beyond its own error by number.

@@ -1,4 +1,4 @@
-//! Reviews by an analyst who looks everything up in a table.
+//! Tests of reviews with an analyst that looks everything up in a table.
 
 use super::*;
 use kosumi_engine::Engine;
@@ -13,7 +13,7 @@ fn main_line(text: &str) -> MainLine {
     MainLine::of_record(&record, Rules::default(), 0.5).unwrap()
 }
 
-/// Steps as `node moves change (turn)`.
+/// Formats the steps as `node moves change (turn)`.
 fn steps(text: &str) -> String {
     let line = |step: &Step| {
         let change = match &step.change {
@@ -114,13 +114,13 @@ fn the_way_back_meets_every_position() {
     assert_eq!(expected.next(), None);
 }
 
-/// Black's win rate and lead in tenths of points by the drawing of a position, each with the same error, and the
-/// first choice there.
+/// Table from the diagram of a position to Black's win rate and lead in tenths of points, each with the same error, and
+/// the first choice.
 struct Table {
     rows: Vec<(&'static str, f32, f32, Move)>,
     error: f32,
     asked: Vec<String>,
-    /// How much more a second search finds, and how many there were.
+    /// Difference of a second search, and the number of second searches.
     scatter: f32,
     repeated: usize,
 }
@@ -189,7 +189,7 @@ fn judged(mut table: Table) -> (Review, Table) {
     (review, table)
 }
 
-/// An analyst that is interrupted in the search of this number, counted from 1.
+/// Analyst that is interrupted in the search with this number, counted from 1.
 struct Stopped {
     table: Table,
     in_search: usize,
@@ -209,7 +209,7 @@ impl Analyst for Stopped {
     }
 }
 
-/// A search that is interrupted does not count, nor is anything judged by two reviews.
+/// An interrupted search does not count, and no move is judged by two reviews.
 #[test]
 fn a_review_that_is_stopped_is_completed_by_a_shorter_one() {
     let line = main_line("(;SZ[3:1];B[aa];W[ca])");
@@ -221,7 +221,8 @@ fn a_review_that_is_stopped_is_completed_by_a_shorter_one() {
     let known = |review: &Review| {
         [review.analyses.iter().flatten().count(), review.judgements.iter().flatten().count()]
     };
-    // The last position; then the one before it, and the move between them; then the first one, but not the first choice there.
+    // In order: the last position; the one before it, and the move between them; the first one, without the first
+    // choice.
     let expected = [(1, [0, 0], None), (2, [1, 0], None), (3, [2, 1], Some(2)), (4, [3, 1], Some(2))];
     for (in_search, found, first) in expected {
         let review = stopped(in_search);
@@ -273,7 +274,7 @@ fn losses_compare_two_searches_of_the_same_kind() {
 
 #[test]
 fn chance_makes_no_blunders() {
-    // The same loss, but hardly anything was simulated.
+    // An equal loss, but with hardly any simulations.
     let unsure = judged(table(0.65, 0.40, 0.1)).0;
     let judgement = unsure.judgements[1].as_ref().unwrap();
     assert_eq!((judgement.class, judgement.is_unclear), (Class::Good, true));

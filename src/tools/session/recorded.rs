@@ -68,7 +68,7 @@ impl Handler for RecordedCommands {
     }
 
     fn idle(&mut self, watch: &InputWatch) {
-        // The first response tells the controller that the program runs. Nothing may delay it.
+        // The first response shows the controller that the program runs. Nothing may delay it.
         if self.has_responded {
             self.warm_up();
         }
@@ -82,7 +82,7 @@ impl Handler for RecordedCommands {
     }
 }
 
-/// What a search found, in a line, from the perspective of the side to move.
+/// Formats the result of a search as one line, from the perspective of the side to move.
 fn search_line(report: &SearchReport) -> String {
     let analysis = Analysis::new(report, &Extras::default()).seen_by_mover();
     let variation: Vec<String> = report.principal_variation().iter().take(12).map(Move::to_string).collect();

@@ -77,7 +77,7 @@ enum RecordOutcome {
     Unreadable,
     OtherSplit,
     Refused(Refusal),
-    /// Used game: index in [`Counts::results`], whether its score was counted, and its positions.
+    /// Used game: index in [`ConversionCounts::results`], whether its score was counted, and its positions.
     Used(usize, bool, Vec<Example>),
 }
 

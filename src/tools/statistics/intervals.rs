@@ -128,7 +128,10 @@ impl Sample {
         let scale = 1.0 + Z * Z / n;
         let centre = (p + Z * Z / (2.0 * n)) / scale;
         let half = Z * (independent / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-        Some(Interval { value: p, low: (centre - half).max(0.0), high: (centre + half).min(1.0) })
+        // A sample without losses or without wins touches the end of the scale exactly. Rounding must not move the end.
+        let low = if p == 0.0 { 0.0 } else { (centre - half).max(0.0) };
+        let high = if p == 1.0 { 1.0 } else { (centre + half).min(1.0) };
+        Some(Interval { value: p, low, high })
     }
 
     /// Returns the probability that the true mean is above ½, by the normal approximation. For games it is Φ((wins −
@@ -202,6 +205,17 @@ mod tests {
         }
         assert_eq!(Tally::default().rate(), None);
         assert_eq!(PairTally::default().rate(), None);
+    }
+
+    #[test]
+    fn intervals_without_losses_or_wins_reach_the_end_exactly() {
+        for count in 1..=1000 {
+            let tallies = |wins, losses| Tally { wins, losses, draws: 0 }.rate().unwrap();
+            let (won, lost) = (tallies(count, 0), tallies(0, count));
+            assert!(won.high == 1.0 && won.low < 1.0 && lost.low == 0.0 && lost.high > 0.0, "{count}");
+            let (won, lost) = (PairTally([0, 0, 0, 0, count]), PairTally([count, 0, 0, 0, 0]));
+            assert_eq!((won.rate().unwrap().high, lost.rate().unwrap().low), (1.0, 0.0), "{count} pairs");
+        }
     }
 
     /// Returns half the width of the interval, in Elo.

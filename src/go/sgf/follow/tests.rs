@@ -47,13 +47,13 @@ fn lost_moves_are_faults() {
             2,
             "the record is truncated: its closing parenthesis is missing (at byte 19)",
         ),
-        ("(;SZ[9];B[ee];W[c", 1, "the record is cut short: the closing bracket of W is missing (at byte 16)"),
+        ("(;SZ[9];B[ee];W[c", 1, "the record is truncated: the closing bracket of W is missing (at byte 16)"),
         (
             "(;SZ[9];B[ee];W[cc];C[so",
             2,
-            "the record is cut short: the closing bracket of C is missing (at byte 22)",
+            "the record is truncated: the closing bracket of C is missing (at byte 22)",
         ),
-        ("(;SZ[9];B[ee];[cc];B[dd])", 2, "the value \"cc\" stands behind no property (at byte 15)"),
+        ("(;SZ[9];B[ee];[cc];B[dd])", 2, "the value \"cc\" has no property name (at byte 15)"),
         ("(;SZ[9]AB[E5];W[cc])", 1, "\"E5\" is not a point of the board (at byte 10)"),
         ("(;SZ[3]AW[ab][ba]AB[aa];B[cc])", 1, "the stones at A3 are set up without a liberty (at byte 1)"),
     ];
@@ -71,24 +71,24 @@ fn harmless_faults_are_warnings() {
         ("(;SZ[9]US[Matsuyama[3d]];B[ee])", ""),
         ("mail\n\n(;SZ[9];B[ee]) bye", ""),
         ("(;SZ[9];b[ee];w[cc])", ""),
-        ("(;SZ[9];B[ee] 12. W[cc])", "\"12.\" means nothing where it stands (at byte 14)"),
+        ("(;SZ[9];B[ee] 12. W[cc])", "unexpected text \"12.\" (at byte 14)"),
         (
             "(;SZ[9];B[ee](;W[cc])(;W[dd]",
             "the record is truncated after its main line: a closing parenthesis is missing (at byte 28)",
         ),
         ("(;SZ[5]HA[4];W[ee])", "no fixed points for a handicap of 4 (at byte 1)"),
-        ("(;SZ[9]RU[mahjong];B[ee])", "the rules “mahjong” are not known: chinese-kgs rules are assumed"),
+        ("(;SZ[9]RU[mahjong];B[ee])", "unknown rules “mahjong”: chinese-kgs rules are assumed"),
         ("(;SZ[9]KM[much];B[ee])", "the komi “much” cannot be read: 7.5 is assumed"),
-        ("(;GM[1];SZ[9];B[ee])", "the size of the board stands behind the first node: 9×9"),
+        ("(;GM[1];SZ[9];B[ee])", "the board size is given after the first node: 9×9"),
         (
             "(;SZ[9]PB[Jos\u{e9}]CA[GBK];B[ee])",
             "the text is not in the character set that the record names, “GBK”: read as UTF-8",
         ),
-        ("(;SZ[9] so so ;B[ee])", "\"so\" means nothing where it stands (at byte 8)"),
+        ("(;SZ[9] so so ;B[ee])", "unexpected text \"so\" (at byte 8)"),
         (
             // A ko is recaptured immediately.
             "(;SZ[5]AB[ba][ab][bc]AW[ca][db][cc][bb]PL[B];B[cb];W[bb])",
-            "move 2, White B4: superko; the rules (chinese-kgs) forbid it, played all the same",
+            "move 2, White B4: superko; the rules (chinese-kgs) forbid it, but it was played",
         ),
     ];
     for (text, said) in rows {

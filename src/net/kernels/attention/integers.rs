@@ -8,7 +8,9 @@ use super::super::simd::{PANEL_VECTORS, Simd};
 use super::rounding::{
     IntegerFormat, NUMBER_ALIGN, Rounded, integer_weights, pack_keys, pack_values, round_rows, without_means,
 };
-use super::{Attention, BLOCK, BlockOutput, BlockProduct, Heads, copy, fetch_ahead, turn, write_seen};
+use super::{
+    Attention, AttentionMemory, BLOCK, BlockOutput, BlockProduct, Heads, copy, fetch_ahead, turn, write_seen,
+};
 
 /// Returns whether attention with these heads can be computed in integers.
 pub(in super::super) fn fits_integers(heads: &Heads) -> bool {
@@ -135,117 +137,247 @@ pub(in super::super) fn attend_integers<S: Simd>(s: S, it: Attention<'_>) {
     }
 }
 
+/// Sizes of the buffers, padded for the kernel.
+#[derive(Clone, Copy)]
+struct Sizes {
+    points: usize,
+    /// Points, padded to whole columns of keys.
+    padded: usize,
+    /// Rows of queries, padded to whole blocks of the product.
+    rows: usize,
+    /// Channels of a query or key.
+    width: usize,
+    /// Words of a query or key.
+    inner: usize,
+    /// Channels of a value.
+    values_width: usize,
+    /// Words of the weights of all points, which are computed four vectors at a time.
+    words: usize,
+}
+
+impl Sizes {
+    #[inline(always)]
+    fn new<S: Simd, R: IntegerFormat<S>>(points: usize, heads: &Heads) -> Sizes {
+        let panel = PANEL_VECTORS * S::LANES;
+        let width = heads.key_width.next_multiple_of(NUMBER_ALIGN);
+        let padded = points.next_multiple_of(panel.max(NUMBER_ALIGN));
+        Sizes {
+            points,
+            padded,
+            rows: points.next_multiple_of(ROW_ALIGN),
+            width,
+            inner: width / R::EACH,
+            values_width: heads.value_width.next_multiple_of(panel),
+            words: padded.next_multiple_of(4 * S::LANES) / R::EACH,
+        }
+    }
+}
+
+/// Buffers of the attention of one board, cut to their [`Sizes`].
+struct Workspace<'m> {
+    /// Channels of all points before they are rounded: keys, values or queries.
+    turned: &'m mut [f32],
+    /// Words of the rows of keys, and then of queries.
+    queries: &'m mut [u32],
+    query_scales: &'m mut [f32],
+    keys: &'m mut [u32],
+    key_scales: &'m mut [f32],
+    key_offsets: &'m mut [i32],
+    values: &'m mut [u32],
+    value_means: &'m mut [f32],
+    value_scales: &'m mut [f32],
+    logits: &'m mut [f32],
+    most: &'m mut [f32],
+    weights: &'m mut [u32],
+    /// Inverse sums of the weights of each row of a block.
+    weight_scales: &'m mut [f32],
+    seen: &'m mut [f32],
+}
+
+impl Workspace<'_> {
+    #[inline(always)]
+    fn new<S: Simd>(memory: &mut AttentionMemory, sizes: Sizes) -> Workspace<'_> {
+        let Sizes { padded, rows, width, inner, values_width, words, .. } = sizes;
+        let (value_means, value_scales) =
+            memory.value_scales.at_least(2 * values_width).split_at_mut(values_width);
+        let (query_scales, weight_scales) = memory.query_scales.at_least(rows + BLOCK).split_at_mut(rows);
+        let queries = memory.queries.at_least(rows.max(padded) * inner);
+        let weights = memory.weights.at_least(BLOCK * words);
+        // The padding of a block may be left over from other products and need not be within the limits.
+        queries.fill(0);
+        weights.fill(0);
+        Workspace {
+            // All channels of the values need as much memory as queries or keys.
+            turned: memory.turned.at_least(padded * width.max(values_width)),
+            queries,
+            query_scales,
+            keys: memory.keys.at_least(padded * inner),
+            key_scales: memory.key_scales.at_least(padded),
+            key_offsets: memory.key_offsets.at_least(padded),
+            values: memory.values.at_least(words * values_width),
+            value_means,
+            value_scales,
+            logits: memory.logits.at_least(BLOCK * padded),
+            most: memory.most.at_least(BLOCK * S::LANES),
+            weights,
+            weight_scales,
+            seen: memory.seen.at_least(BLOCK * values_width),
+        }
+    }
+}
+
 #[inline(always)]
 fn attend_rounded<S: Simd, R: IntegerFormat<S>>(s: S, mut it: Attention<'_>) {
     assert!(fits_integers(it.heads));
     it.check();
-    let panel = PANEL_VECTORS * S::LANES;
-    let Heads { heads, key_heads, key_width, value_width, .. } = *it.heads;
-    let points = it.points();
-    let width = key_width.next_multiple_of(NUMBER_ALIGN);
-    // Number of words of a query.
-    let inner = width / R::EACH;
-    let padded = points.next_multiple_of(panel.max(NUMBER_ALIGN));
-    // Number of words of the weights of all points, which are computed four vectors at a time.
-    let words = padded.next_multiple_of(4 * S::LANES) / R::EACH;
-    let values_width = value_width.next_multiple_of(panel);
-    let rows = points.next_multiple_of(ROW_ALIGN);
+    let sizes = Sizes::new::<S, R>(it.points(), it.heads);
     let mut memory = std::mem::take(it.memory);
-    let keys = memory.keys.at_least(padded * inner);
-    let key_scales = memory.key_scales.at_least(padded);
-    let key_offsets = memory.key_offsets.at_least(padded);
-    let values = memory.values.at_least(words * values_width);
-    let value_scales = memory.value_scales.at_least(3 * values_width);
-    let (value_means, value_scales) = value_scales.split_at_mut(values_width);
-    // All channels of the values need as much memory as queries or keys.
-    let turned = memory.turned.at_least(padded * width.max(values_width));
-    let queries = memory.queries.at_least(rows.max(padded) * inner);
-    let query_scales = memory.query_scales.at_least(rows + BLOCK);
-    let (query_scales, scales) = query_scales.split_at_mut(rows);
-    let logits = memory.logits.at_least(BLOCK * padded);
-    let most = memory.most.at_least(BLOCK * S::LANES);
-    let weights = memory.weights.at_least(BLOCK * words);
-    let seen = memory.seen.at_least(BLOCK * values_width);
-    // The padding of a block may be left over from other products and need not be within the limits.
-    queries.fill(0);
-    weights.fill(0);
-    // The softmax uses powers of two.
-    let factor = std::f32::consts::LOG2_E / (key_width as f32).sqrt();
-    for key_head in 0..key_heads {
-        if width > key_width {
-            turned.fill(0.0);
-        }
-        turn(s, &it, ((heads + key_head) * key_width, key_head), 1.0, (turned, width));
-        without_means(s, &mut turned[..points * width], width);
-        let round = Rounded { to: &mut *queries, scales: &mut *key_scales, factor: 1.0, zero: 0.0 };
-        round_rows::<S, R>(s, &turned[..points * width], width, round);
-        pack_keys::<S, R>(s, (points, padded), (queries, inner), keys, (key_scales, key_offsets));
-        let first = (heads + key_heads) * key_width + key_head * value_width;
-        if values_width > value_width {
-            turned.fill(0.0);
-        }
-        for point in 0..points {
-            let from = &it.from[point * it.stride + first..][..value_width];
-            fetch_ahead(s, from, it.stride);
-            copy(s, from, &mut turned[point * values_width..][..value_width]);
-        }
-        pack_values::<S, R>(s, (points, padded), (turned, values_width), values, (value_means, value_scales));
-        let sharing = heads / key_heads;
+    let mut work = Workspace::new::<S>(&mut memory, sizes);
+    let sharing = it.heads.heads / it.heads.key_heads;
+    for key_head in 0..it.heads.key_heads {
+        round_keys::<S, R>(s, &it, sizes, &mut work, key_head);
+        round_values::<S, R>(s, &it, sizes, &mut work, key_head);
         for head in key_head * sharing..(key_head + 1) * sharing {
-            turn(s, &it, (head * key_width, key_head), 1.0, (turned, width));
-            if width > key_width {
-                turned.chunks_exact_mut(width).take(points).for_each(|query| query[key_width..].fill(0.0));
-            }
-            let zero = R::QUERY_ZERO;
-            let round = Rounded { to: &mut *queries, scales: &mut *query_scales, factor, zero };
-            round_rows::<S, R>(s, &turned[..points * width], width, round);
-            queries[points * inner..rows * inner].fill(0);
+            round_queries::<S, R>(s, &it, sizes, &mut work, (head, key_head));
             let mut row = 0;
-            while row < points {
-                let rows = BLOCK.min(points - row);
-                let products = ProductArgs {
-                    rows,
-                    a: &queries[row * inner..],
-                    starts: StridedRows(inner),
-                    pieces: &[0],
-                    inner,
-                    outer: padded,
-                    b: keys,
-                };
-                let ending = BlockOutput::Logits { offsets: key_offsets, columns: key_scales, most };
-                (it.product)(BlockProduct { factors: products, to: logits, ending });
-                for index in 0..rows {
-                    let most = s.reduce_max(s.load(&most[index * S::LANES..]));
-                    let logits = &logits[index * padded..][..padded];
-                    let weights = &mut weights[index * words..][..words];
-                    let scale = query_scales[row + index];
-                    let sum = integer_weights::<S, R>(s, logits, most, scale, (row + index, weights));
-                    scales[index] = 1.0 / sum as f32;
-                }
-                for chunk in (0..padded).step_by(R::CHUNK) {
-                    let size = R::CHUNK.min(padded - chunk);
-                    let sums = ProductArgs {
-                        rows,
-                        a: &weights[chunk / R::EACH..],
-                        starts: StridedRows(words),
-                        pieces: &[0],
-                        inner: size / R::EACH,
-                        outer: values_width,
-                        b: &values[chunk / R::EACH * values_width..],
-                    };
-                    let is_first = chunk == 0;
-                    let ending = BlockOutput::Seen {
-                        columns: value_scales,
-                        rows: scales,
-                        means: value_means,
-                        is_first,
-                    };
-                    (it.product)(BlockProduct { factors: sums, to: seen, ending });
-                }
-                write_seen(s, &mut it, (row, rows), head, seen);
+            while row < sizes.points {
+                let rows = BLOCK.min(sizes.points - row);
+                weigh_block::<S, R>(s, &it, sizes, &mut work, (row, rows));
+                sum_block::<S, R>(&it, sizes, &mut work, rows);
+                write_seen(s, &mut it, (row, rows), head, work.seen);
                 row += rows;
             }
         }
     }
     *it.memory = memory;
+}
+
+/// Rotates, rounds and packs the keys of a head.
+#[inline(always)]
+fn round_keys<S: Simd, R: IntegerFormat<S>>(
+    s: S,
+    it: &Attention<'_>,
+    sizes: Sizes,
+    work: &mut Workspace<'_>,
+    key_head: usize,
+) {
+    let Sizes { points, padded, width, inner, .. } = sizes;
+    let Heads { heads, key_width, .. } = *it.heads;
+    if width > key_width {
+        work.turned.fill(0.0);
+    }
+    turn(s, it, ((heads + key_head) * key_width, key_head), 1.0, (work.turned, width));
+    let turned = &mut work.turned[..points * width];
+    without_means(s, turned, width);
+    let round = Rounded { to: work.queries, scales: work.key_scales, factor: 1.0, zero: 0.0 };
+    round_rows::<S, R>(s, turned, width, round);
+    let rows = (&*work.queries, inner);
+    pack_keys::<S, R>(s, (points, padded), rows, work.keys, (work.key_scales, work.key_offsets));
+}
+
+/// Rounds and packs the values of a head.
+#[inline(always)]
+fn round_values<S: Simd, R: IntegerFormat<S>>(
+    s: S,
+    it: &Attention<'_>,
+    sizes: Sizes,
+    work: &mut Workspace<'_>,
+    key_head: usize,
+) {
+    let Sizes { points, padded, values_width, .. } = sizes;
+    let Heads { heads, key_heads, key_width, value_width, .. } = *it.heads;
+    let first = (heads + key_heads) * key_width + key_head * value_width;
+    if values_width > value_width {
+        work.turned.fill(0.0);
+    }
+    for point in 0..points {
+        let from = &it.from[point * it.stride + first..][..value_width];
+        fetch_ahead(s, from, it.stride);
+        copy(s, from, &mut work.turned[point * values_width..][..value_width]);
+    }
+    let scales = (&mut *work.value_means, &mut *work.value_scales);
+    pack_values::<S, R>(s, (points, padded), (work.turned, values_width), work.values, scales);
+}
+
+/// Rotates and rounds the queries of a head.
+#[inline(always)]
+fn round_queries<S: Simd, R: IntegerFormat<S>>(
+    s: S,
+    it: &Attention<'_>,
+    sizes: Sizes,
+    work: &mut Workspace<'_>,
+    (head, key_head): (usize, usize),
+) {
+    let Sizes { points, rows, width, inner, .. } = sizes;
+    let key_width = it.heads.key_width;
+    turn(s, it, (head * key_width, key_head), 1.0, (work.turned, width));
+    if width > key_width {
+        work.turned.chunks_exact_mut(width).take(points).for_each(|query| query[key_width..].fill(0.0));
+    }
+    // The softmax uses powers of two.
+    let factor = std::f32::consts::LOG2_E / (key_width as f32).sqrt();
+    let round = Rounded { to: work.queries, scales: work.query_scales, factor, zero: R::QUERY_ZERO };
+    round_rows::<S, R>(s, &work.turned[..points * width], width, round);
+    work.queries[points * inner..rows * inner].fill(0);
+}
+
+/// Computes the weights of all points for some rows of queries.
+#[inline(always)]
+fn weigh_block<S: Simd, R: IntegerFormat<S>>(
+    s: S,
+    it: &Attention<'_>,
+    sizes: Sizes,
+    work: &mut Workspace<'_>,
+    (row, rows): (usize, usize),
+) {
+    let Sizes { padded, inner, words, .. } = sizes;
+    let factors = ProductArgs {
+        rows,
+        a: &work.queries[row * inner..],
+        starts: StridedRows(inner),
+        pieces: &[0],
+        inner,
+        outer: padded,
+        b: work.keys,
+    };
+    let ending = BlockOutput::Logits { offsets: work.key_offsets, columns: work.key_scales, most: work.most };
+    (it.product)(BlockProduct { factors, to: work.logits, ending });
+    for index in 0..rows {
+        let most = s.reduce_max(s.load(&work.most[index * S::LANES..]));
+        let logits = &work.logits[index * padded..][..padded];
+        let weights = &mut work.weights[index * words..][..words];
+        let scale = work.query_scales[row + index];
+        let sum = integer_weights::<S, R>(s, logits, most, scale, (row + index, weights));
+        work.weight_scales[index] = 1.0 / sum as f32;
+    }
+}
+
+/// Computes the means of the values with the weights of some rows.
+#[inline(always)]
+fn sum_block<S: Simd, R: IntegerFormat<S>>(
+    it: &Attention<'_>,
+    sizes: Sizes,
+    work: &mut Workspace<'_>,
+    rows: usize,
+) {
+    let Sizes { padded, words, values_width, .. } = sizes;
+    for chunk in (0..padded).step_by(R::CHUNK) {
+        let size = R::CHUNK.min(padded - chunk);
+        let factors = ProductArgs {
+            rows,
+            a: &work.weights[chunk / R::EACH..],
+            starts: StridedRows(words),
+            pieces: &[0],
+            inner: size / R::EACH,
+            outer: values_width,
+            b: &work.values[chunk / R::EACH * values_width..],
+        };
+        let ending = BlockOutput::Seen {
+            columns: work.value_scales,
+            rows: work.weight_scales,
+            means: work.value_means,
+            is_first: chunk == 0,
+        };
+        (it.product)(BlockProduct { factors, to: work.seen, ending });
+    }
 }

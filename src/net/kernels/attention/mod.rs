@@ -96,7 +96,7 @@ pub(super) struct AttentionMemory {
     key_scales: Buffer<f32>,
     key_offsets: Buffer<i32>,
     values: Buffer<u32>,
-    /// For each channel of the values: its mean, its scale, and unused space.
+    /// For each channel of the values, its mean. Then, for each channel, its scale.
     value_scales: Buffer<f32>,
     /// For a block of rows: products with all keys, their maxima, weights of all values, and attended values.
     logits: Buffer<f32>,

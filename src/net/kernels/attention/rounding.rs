@@ -95,8 +95,8 @@ impl<S: Simd> IntegerFormat<S> for Bytes {
     }
 }
 
-/// 128 products of queries and keys fit into 32 bits. So do [`CHUNK`](Rounding::CHUNK) products of a value with the
-/// largest weight, which rounding increases by one at most.
+/// 128 products of queries and keys fit into 32 bits. So do [`CHUNK`](IntegerFormat::CHUNK) products of a value with
+/// the largest weight, which rounding increases by one at most.
 impl<S: Simd> IntegerFormat<S> for Halves {
     const EACH: usize = 2;
     const QUERY_ZERO: f32 = 0.0;

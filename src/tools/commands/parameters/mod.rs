@@ -1,7 +1,7 @@
-//! Parameters that can be changed while the engine runs: for GoGui's dialogs and for `kata-set-param`.
+//! Parameters that can be changed while the engine runs, by GoGui's dialogs and by `kata-set-param`.
 //!
-//! All are from the registry ([`engine::parameters`](kosumi_engine::parameters)), but for the live graphics, which are no
-//! matter of the engine (`table.rs`).
+//! All are in the registry ([`engine::parameters`](kosumi_engine::parameters)), except those of the live graphics,
+//! which do not concern the engine (`table.rs`).
 
 mod table;
 
@@ -13,7 +13,7 @@ use kosumi_gtp::{Arguments, Failure, Response, Session};
 use serde_json::{Map, Value};
 use table::{Adjustable, Known, find, flag};
 
-/// A parameter and the value that it is to have in an engine.
+/// Parameter with a value to set.
 #[derive(Clone, Debug)]
 pub struct Setting {
     parameter: Parameter,
@@ -21,11 +21,11 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Reads `NAME=VALUE`, as in `kata-set-param NAME VALUE`.
+    /// Parses `NAME=VALUE`, as in `kata-set-param NAME VALUE`.
     ///
     /// # Errors
     ///
-    /// Returns an error if no engine has such a parameter, or if the value is wrong.
+    /// Returns an error if no parameter has this name, or if the value is invalid.
     pub fn parse(text: &str) -> Result<Setting, String> {
         let (name, value) = text.split_once('=').ok_or("not of the form NAME=VALUE")?;
         let Known::Registered(parameter) = find(name)? else {
@@ -36,19 +36,19 @@ impl Setting {
         Ok(Setting { parameter, value })
     }
 
-    /// Whether an engine has a parameter of this name.
+    /// Returns whether an engine has a parameter with this name.
     pub fn is_known(name: &str) -> bool {
         matches!(find(name), Ok(Known::Registered(_)))
     }
 
-    /// Changes the settings. The value was checked when it was read.
+    /// Changes the settings. The value was checked by [`parse`](Self::parse).
     pub fn apply(&self, settings: &mut EngineSettings) {
         let is_set = self.parameter.set(settings, &self.value);
         debug_assert!(is_set.is_ok(), "{is_set:?}");
     }
 }
 
-/// GoGui quotes a value that is empty or contains a space.
+/// Removes the quotes that GoGui puts around a value that is empty or contains a space.
 fn unquoted(text: &str) -> &str {
     text.trim_matches('"')
 }
@@ -58,7 +58,7 @@ impl Commands {
         Adjustable { engine: *self.engine.settings(), live_graphics: self.live_graphics.kind }
     }
 
-    /// Takes these settings, or refuses them and changes nothing.
+    /// Applies these settings, or refuses them and changes nothing.
     fn adjust(&mut self, wanted: Adjustable) -> Result<(), Failure> {
         if wanted.engine.network.profile.is_some() && self.engine.human_network().is_none() {
             return Err(Failure::new(
@@ -71,13 +71,13 @@ impl Commands {
     }
 }
 
-/// Reads a value of the parameter of this name and puts it into the settings.
+/// Reads a value of the parameter with this name and stores it in the settings.
 fn change(all: &mut Adjustable, name: &str, text: &str) -> Result<(), Failure> {
     let parameter = find(name).map_err(Failure::new)?;
     parameter.set(all, unquoted(text)).map_err(|wrong: WrongValue| Failure::new(wrong.to_string()))
 }
 
-/// A line of GoGui's dialogs.
+/// Returns a line of GoGui's dialogs.
 fn dialog_line(spec: &Spec, value: &str) -> String {
     let name = spec.name;
     let words = match (spec.kind, spec.unset) {
@@ -91,7 +91,7 @@ fn dialog_line(spec: &Spec, value: &str) -> String {
     format!("[list/{}] {name} {value}", words.join("/"))
 }
 
-/// `[key value]`, as GoGui's dialogs send it: shows these parameters, or changes one of all.
+/// Handles `[key value]`, as GoGui's dialogs send it: shows these parameters, or changes one of all parameters.
 fn show_or_change(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -106,7 +106,7 @@ fn show_or_change(
     Ok(Response::empty())
 }
 
-/// `kosumi-param [key value]`: all parameters.
+/// `kosumi-param [key value]`: shows all parameters, or changes one.
 pub(super) fn gogui(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -115,7 +115,7 @@ pub(super) fn gogui(
     show_or_change(commands, arguments, table::all())
 }
 
-/// The parameters of a section: a dialog with all of them would not fit on a screen.
+/// Shows the parameters of a section, or changes one. A dialog with all parameters would not fit on a screen.
 pub(super) fn dialog<const SECTION: usize>(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -124,12 +124,12 @@ pub(super) fn dialog<const SECTION: usize>(
     show_or_change(commands, arguments, table::of_section(Section::ALL[SECTION]))
 }
 
-/// The dialogs as GoGui lists them: type, label and command.
+/// Returns the dialogs as GoGui lists them: type, label and command.
 pub(super) fn dialogs() -> impl Iterator<Item = String> {
     Section::ALL.into_iter().map(|section| format!("param/{}/{}", section.label(), table::command(section)))
 }
 
-/// `kata-get-param name`.
+/// `kata-get-param name`: returns a value.
 pub(super) fn get(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -139,7 +139,7 @@ pub(super) fn get(
     Ok(parameter.text(&commands.adjustable()).into())
 }
 
-/// `kata-set-param name value`.
+/// `kata-set-param name value`: sets a value.
 pub(super) fn set(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -153,12 +153,12 @@ pub(super) fn set(
     Ok(Response::empty())
 }
 
-/// `kata-list-params`.
+/// `kata-list-params`: lists the names.
 pub(super) fn list(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::list(table::all().map(|parameter| parameter.spec().name)))
 }
 
-/// `kata-get-params`: all of them as JSON.
+/// `kata-get-params`: returns all parameters as JSON.
 pub(super) fn get_all(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let all = commands.adjustable();
     let fields =
@@ -166,7 +166,7 @@ pub(super) fn get_all(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Se
     Ok(Value::Object(fields.collect::<Map<_, _>>()).to_string().into())
 }
 
-/// `kata-set-params json`: several, or none if one of them cannot be set.
+/// `kata-set-params json`: sets several parameters, or none if one of the values is refused.
 pub(super) fn set_all(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -186,7 +186,7 @@ pub(super) fn set_all(
     Ok(Response::empty())
 }
 
-/// The rules one by one, for the dialog; the names and values of `kata-set-rule`.
+/// Rules for the dialog, with the names and values of `kata-set-rule`.
 const RULES: &[Spec] = &[
     rule("ko", Kind::Choice(&["SIMPLE", "POSITIONAL", "SITUATIONAL", "NATURAL_SITUATIONAL"])),
     rule("scoring", Kind::Choice(&["AREA", "TERRITORY"])),
@@ -201,7 +201,7 @@ const fn rule(name: &'static str, kind: Kind) -> Spec {
     Spec::new(name, Section::Playing, kind, "").accepted(Accepted::ByGtpAlone)
 }
 
-/// `kosumi-param_rules [key value]`: a rule set by name, or one of its rules.
+/// `kosumi-param_rules [key value]`: shows the rules, or sets a named rule set or a single rule.
 pub(super) fn gogui_rules(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,

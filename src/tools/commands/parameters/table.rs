@@ -1,10 +1,10 @@
-//! The parameters that commands know: those of the registry, and the live graphics.
+//! Parameters that commands know: those of the registry, and those of the live graphics.
 
 use crate::commands::GraphicsKind;
 use kosumi_engine::EngineSettings;
 use kosumi_engine::parameters::{self, Accepted, Kind, Parameter, Section, Spec, Value, WrongValue};
 
-/// Everything that can be changed.
+/// All settings that commands can change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adjustable {
     pub(super) engine: EngineSettings,
@@ -25,7 +25,7 @@ static LIVE_GRAPHICS: Spec =
     Spec::new("liveGraphics", Section::Limits, Kind::Choice(&GRAPHICS), "What GoGui shows during a search.")
         .accepted(Accepted::ByGtpAlone);
 
-/// A parameter that commands know.
+/// Parameter that commands know.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known {
     Registered(Parameter),
@@ -40,7 +40,7 @@ impl Known {
         }
     }
 
-    /// The value, as text.
+    /// Returns the value as text.
     pub(super) fn text(self, all: &Adjustable) -> String {
         match self {
             Known::Registered(parameter) => parameter.text(&all.engine),
@@ -52,7 +52,7 @@ impl Known {
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is no value of the parameter. Nothing has changed then.
+    /// Returns an error if the text is not a value of the parameter. The settings are then unchanged.
     pub(super) fn set(self, all: &mut Adjustable, text: &str) -> Result<(), WrongValue> {
         match self {
             Known::Registered(parameter) => parameter.set(&mut all.engine, text),
@@ -66,7 +66,7 @@ impl Known {
     }
 }
 
-/// The command behind the dialog of a section.
+/// Returns the command of a section's dialog.
 pub(super) fn command(section: Section) -> &'static str {
     match section {
         Section::Limits => "kosumi-param_limits",
@@ -81,13 +81,13 @@ pub(super) fn command(section: Section) -> &'static str {
     }
 }
 
-/// The parameters of a section.
+/// Returns the parameters of a section.
 pub(super) fn of_section(section: Section) -> impl Iterator<Item = Known> {
     let graphics = (LIVE_GRAPHICS.section == section).then_some(Known::LiveGraphics);
     parameters::of_section(section).filter(is_known).map(Known::Registered).chain(graphics)
 }
 
-/// All parameters, section by section.
+/// Returns all parameters, section by section.
 pub(super) fn all() -> impl Iterator<Item = Known> {
     Section::ALL.into_iter().flat_map(of_section)
 }
@@ -96,11 +96,11 @@ fn is_known(parameter: &Parameter) -> bool {
     !matches!(parameter.accepted(), Accepted::ByAnalysisAlone | Accepted::Ignored)
 }
 
-/// The parameter of a name, in any case.
+/// Finds the parameter with this name. Case does not matter.
 ///
 /// # Errors
 ///
-/// Returns an error if commands know no such parameter.
+/// Returns an error if no parameter has this name.
 pub(super) fn find(name: &str) -> Result<Known, String> {
     if LIVE_GRAPHICS.is_called(name) {
         return Ok(Known::LiveGraphics);
@@ -112,7 +112,7 @@ pub(super) fn find(name: &str) -> Result<Known, String> {
     }
 }
 
-/// GoGui writes numbers, KataGo words.
+/// Parses a flag: GoGui writes numbers, KataGo words.
 pub(super) fn flag(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" => Some(true),
