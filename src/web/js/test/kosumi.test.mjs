@@ -1,4 +1,4 @@
-// Tests of the module in Node: `node --test test/`. With relaxed SIMD too where this Node supports it.
+// Tests of the module in Node: `node --test`. With relaxed SIMD too where this Node supports it.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
@@ -109,9 +109,9 @@ test("a refused request changes nothing", async () => {
 });
 
 test("a failure is an error, and the game goes on", async () => {
-  let isBroken = false;
+  let disturb = () => {};
   const now = () => {
-    if (isBroken) throw new Error("the clock is broken");
+    disturb();
     return performance.now();
   };
   const kosumi = await create({ memoryLimit: 80, now });
@@ -121,9 +121,18 @@ test("a failure is an error, and the game goes on", async () => {
   // There is not enough memory for this record.
   assert.throws(() => kosumi.load(`(;GM[1]SZ[9]${";B[aa]".repeat(10000000)})`), isFatal);
   assert.deepEqual(kosumi.position, before);
-  setTimeout(() => (isBroken = true));
+  // The clock fails during a search.
+  const fail = () => {
+    throw new Error("the clock is broken");
+  };
+  setTimeout(() => (disturb = fail));
   await assert.rejects(kosumi.analyse({ milliseconds: 10000 }), /the clock is broken/);
-  isBroken = false;
+  disturb = () => {};
+  assert.deepEqual(kosumi.position, before);
+  // The engine panics, because it is asked something while it answers.
+  disturb = () => kosumi.save();
+  assert.throws(() => kosumi.score(), (error) => isFatal(error) && error.message.includes("panicked at"));
+  disturb = () => {};
   assert.deepEqual(kosumi.position, before);
   assert.ok(kosumi.memoryUsage <= 80 * 1048576);
   const { position } = await kosumi.genmove({ visits: 20 });
