@@ -156,7 +156,7 @@ mod tests {
         assert!(lines[2..].iter().all(|line| line.contains("9x4   portable")), "{lines:?}");
 
         let lines = printed(&Arguments { sharing: Some(30), ..Arguments::default() });
-        assert_eq!(lines.len(), 2 + 2 * POSITIONS.len());
+        assert_eq!(lines.len(), 2 + 2 * kosumi_engine::signature::POSITIONS.len());
         for line in &lines[2..] {
             let columns: Vec<&str> = line.split_whitespace().collect();
             let number = |column: usize| columns[column].parse::<u32>().unwrap();
