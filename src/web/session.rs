@@ -156,7 +156,9 @@ impl Session {
             Request::Save => Ok(self.record().into()),
             Request::Load { record, moves } => {
                 let record = parse(&record)?;
-                let followed = self.engine.load(&record, moves, false).map_err(Refusal::new)?;
+                // The engine names the move before which it stops.
+                let up_to = moves.map(|count| count.saturating_add(1));
+                let followed = self.engine.load(&record, up_to, false).map_err(Refusal::new)?;
                 let notes: Vec<String> = followed.lines().collect();
                 Ok(json!({ "position": self.position(), "notes": notes }))
             }
