@@ -48,7 +48,7 @@ pub(super) enum Request {
     Score,
     /// Returns the game as a record.
     Save,
-    /// Replaces the game by that of a record, up to a move.
+    /// Replaces the game by that of a record, or by the first `moves` moves of it.
     Load { record: String, moves: Option<usize> },
     /// Continues a game that this program has saved.
     Restore { record: String },

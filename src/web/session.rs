@@ -303,7 +303,7 @@ fn game(
     moves: &[Turn],
     to_move: Option<&str>,
 ) -> Result<Game, Refusal> {
-    if !komi.is_finite() || komi.abs() > size.area() as f32 || (komi * 2.0).fract() != 0.0 {
+    if !Rules::accepts_komi(komi.into()) || komi.abs() > size.area() as f32 {
         return Err(Refusal(format!("{komi} is not a komi for this board")));
     }
     let mut game = Game::new(size, rules, komi);

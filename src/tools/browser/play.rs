@@ -57,7 +57,7 @@ pub struct ServerSettings {
 
 impl std::fmt::Debug for ServerSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Setup").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("ServerSettings").field("address", &self.address).finish_non_exhaustive()
     }
 }
 

@@ -190,7 +190,7 @@ impl GameTable {
         let (size, rules) = (wanted.size().ok_or(bad)?, wanted.rules().ok_or(bad)?);
         let usual = if wanted.handicap > 0 { 0.5 } else { rules.usual_komi() };
         let komi = wanted.komi.unwrap_or(usual);
-        if !(-400.0..=400.0).contains(&komi) || (komi * 2.0).fract() != 0.0 {
+        if !Rules::accepts_komi(komi.into()) {
             return Err(bad);
         }
         let control = wanted.clock.control().ok_or(bad)?;

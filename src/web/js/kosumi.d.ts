@@ -170,7 +170,7 @@ export declare class Kosumi {
   score(): Score;
   /** Returns the game as a record (SGF). */
   save(): string;
-  /** Replaces the game by that of a record, up to a move. */
+  /** Replaces the game by that of a record, or by its first `moves` moves. */
   load(record: string, moves?: number): { position: Position; notes: string[] };
   /** Returns a signature of the search, as `kosumi bench` prints them; with `kernel`, by the fastest kernel. */
   signature(kind?: "playouts" | "network" | "kernel"): bigint;
