@@ -57,7 +57,7 @@ fn words(line: &str) -> Vec<String> {
 fn the_engine_starts_as_kgsgtp_is_told_to() {
     let command = words(value(&text("kgs.properties"), "engine"));
     let lines = ["list_commands", "boardsize 9", "clear_board", "kgs-rules chinese", "komi 6.5"];
-    let more = ["kgs-time_settings byoyomi 600 30 5", "time_left b 600 0", "kgs-genmove_cleanup b", "quit"];
+    let more = ["kgs-time_settings byoyomi 10 1 5", "time_left b 10 0", "kgs-genmove_cleanup b", "quit"];
     let out = answers(&command, &[&lines[..], &more].concat());
     assert!(out.contains("kgs-game_over") && out.contains("final_status_list"), "{out}");
 }

@@ -274,7 +274,7 @@ fn wall_clocks_are_used_for_dates_only() {
         // Uses: saved games, whose times increase in any case, and the detection of a changed network file.
         ("modified()", &[SAVED, NETWORKS]),
         // Use: processor time of a process.
-        ("clock_gettime", &["commands/admin.rs"]),
+        ("clock_gettime", &["system/unix.rs"]),
         ("ClockId::Realtime", &[]),
         ("Utc::now", &[]),
         ("Local::now", &[]),

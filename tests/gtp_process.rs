@@ -38,7 +38,6 @@ fn the_end_of_the_input_cuts_nothing_short() {
     assert_eq!(at_once, answers(commands, false));
 }
 
-#[cfg(unix)]
 #[test]
 fn an_orphan_ends_in_the_middle_of_a_search() {
     let mut engine = start("--time 300");

@@ -1,7 +1,5 @@
 //! Matches as a process: interrupted in every way, resumed, and finally complete.
 
-#![cfg(unix)]
-
 use kosumi_go::rng::Rng;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -79,7 +77,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     const GAMES: usize = 24;
     // The engines of one side are processes, which must end when the match is killed.
     let kosumi =
-        format!("{} gtp --no-model --threads 1 --memory 8 --playouts 15", env!("CARGO_BIN_EXE_kosumi"));
+        format!("'{}' gtp --no-model --threads 1 --memory 8 --playouts 15", env!("CARGO_BIN_EXE_kosumi"));
     let options = format!("--games {GAMES} --jobs 2 --resume");
     let mut last = 0;
     for step in [1, 6, 11, 16, 21] {
@@ -215,6 +213,7 @@ fn other_settings_are_refused() {
     assert_eq!(wrong.status.code(), Some(2));
 }
 
+#[cfg(unix)]
 #[test]
 fn an_interrupted_match_finishes_its_games() {
     let scratch = Scratch::new();
@@ -239,11 +238,12 @@ fn an_interrupted_match_finishes_its_games() {
     assert_eq!(counted, Some(numbers.len()), "{table}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_second_interrupt_aborts_the_match() {
     let scratch = Scratch::new();
     // Half a minute per move: the test does not wait for such a game.
-    let slow = format!("{} gtp --no-model --threads 1 --memory 8 --time 30", env!("CARGO_BIN_EXE_kosumi"));
+    let slow = format!("'{}' gtp --no-model --threads 1 --memory 8 --time 30", env!("CARGO_BIN_EXE_kosumi"));
     let mut child = command(scratch.0.path(), &slow, &slow, "--games 10 --jobs 2").spawn().unwrap();
     // The log begins before the games.
     while !fs::read_to_string(scratch.log()).unwrap_or_default().contains("\"match\"") {
@@ -293,17 +293,24 @@ fn an_sprt_stops_at_its_verdict() {
     assert_eq!(scratch.numbers().len() as u64, games);
 }
 
+/// Engines with which a match cannot begin, and a part of the message.
+const OF_A_SHELL: [(&str, &str); 2] = [
+    ("true", "name"),
+    (
+        "sh -c 'while read -r c; do case $c in boardsize*) printf \"? no\\n\\n\";; *) printf \"= \\n\\n\";; esac; done'",
+        "boardsize 5: refused: no",
+    ),
+];
+
 #[test]
 fn a_match_that_cannot_begin_says_why() {
     let scratch = Scratch::new();
-    for (engine, message) in [
-        ("/no/such/engine", "cannot start A"),
-        ("true", "name"),
-        (
-            "sh -c 'while read -r c; do case $c in boardsize*) printf \"? no\\n\\n\";; *) printf \"= \\n\\n\";; esac; done'",
-            "boardsize 5: refused: no",
-        ),
-    ] {
+    let mut engines = vec![("/no/such/engine", "cannot start A")];
+    // On Windows there is neither `true` nor a shell.
+    if cfg!(unix) {
+        engines.extend(OF_A_SHELL);
+    }
+    for (engine, message) in engines {
         let _ = fs::remove_file(scratch.log());
         let output = run(command(scratch.0.path(), engine, QUICK, "--games 4"));
         assert_eq!(output.status.code(), Some(1), "{engine}");

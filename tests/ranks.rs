@@ -185,7 +185,7 @@ fn a_killed_rank_costs_no_game_of_selfplay() {
             let after = games(&folder);
             assert!(before.iter().all(|(number, game)| after.get(number) == Some(game)));
         } else {
-            assert!(said.contains("rank 1 is gone"), "{said}");
+            assert!(said.contains("rank 1 is lost"), "{said}");
         }
         assert_eq!(games(&folder).len(), 60, "{said}");
     }
@@ -306,7 +306,7 @@ fn pieces_of_a_killed_rank_are_reassigned() {
     drop(input);
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("rank 1 is gone"), "{said}");
+    assert!(said.contains("rank 1 is lost"), "{said}");
     assert_eq!(fs::read_to_string(&taken).unwrap(), games.concat(), "{said}");
 }
 
@@ -355,7 +355,7 @@ fn a_killed_rank_costs_no_game_of_a_match() {
             let after = match_games(&log);
             assert!(before.iter().all(|(number, game)| after.get(number) == Some(game)));
         } else {
-            assert!(said.contains("rank 1 is gone"), "{said}");
+            assert!(said.contains("rank 1 is lost"), "{said}");
         }
         let wanted: Vec<u64> = (1..=60).collect();
         assert_eq!(match_games(&log).into_keys().collect::<Vec<_>>(), wanted, "{said}");

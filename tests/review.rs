@@ -183,12 +183,13 @@ fn numbers_for_other_programs() {
     assert!(!folder.join("game.review.html").exists() && !folder.join("game.review.sgf").exists());
     let text = written(&folder, "json");
     let json: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&json["format"], &json["version"]), (&"kosumi-review".into(), &1.into()));
+    assert_eq!((&json["format"], &json["version"]), (&"kosumi-review".into(), &2.into()));
     let game = &json["game"];
     assert_eq!((&game["columns"], &game["rows"], &game["komi"]), (&7.into(), &7.into(), &5.5.into()));
     assert_eq!((&game["black"], &game["white"]), (&"A</title> 1d".into(), &"B".into()));
     assert_eq!(game["rules"], "chinese");
     assert_eq!(json["thresholds"]["blunder"], 0.2);
+    assert_eq!(json["score_thresholds"]["blunder"], 10.0);
     let search = &json["search"];
     assert_eq!((&search["playouts"], &search["repeats"]), (&300.into(), &8.into()));
     assert!(number(search, "win_rate_scatter") >= 0.0 && number(search, "score_scatter") >= 0.0);

@@ -62,9 +62,9 @@ impl<R: Read> LineReader<R> {
             started = true;
             let end = chunk.iter().position(|&byte| byte == b'\n');
             let length = end.unwrap_or(chunk.len());
-            let room = self.limit.saturating_sub(bytes.len());
-            truncated |= length > room;
-            bytes.extend_from_slice(chunk.get(..length.min(room)).unwrap_or_default());
+            let space = self.limit.saturating_sub(bytes.len());
+            truncated |= length > space;
+            bytes.extend_from_slice(chunk.get(..length.min(space)).unwrap_or_default());
             self.input.consume(if end.is_some() { length + 1 } else { length });
             if end.is_some() {
                 return Ok(Some(RawLine { bytes, truncated }));

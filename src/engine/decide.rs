@@ -3,11 +3,12 @@
 use super::advantage::GameAdvantage;
 use super::record::SearchSummary;
 use super::{Decision, Engine, Purpose, SearchRequest};
+use crate::stopwatch::Stopwatch;
 use kosumi_go::board::{Color, Move};
 use kosumi_go::rng::{Rng, mix};
 use kosumi_go::rules::Scoring;
 use kosumi_search::{Restriction, SearchReport};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Points per handicap stone. More than a stone is worth, because the engine must not resign for being as far behind as
 /// it was at the beginning.
@@ -17,8 +18,10 @@ const POINTS_FOR_A_STONE: f32 = 20.0;
 pub(super) struct MoveConstraints<'a> {
     pub(super) color: Color,
     restriction: Restriction,
-    /// End of the time for this move.
-    deadline: Option<Instant>,
+    /// Time since this move began.
+    stopwatch: Stopwatch,
+    /// Time for this move, from its beginning on.
+    time: Option<Duration>,
     pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -27,9 +30,9 @@ impl MoveConstraints<'_> {
         self.restriction.permits(self.color, mv, 0)
     }
 
-    /// Time until the deadline.
+    /// Time left for this move.
     pub(super) fn time_left(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.time.map(|time| time.saturating_sub(self.stopwatch.elapsed()))
     }
 }
 
@@ -46,12 +49,12 @@ impl Engine {
         color: Color,
         choose: impl FnOnce(&mut Engine) -> Decision,
     ) -> Decision {
-        let start = self.time_manager.begin_move();
+        let stopwatch = self.time_manager.begin_move(self.time_source);
         let searches = self.searches;
         let hard = self.budget(color).map(|budget| budget.hard);
         let decision = choose(self);
         if let Some(hard) = hard {
-            self.time_manager.note_overrun(start.elapsed().saturating_sub(hard));
+            self.time_manager.note_overrun(stopwatch.elapsed().saturating_sub(hard));
         }
         match decision {
             Decision::Play(mv) => {
@@ -66,7 +69,7 @@ impl Engine {
             }
             Decision::Resign => self.notes.note_resignation(color),
         }
-        self.clocks[color].spend(start.elapsed());
+        self.clocks[color].spend(stopwatch.elapsed());
         self.time_manager.end_move();
         decision
     }
@@ -75,11 +78,11 @@ impl Engine {
     /// change. `color` becomes the side to move.
     pub fn choose(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.set_to_move(color);
-        let start = self.time_manager.began().unwrap_or_else(Instant::now);
+        let stopwatch = self.time_manager.began().unwrap_or_else(|| Stopwatch::start(self.time_source));
         let budget = self.budget(color);
-        let deadline = self.deadline(start, budget);
+        let time = self.move_time(budget);
         let restriction = request.restriction.clone();
-        let turn = MoveConstraints { color, restriction, deadline, interrupted: request.interrupted };
+        let turn = MoveConstraints { color, restriction, stopwatch, time, interrupted: request.interrupted };
         let decision = if self.pass_ends_a_won_game(&turn) {
             Decision::Play(Move::Pass)
         } else {

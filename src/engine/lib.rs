@@ -23,12 +23,15 @@ mod reading;
 mod record;
 mod request;
 mod settings;
+pub mod signature;
+mod slices;
 #[cfg(feature = "cluster")]
 mod spread;
 #[cfg(not(feature = "cluster"))]
 #[path = "alone.rs"]
 mod spread;
 mod status;
+mod stopwatch;
 mod survival;
 #[cfg(test)]
 mod tests;
@@ -43,6 +46,7 @@ pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings, processors}
 #[cfg(feature = "cluster")]
 pub use spread::{OnLoss, RankLink};
 pub use status::FinalStatus;
+pub use stopwatch::{TimeSource, standard_time};
 pub use survival::{SurvivalEstimate, SurvivalQuestion};
 
 use crate::time::{Clock, TimeControl};
@@ -55,13 +59,16 @@ use kosumi_go::rules::Rules;
 use kosumi_net::{Network, NotFinite, Prediction};
 use kosumi_search::{Analysis, Extras, Limits, Reporting, Search, SearchContext, SearchParams, SearchReport};
 use kosumi_solve::{Memo, MemoUsage};
+use kosumi_sync::HAS_THREADS;
 use plan::Explored;
 use record::GameNotes;
+use slices::{observe_in_slices, slice_seed};
 use spread::RankCluster;
 use status::Moment;
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use stopwatch::Stopwatch;
 use time_manager::TimeManager;
 
 /// See the [crate documentation](self).
@@ -72,6 +79,7 @@ pub struct Engine {
     search: Search<EngineEvaluator>,
     /// Cluster of MPI ranks that searches are spread over; `None` if all searches run in this process.
     spread: Option<RankCluster>,
+    time_source: TimeSource,
     /// Second network, which predicts the moves of people.
     human: Option<Box<NetworkEvaluator>>,
     /// Exploration below the root with which the current graph was searched.
@@ -145,6 +153,7 @@ impl Engine {
             game,
             search,
             spread: None,
+            time_source: standard_time,
             human: None,
             exploration_kind: None,
             clocks,
@@ -157,6 +166,12 @@ impl Engine {
             time_manager: TimeManager::default(),
             uneven: GameAdvantage::default(),
         }
+    }
+
+    /// Returns this engine with another source of the time that clocks and time limits measure.
+    #[must_use]
+    pub fn with_time_source(self, time_source: TimeSource) -> Engine {
+        Engine { time_source, ..self }
     }
 
     /// The settings.
@@ -409,6 +424,20 @@ impl Engine {
         self.report.insert(report)
     }
 
+    /// Searches the position for a move of `color` to these limits regardless of the clocks, and decides nothing. The
+    /// statistics are kept. A following [`genmove`](Engine::genmove) whose limits they reach chooses from them, so a
+    /// caller can search for a move in several steps.
+    pub fn search_for_move(
+        &mut self,
+        color: Color,
+        limits: &Limits,
+        request: SearchRequest<'_>,
+    ) -> &SearchReport {
+        let game = self.game_with_turn(color);
+        let report = self.run_search(&game, limits, request, Purpose::Play);
+        self.report.insert(report)
+    }
+
     /// Returns the game with this side to move.
     fn game_with_turn(&self, color: Color) -> Game {
         let mut game = self.game.clone();
@@ -442,7 +471,7 @@ impl Engine {
         request: SearchRequest<'_>,
         purpose: Purpose,
     ) -> SearchReport {
-        let start = Instant::now();
+        let stopwatch = Stopwatch::start(self.time_source);
         let SearchRequest { interrupted, restriction, noise, detail, evaluates_root, observer } = request;
         self.tell_advantage(game.to_move(), purpose);
         let plan = self.plan(game, limits, purpose, noise);
@@ -451,7 +480,7 @@ impl Engine {
         self.report_key = game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let (search, spread) = (&mut self.search, &mut self.spread);
-        let elapsed = || start.elapsed();
+        let elapsed = || stopwatch.elapsed();
         let context = SearchContext {
             restriction: &restriction,
             evaluates_root,
@@ -460,6 +489,11 @@ impl Engine {
         };
         let report = match observer {
             None => spread::run(spread, search, game, seed, &context),
+            Some(observer) if !HAS_THREADS => {
+                observe_in_slices(game, limits, &context, observer, |slice, context| {
+                    spread::run(spread, search, game, slice_seed(seed, slice), context)
+                })
+            }
             // Reports come from a worker; the observer stays on this thread.
             Some(observer) => thread::scope(|scope| {
                 let (sender, reports) = mpsc::channel();
@@ -479,7 +513,7 @@ impl Engine {
                 searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             }),
         };
-        self.time_manager.note_search(start.elapsed(), report.playouts, self.settings.threads);
+        self.time_manager.note_search(stopwatch.elapsed(), report.playouts, self.settings.threads);
         report
     }
 
@@ -512,9 +546,9 @@ impl Engine {
         {
             return status.clone();
         }
-        let start = Instant::now();
+        let stopwatch = Stopwatch::start(self.time_source);
         let status = status::final_status(&mut self.memo, &self.game, moment, self.search.evaluator());
-        self.time_manager.note_status(start.elapsed());
+        self.time_manager.note_status(stopwatch.elapsed());
         self.status = Some((key, status.clone()));
         if self.game.is_over() {
             // The result of the game is now known.

@@ -50,12 +50,12 @@ const RATE: Kind = Kind::Count(0, 1000);
 
 const ROWS: &[Row] = &[
     row!(of!(Limits, "maxVisits", Kind::Limit,
-        "Most visits of the root, including those that an earlier search has left.").or(NONE), visits),
-    row!(of!(Limits, "maxPlayouts", Kind::Limit, "Most simulations of a search.").or(NONE), playouts),
+        "Largest number of visits of the root, including those kept from an earlier search.").or(NONE), visits),
+    row!(of!(Limits, "maxPlayouts", Kind::Limit, "Largest number of simulations of a search.").or(NONE), playouts),
     row!(of!(Limits, "maxTime", Kind::Seconds(1e20),
-        "Most time of a search, in seconds; GTP takes 5 where nothing else limits a search.").or(NONE), move_time),
+        "Longest time of a search, in seconds; in GTP 5 if nothing else limits the search.").or(NONE), move_time),
     row!(of!(Limits, "lagBuffer", Kind::Seconds(3600.0),
-        "Time that every move keeps back from the clock, in seconds.").accepted(ByGtp), lag_reserve),
+        "Time held back from the clock at every move, in seconds.").accepted(ByGtp), lag_reserve),
     row!(of!(Limits, "numSearchThreads", Kind::Count(1, 4096),
         "Threads of one search; configuration files for GTP start no more than there are processors.")
         .usual("number of processors")
@@ -65,7 +65,7 @@ const ROWS: &[Row] = &[
         "Visits of a search about one group where the solver finds no proof; 0 reports only what is proven.")
         .accepted(ByGtpAlone), reading_visits),
     row!(of!(Playing, "rank", Kind::Rank,
-        "Rank of the person like whom the engine plays; none is its full strength.").or(NONE).accepted(ByGtpAlone), rank),
+        "Human rank at which the engine plays; none is its full strength.").or(NONE).accepted(ByGtpAlone), rank),
     row!(of!(Playing, "resignThreshold", Kind::Real(-1.0, 0.0),
         "Expected result, from -1 to 1, below which the engine resigns.").or(NONE).accepted(ByGtpAlone), resign),
     row!(of!(Playing, "resignConsecTurns", Kind::Count(1, 100),
@@ -92,7 +92,7 @@ const ROWS: &[Row] = &[
         "Doublings of the opponent's simulations that the network is told the player has; negative for halvings."),
         doubling_advantage),
     row!(of!(Playing, "playoutDoublingAdvantagePla", Kind::Player,
-        "The player who has that advantage; none is the player for whom is searched.").or(NONE), advantaged_side),
+        "Player with the advantage; none is the player of the search.").or(NONE), advantaged_side),
     row!(of!(Playing, "dynamicPlayoutDoublingAdvantageCapPerOppLead", Kind::Real(0.0, 0.5),
         "In games, the most of that advantage for every point of the opponent's head start; 0 switches it off.")
         .accepted(ByGtpAlone), doubling_advantage_per_point),
@@ -106,17 +106,17 @@ const ROWS: &[Row] = &[
     row!(of!(HumanPlay, "humanSLChosenMoveIgnorePass", Kind::Flag, "Leaves the choice of a pass to the search alone.")
         .accepted(ByGtp), human.ignore_pass),
     row!(of!(HumanPlay, "humanSLRootExploreProbWeightless", SHARE,
-        "Share of the simulations that choose the first move as people do without counting at the root."), human.root_weightless),
+        "Share of simulations whose first move is chosen as people do, without counting at the root (weightless)."), human.root_weightless),
     row!(of!(HumanPlay, "humanSLRootExploreProbWeightful", SHARE,
-        "Share of the simulations that choose the first move as people do and count."), human.root_weightful),
+        "Share of simulations whose first move is chosen as people do, and that count (weightful)."), human.root_weightful),
     row!(of!(HumanPlay, "humanSLPlaExploreProbWeightless", SHARE,
-        "That share at later positions with the player to move for whom is searched, without counting."), human.own.weightless),
+        "The weightless share below the root, where the player of the search is to move."), human.own.weightless),
     row!(of!(HumanPlay, "humanSLPlaExploreProbWeightful", SHARE,
-        "That share at later positions with the player to move for whom is searched, counting."), human.own.weightful),
+        "The weightful share below the root, where the player of the search is to move."), human.own.weightful),
     row!(of!(HumanPlay, "humanSLOppExploreProbWeightless", SHARE,
-        "That share at later positions with the opponent to move, without counting."), human.opponent.weightless),
+        "The weightless share below the root, where the opponent is to move."), human.opponent.weightless),
     row!(of!(HumanPlay, "humanSLOppExploreProbWeightful", SHARE,
-        "That share at later positions with the opponent to move, counting."), human.opponent.weightful),
+        "The weightful share below the root, where the opponent is to move."), human.opponent.weightful),
     row!(of!(HumanPlay, "humanSLCpuctExploration", Kind::Real(0.0, 1000.0),
         "Weight of people's probabilities that fades with the square root of the visits."), human.cpuct),
     row!(of!(HumanPlay, "humanSLCpuctPermanent", Kind::Real(0.0, 1000.0),

@@ -2,6 +2,7 @@
 
 use super::decide::MoveConstraints;
 use super::{Engine, FinalStatus, reading};
+use crate::stopwatch::Stopwatch;
 use kosumi_eval::Ownership;
 use kosumi_go::board::{Move, Point, PointSet};
 use kosumi_go::game::MoveRecord;
@@ -9,7 +10,7 @@ use kosumi_go::rng::mix;
 use kosumi_go::rules::Scoring;
 use kosumi_go::score;
 use kosumi_search::{Limits, MoveReport, SearchContext, SearchReport};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Maximum duration of the search that checks a pass.
 const PASS_CHECK_TIME_MAX: Duration = Duration::from_millis(500);
@@ -128,14 +129,14 @@ impl Engine {
         if !self.game.rules().friendly_pass || !self.has_time_for_status(turn.time_left()) {
             return None;
         }
-        let start = Instant::now();
+        let stopwatch = Stopwatch::start(self.time_source);
         let unsettled = self.status_if_over().unsettled;
         let (game, suicide) = (&self.game, self.game.rules().suicide);
         let may_be_played = |mv| turn.permits(mv) && game.check(turn.color, mv).is_ok();
         let vital =
             reading::vital_move(&mut self.memo, game.board(), &unsettled, turn.color, suicide, may_be_played);
         // It runs after the status is computed, so the next turn must reserve time for both.
-        self.time_manager.note_status(start.elapsed());
+        self.time_manager.note_status(stopwatch.elapsed());
         vital
     }
 
@@ -143,7 +144,7 @@ impl Engine {
     /// cannot tell: it treats a group as alive that dies if left alone. Therefore this function searches the position
     /// after the pass, with the opponent to move, in the same graph and without evicting any nodes.
     fn can_afford_to_pass(&mut self, turn: &MoveConstraints<'_>, report: &SearchReport) -> bool {
-        let start = Instant::now();
+        let stopwatch = Stopwatch::start(self.time_source);
         let mut after = self.game.clone();
         if after.play(turn.color, Move::Pass).is_err() || after.is_over() {
             return true;
@@ -154,7 +155,7 @@ impl Engine {
         let playouts = self.search.evaluator().simulations_before_passing();
         let limits = Limits { hard, ..Limits::playouts(playouts) };
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
-        let elapsed = || start.elapsed();
+        let elapsed = || stopwatch.elapsed();
         let context = SearchContext::new(&limits, &elapsed, turn.interrupted);
         // If the node table has no space for the position, the engine plays on. Its next search frees space.
         let answers = self.search.run_in_place(&after, seed, &context);

@@ -6,6 +6,7 @@
 
 use kosumi_go::board::{Board, Color, Move, Point, PointSet};
 use kosumi_solve::{Aim, Memo, Question, Reading, Region, Success};
+use kosumi_sync::HAS_THREADS;
 
 /// Maximum number of empty points in a region to read. A seki has few, and so has an eye that is still one or two.
 const EMPTY_POINTS: usize = 12;
@@ -130,18 +131,22 @@ fn regions(board: &Board, anchors: impl Iterator<Item = Point>) -> Vec<(Point, R
 }
 
 /// Calls `work` for each region on a thread of its own with a large stack. Does nothing if the thread cannot be
-/// created.
+/// created. Where the program has no threads, its only stack must be as large.
 fn on_large_stack<T: Sync>(regions: &[T], mut work: impl FnMut(&T) -> Option<()> + Send) {
     if regions.is_empty() {
         return;
     }
+    let mut work_on_all = || {
+        for region in regions {
+            work(region);
+        }
+    };
+    if !HAS_THREADS {
+        return work_on_all();
+    }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
-        let _ = thread.spawn_scoped(scope, || {
-            for region in regions {
-                work(region);
-            }
-        });
+        let _ = thread.spawn_scoped(scope, work_on_all);
     });
 }
 

@@ -1,10 +1,11 @@
 //! Time management: time limits of a move, measured overruns, and pondering.
 
 use super::{DEFAULT_MOVE_TIME, Engine, Purpose, Revision, SearchRequest};
+use crate::stopwatch::{Stopwatch, TimeSource};
 use crate::time::{Budget, GameProgress};
 use kosumi_go::board::{ByColor, Color, Move};
 use kosumi_search::Limits;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// State of the time management between moves.
 #[derive(Clone, Copy, Default, Debug)]
@@ -18,8 +19,8 @@ pub(super) struct TimeManager {
     evaluation: Duration,
     /// Number of consecutive moves for which the game has looked lost, for each player.
     moves_lost: ByColor<u32>,
-    /// Start of the current move.
-    move_start: Option<Instant>,
+    /// Time since the current move began.
+    current_move: Option<Stopwatch>,
     /// Revision of the game after the engine's latest move.
     after_own_move: Option<Revision>,
 }
@@ -62,17 +63,17 @@ impl TimeManager {
         self.moves_lost[color]
     }
 
-    /// Records the start of a move, unless one is in progress, and returns it.
-    pub(super) fn begin_move(&mut self) -> Instant {
-        *self.move_start.get_or_insert_with(Instant::now)
+    /// Records the start of a move, unless one is in progress, and returns the time since then.
+    pub(super) fn begin_move(&mut self, source: TimeSource) -> Stopwatch {
+        *self.current_move.get_or_insert_with(|| Stopwatch::start(source))
     }
 
-    pub(super) fn began(&self) -> Option<Instant> {
-        self.move_start
+    pub(super) fn began(&self) -> Option<Stopwatch> {
+        self.current_move
     }
 
     pub(super) fn end_move(&mut self) {
-        self.move_start = None;
+        self.current_move = None;
     }
 
     pub(super) fn made_move(&mut self, revision: Revision) {
@@ -92,7 +93,7 @@ impl Engine {
     /// Returns the limits of a search for a move. The time that the move has taken so far is deducted from the clock's
     /// budget.
     pub(super) fn limits(&self, budget: Option<Budget>) -> Limits {
-        let spent = self.time_manager.move_start.map_or(Duration::ZERO, |began| began.elapsed());
+        let spent = self.time_manager.current_move.map_or(Duration::ZERO, |began| began.elapsed());
         let settings = &self.settings;
         let ranked = self.style().map(|style| style.visits);
         let visits = settings.visits.into_iter().chain(ranked).min();
@@ -111,10 +112,9 @@ impl Engine {
         Limits { soft, hard, settled_from, ..counts }
     }
 
-    /// Returns the end of the time for a move that began at `start`, by the clock and by the time per move.
-    pub(super) fn deadline(&self, start: Instant, budget: Option<Budget>) -> Option<Instant> {
-        let most = [budget.map(|budget| budget.hard), self.settings.move_time].into_iter().flatten().min();
-        most.and_then(|most| start.checked_add(most))
+    /// Returns the time for a move, by the clock and by the time per move.
+    pub(super) fn move_time(&self, budget: Option<Budget>) -> Option<Duration> {
+        [budget.map(|budget| budget.hard), self.settings.move_time].into_iter().flatten().min()
     }
 
     /// Estimates the work after the search of the current move. If the game may be about to end, the status of the
@@ -124,7 +124,7 @@ impl Engine {
         let was_passed = || self.game.records().last().is_some_and(|last| last.mv == Move::Pass);
         let may_be_settled = self.game.board().stone_count() * 2 > self.game.size().area()
             && (looked_settled() || was_passed());
-        match self.time_manager.move_start {
+        match self.time_manager.current_move {
             Some(_) if may_be_settled && self.settings.capture_dead => Duration::MAX,
             Some(_) if may_be_settled && status_needs_evaluation(self) => self.status_time().mul_f64(1.5),
             _ => Duration::ZERO,
@@ -164,10 +164,10 @@ impl Engine {
         if !self.settings.ponder || !is_waiting || self.game.is_over() {
             return;
         }
-        let start = Instant::now();
+        let stopwatch = Stopwatch::start(self.time_source);
         let limits = Limits { visits: self.settings.visits, ..Limits::time(PONDER_SLICE) };
         let game = self.game.clone();
-        while !interrupted() && start.elapsed() < PONDER_TIME_MAX {
+        while !interrupted() && stopwatch.elapsed() < PONDER_TIME_MAX {
             let report = self.run_search(&game, &limits, SearchRequest::new(interrupted), Purpose::Pondering);
             let is_enough = self.settings.visits.is_some_and(|visits| report.visits >= visits);
             if is_enough || report.usage.fullness() > PONDER_FULLNESS {

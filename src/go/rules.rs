@@ -261,6 +261,11 @@ impl Rules {
         self.as_preset().map_or(7.5, |preset| preset.komi)
     }
 
+    /// Whether a komi is a whole or half number of points from −400 to 400, as KataGo's protocols require.
+    pub fn accepts_komi(komi: f64) -> bool {
+        (-400.0..=400.0).contains(&komi) && (2.0 * komi).fract() == 0.0
+    }
+
     /// A number that differs between different rules. It contributes to the keys of search nodes.
     pub(crate) fn code(self) -> u64 {
         let flag = |set: bool, bit: u32| u64::from(set) << bit;

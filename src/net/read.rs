@@ -104,10 +104,11 @@ impl Network {
     pub fn open(path: &Path) -> Result<Network, ReadError> {
         let file = File::open(path).map_err(ReadError::Io)?;
         let mut input = BufReader::with_capacity(BUFFER, file);
-        if is_packed(&mut input)? {
+        // WebAssembly has no second thread.
+        if cfg!(not(target_family = "wasm")) && is_packed(&mut input)? {
             network(&mut TokenReader::new(Unpacked::new(MultiGzDecoder::new(input))))
         } else {
-            network(&mut TokenReader::new(input))
+            Network::read(input)
         }
     }
 

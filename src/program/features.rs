@@ -73,7 +73,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let written = ranks::run_distributed("batch", |part| {
+    let written = ranks::run_distributed("block", |part| {
         let threads = ranks::threads(&part, Some(arguments.threads).filter(|&threads| threads > 0));
         let open = || {
             let out = ShardFiles::new(&arguments.out, arguments.split.prefix())?;

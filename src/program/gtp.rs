@@ -19,6 +19,7 @@ use kosumi_tools::collections::read_game;
 use kosumi_tools::commands::{Commands, GraphicsKind, Setting};
 use kosumi_tools::ranks::World;
 use kosumi_tools::session::{Autosave, RecordedCommands, newest, today};
+use kosumi_tools::system::wait_until_unread;
 use std::borrow::Cow;
 use std::env;
 use std::io::{self, Write};
@@ -329,31 +330,8 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
         .with_date(|| Some(today()));
     super::shell::greet();
     let mut served = RecordedCommands::new(commands, autosave, log);
-    #[cfg(unix)]
-    kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_for_closed_output)?;
-    #[cfg(not(unix))]
-    kosumi_gtp::serve(io::stdin(), io::stdout(), &mut served)?;
+    kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_until_unread)?;
     Ok(())
-}
-
-/// Waits until the standard output has no reader. Otherwise the engine would keep thinking after its controller was
-/// killed. Never returns if the standard output is a file.
-#[cfg(unix)]
-fn wait_for_closed_output() {
-    use rustix::event::{PollFd, PollFlags, poll};
-    let output = io::stdout();
-    loop {
-        // Errors and hang-ups are reported even without requested events.
-        let mut watched = [PollFd::new(&output, PollFlags::empty())];
-        match poll(&mut watched, None) {
-            Ok(1..) => return,
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            // The state of the output is unknown: keep the server running to the end of its input.
-            Err(_) => loop {
-                std::thread::park();
-            },
-        }
-    }
 }
 
 /// Loads the game that `--resume` names into the engine, and returns the path of its file.

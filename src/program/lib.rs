@@ -23,14 +23,16 @@ mod ranks;
 mod regress;
 mod review;
 mod selfplay;
+mod setup;
 mod sgf;
 mod shell;
 mod solve;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use kosumi_tools::system::has_own_console;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Kosumi, a Go (Weiqi, Baduk) engine
@@ -54,6 +56,8 @@ enum Subcommands {
     Analysis(Box<analysis::Arguments>),
     /// Play on a board in the browser
     Play(Box<play::Arguments>),
+    /// Show how to put Kosumi into Sabaki, KaTrain, Lizzie, GoGui or CGoban, or do it
+    Setup(setup::Arguments),
     /// Play games between two engines
     Match(Box<matches::Arguments>),
     /// Run regression suites and check the answers
@@ -128,7 +132,17 @@ pub fn check(words: Vec<OsString>) -> Result<(), String> {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let matches = command().get_matches_from(expand_arguments(std::env::args_os().collect()));
+    let has_own_console = has_own_console() && io::stdin().is_terminal();
+    let words = expand_arguments(std::env::args_os().collect());
+    let code = run(if has_own_console { shell::with_play(words) } else { words });
+    if has_own_console {
+        shell::wait_for_enter();
+    }
+    code
+}
+
+fn run(words: Vec<OsString>) -> ExitCode {
+    let matches = command().get_matches_from(words);
     // clap has validated the matches already.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let works_alone = !matches!(
@@ -168,6 +182,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Sgf(arguments)) => sgf::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),
         Some(Subcommands::Completions(arguments)) => shell::completions(&arguments, command()),
+        Some(Subcommands::Setup(arguments)) => setup::run(&arguments),
         Some(Subcommands::Man(arguments)) => shell::manual(&arguments, command()),
         Some(Subcommands::Version) => shell::version(),
     };

@@ -70,19 +70,52 @@ pub(super) fn with_review(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Greeting of a user who starts the program at a terminal.
-pub(super) const GREETING: &str = concat!(
-    "Kosumi ",
-    env!("CARGO_PKG_VERSION"),
-    " speaks the Go Text Protocol, for programs such as Sabaki: \"help\" lists commands, \"genmove b\" plays, \"quit\" ends. ",
-    "A board in the browser: kosumi play. To review a game: kosumi game.sgf. More: kosumi --help"
-);
+/// Inserts the command `play` into an empty command line: a double click on the program opens the board in the browser
+/// instead of a window that waits for commands.
+pub(super) fn with_play(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.len() == 1 {
+        words.push("play".into());
+    }
+    words
+}
+
+/// Waits until the user has read what the window shows, because it closes with the program.
+pub(super) fn wait_for_enter() {
+    let _ = write!(io::stderr(), "Press Enter to close this window.");
+    let _ = io::stdin().read_line(&mut String::new());
+}
+
+/// Returns the greeting of a user who starts the program at a terminal. `program` is the full path of the program.
+fn greeting(program: &Path) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let command = quoted(program);
+    format!(
+        "Kosumi {version} plays and analyses Go (Weiqi, Baduk).
+Play on a board in the browser:  {command} play
+Review a game:  {command} game.sgf
+Use it in Sabaki, KaTrain, Lizzie or GoGui: add an engine with the path {}  (details:  {command} setup sabaki)
+Kosumi now waits for commands of the Go Text Protocol: \"help\" lists them, \"genmove b\" plays, \"quit\" ends.\n",
+        program.display()
+    )
+}
+
+/// Returns a path as a word of the command line of this system.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/\\:._-+".contains(letter);
+    match () {
+        () if text.chars().all(is_plain) => text,
+        () if cfg!(windows) => format!("\"{text}\""),
+        () => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
 
 /// Writes the greeting if standard input and standard error are terminals.
 pub(super) fn greet() {
     if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        let program = std::env::current_exe().unwrap_or_else(|_| "kosumi".into());
         // Errors are ignored: a closed standard error has no reader.
-        let _ = writeln!(io::stderr(), "{GREETING}");
+        let _ = io::stderr().write_all(greeting(&program).as_bytes());
     }
 }
 
@@ -100,10 +133,29 @@ mod tests {
     }
 
     #[test]
-    fn the_greeting_is_one_line_and_says_how_to_go_on_and_to_end() {
-        assert_eq!(GREETING.lines().count(), 1);
-        for part in ["Go Text Protocol", "help", "quit", "review"] {
-            assert!(GREETING.contains(part), "{part}");
+    fn the_greeting_has_five_lines_with_the_path() {
+        let greeting = greeting(Path::new("/opt/kosumi"));
+        assert_eq!(greeting.lines().count(), 5);
+        for part in ["/opt/kosumi play", "/opt/kosumi setup sabaki", "the path /opt/kosumi ", "help", "quit"]
+        {
+            assert!(greeting.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_double_click_plays() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(with_play(words("kosumi")), words("kosumi play"));
+        assert_eq!(with_play(words("kosumi gtp")), words("kosumi gtp"));
+    }
+
+    #[test]
+    fn paths_are_words_of_a_command_line() {
+        assert_eq!(quoted(Path::new("/opt/kosumi-1.0/kosumi")), "/opt/kosumi-1.0/kosumi");
+        let (open, close) = if cfg!(windows) { ("\"", "\"") } else { ("'", "'") };
+        assert_eq!(quoted(Path::new("/my programs/kosumi")), format!("{open}/my programs/kosumi{close}"));
+        if cfg!(unix) {
+            assert_eq!(quoted(Path::new("/it's/kosumi")), r"'/it'\''s/kosumi'");
         }
     }
 

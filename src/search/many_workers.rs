@@ -12,7 +12,8 @@ use kosumi_go::board::BoardSize;
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::mix;
 use kosumi_go::rules::{KoRule, Rules};
-use std::sync::{Arc, Condvar};
+// Not those of the models, which have no time limits.
+use std::sync::{Arc, Condvar, Mutex};
 
 /// Evaluator of an artificial game with something to find: points and pairs of neighbours have values for both sides,
 /// and the priors predict these values roughly.

@@ -60,7 +60,7 @@ fn moves(count: u16) -> Vec<(Move, Prior)> {
 }
 
 fn inserted(table: &NodeTable, number: u128) -> NodeId {
-    table.find_or_insert(key(number)).expect("room")
+    table.find_or_insert(key(number)).expect("the table has space")
 }
 
 #[test]

@@ -195,7 +195,7 @@ constants! {
         cpuct_utility_stdev_prior_weight: f32 = 2.0, Kind::Real(0.0, 100.0), "cpuctUtilityStdevPriorWeight", Exploration, Everywhere;
         /// Share of the weight that is proportional to the averaged deviation.
         cpuct_utility_stdev_scale: f32 = 0.85, Kind::Real(0.0, 1.0), "cpuctUtilityStdevScale", Exploration, Everywhere;
-        /// First-play urgency: utility that a move is taken to lose before its first visit, once all likely moves have been visited.
+        /// First-play urgency: utility that a move is assumed to lose before its first visit, once all likely moves have been visited.
         fpu_reduction_max: f32 = 0.2, Kind::Real(0.0, 2.0), "fpuReductionMax", Exploration, Everywhere;
         /// Value of `fpuReductionMax` at the root.
         root_fpu_reduction_max: f32 = 0.1, Kind::Real(0.0, 2.0), "rootFpuReductionMax", Root, Everywhere;
@@ -203,13 +203,13 @@ constants! {
         fpu_parent_weight_by_visited_policy: bool = true, Kind::Flag, "fpuParentWeightByVisitedPolicy", Exploration, Everywhere;
         /// Power of the visited probability with which the search's value takes the place of the network's.
         fpu_parent_weight_by_visited_policy_pow: f32 = 2.0, Kind::Real(0.0, 5.0), "fpuParentWeightByVisitedPolicyPow", Exploration, Everywhere;
-        /// Utility that a move is taken to lose besides for every halving of its probability.
+        /// Further utility that a move is assumed to lose for every halving of its probability.
         fpu_reduction_per_halving: f32 = 0.0 or "0.05 for networks of up to 2 million weights", Kind::Real(0.0, 2.0), "fpuReductionPerHalving", Exploration, Everywhere;
-        /// How far moves that have proved to be bad lose weight in the value of a position; 0 is not at all.
+        /// How much weight moves lose in the value of a position once they prove bad; 0 is none.
         value_weight_exponent: f32 = 0.25, Kind::Real(0.0, 1.0), "valueWeightExponent", Values, Everywhere;
-        /// Takes from worse moves the visits that exceed twice their due.
+        /// Ignores visits of worse moves beyond twice the share that their probabilities earn.
         use_noise_pruning: bool = true, Kind::Flag, "useNoisePruning", Values, Everywhere;
-        /// Difference of utilities at which most of those visits are taken.
+        /// Difference of utilities at which most of those visits are ignored.
         noise_prune_utility_scale: f32 = 0.15, Kind::Real(0.001, 10.0), "noisePruneUtilityScale", Values, Everywhere;
         /// Weight of the result in the utility; points count the more, the smaller it is.
         win_loss_utility_factor: f32 = 1.0, Kind::Real(0.0, 1.0), "winLossUtilityFactor", Values, Everywhere;
@@ -217,11 +217,11 @@ constants! {
         static_score_utility_factor: f32 = 0.1, Kind::Real(0.0, 1.0), "staticScoreUtilityFactor", Values, Everywhere;
         /// Weight of points around the score that is expected at the root.
         dynamic_score_utility_factor: f32 = 0.3, Kind::Real(0.0, 1.0), "dynamicScoreUtilityFactor", Values, Everywhere;
-        /// How far that score is moved towards an even game.
+        /// Share by which that score is moved towards an even game.
         dynamic_score_center_zero_weight: f32 = 0.2, Kind::Real(0.0, 1.0), "dynamicScoreCenterZeroWeight", Values, Everywhere;
         /// Width of that score's scale, in sides of the board.
         dynamic_score_center_scale: f32 = 0.75, Kind::Real(0.2, 5.0), "dynamicScoreCenterScale", Values, Everywhere;
-        /// Weighs evaluations by how sure the network is; only networks from version 9 on say so.
+        /// Weights evaluations by the network's certainty, which networks report from version 9 on.
         use_uncertainty: bool = true, Kind::Flag, "useUncertainty", Values, Everywhere;
         /// Expected error of an evaluation that counts as about one visit.
         uncertainty_coeff: f32 = 0.25, Kind::Real(0.0001, 1.0), "uncertaintyCoeff", Values, Everywhere;
@@ -231,9 +231,9 @@ constants! {
         uncertainty_max_weight: f32 = 8.0, Kind::Real(1.0, 100.0), "uncertaintyMaxWeight", Values, Everywhere;
         /// Share of the network's error after moves of the same kind by which its value is corrected.
         subtree_value_bias_factor: f32 = 0.45, Kind::Real(0.0, 1.0), "subtreeValueBiasFactor", Values, Everywhere;
-        /// Power of a position's visits with which it counts for that error.
+        /// Power of a position's visits by which the position is weighted in that error.
         subtree_value_bias_weight_exponent: f32 = 0.85, Kind::Real(0.0, 1.0), "subtreeValueBiasWeightExponent", Values, Everywhere;
-        /// Share of that error that is forgotten when the game has taken another course.
+        /// Share of a position's contribution that is removed when the position leaves the graph.
         subtree_value_bias_free_prop: f32 = 0.8, Kind::Real(0.0, 1.0), "subtreeValueBiasFreeProp", Values, Everywhere;
     }
 

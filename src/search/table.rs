@@ -29,8 +29,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::PoisonError;
 
-/// Largest size of a table, in MiB: more than node numbers of 32 bits can use.
-const MEBIBYTES_MAX: usize = 1 << 20;
+/// Largest size of a table, in MiB: more than node numbers of 32 bits can use, or half of the addresses of 32 bits.
+const MEBIBYTES_MAX: usize = if usize::BITS > 32 { 1 << 20 } else { 2048 };
 
 /// Selection of the moves of a node that are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,8 +121,10 @@ impl NodeTable {
             if let Some(table) = NodeTable::try_new(mebibytes, storing) {
                 return table;
             }
-            // One MiB is always available in a running process, so this ends.
-            mebibytes = (mebibytes / 2).max(1);
+            if mebibytes == 1 {
+                std::alloc::handle_alloc_error(std::alloc::Layout::new::<Node>());
+            }
+            mebibytes /= 2;
         }
     }
 

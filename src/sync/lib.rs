@@ -12,8 +12,13 @@ pub use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub use std::sync::{Condvar, Mutex, MutexGuard, atomic};
 
 use atomic::{AtomicU32, Ordering};
+
 #[cfg(not(loom))]
 use std::marker::PhantomData;
+
+/// Whether the program can start threads. The standard library cannot in WebAssembly, where all work is done on the
+/// calling thread.
+pub const HAS_THREADS: bool = cfg!(not(target_family = "wasm"));
 
 /// A type whose initial value is all zeros.
 #[cfg(not(loom))]

@@ -264,6 +264,13 @@ fn settings(machine: &SearchRoots) -> Vec<(&'static str, PathBuf)> {
     ]
 }
 
+/// Returns the usual settings files of one program: `Sabaki`, `KaTrain`, `Lizzie`, ...
+#[must_use]
+pub fn settings_of(machine: &SearchRoots, program: &str) -> Vec<PathBuf> {
+    let all = settings(machine).into_iter();
+    all.filter(|(name, _)| *name == program).map(|(_, file)| file).collect()
+}
+
 /// Returns the networks that a JSON settings file names. Relative paths refer to the folder of the settings.
 fn named_in(settings: &Path) -> Vec<PathBuf> {
     if fs::metadata(settings).map_or(true, |it| it.len() > LARGEST_SETTINGS) {

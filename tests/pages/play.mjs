@@ -69,7 +69,7 @@ async function wholeGame(page) {
     const next = await page.waitForFunction(() => {
       if (!document.getElementById("marking").hidden) return { done: true };
       if (document.getElementById("resign").disabled) return { done: true };
-      const best = document.querySelector("#candidates tbody tr td:nth-child(2)");
+      const best = document.querySelector("#candidates tbody tr:not(.empty) td:nth-child(2)");
       const isOn = document.getElementById("board").classList.contains("can-play");
       return isOn && best && !document.getElementById("thoughts").hidden && { name: best.textContent };
     }).then(handle => handle.jsonValue());
@@ -129,6 +129,7 @@ async function twoPeople(page) {
   await page.keyboard.press("u");
   await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 7");
   equal((await stones(page)).D4, undefined, "U takes it back");
+  check((await say()).includes("taken back: 1"), `which is announced: ${await say()}`);
 
   await page.keyboard.press("p");
   await played(page, 8);
@@ -157,6 +158,56 @@ async function twoPeople(page) {
   equal(Object.keys(await stones(page)), ["B3"], "and then there is a stone");
   await page.click("#from-here");
   await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 1");
+  check((await status(page)).includes("stay in the record"), `the rest is kept: ${await status(page)}`);
+  await click(page, "E5", 5);
+  await played(page, 2);
+  check((await page.textContent("#facts")).includes("variations kept: 1"), "and counted");
+}
+
+// A finished record: advice at every move, a curve of its own, and its review.
+async function lookingBack(page) {
+  const record = "(;SZ[5]KM[0.5]RE[B+R];B[cc];W[bb];B[bc];W[cb];B[db];W[ac])";
+  await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from(record) });
+  await page.waitForFunction(() => document.getElementById("counter").textContent === "Move 6");
+  equal(await page.isVisible("#curve"), false, "the curve of the game before is gone");
+  for (let back = 0; back < 3; back++) await page.keyboard.press("PageUp");
+  await page.click("#hint");
+  await page.waitForSelector("#board [data-candidate]");
+  await page.click("#estimate");
+  await page.waitForSelector("#board .owners rect");
+  await page.click("#analyse");
+  await page.waitForFunction(() => document.getElementById("analyse").getAttribute("aria-pressed") === "true");
+  await checkContrast(page, "pressed and hovered", ["#analyse"]);
+  for (const key of ["PageUp", "PageUp", "PageDown"]) {
+    await page.keyboard.press(key);
+    await page.waitForSelector("#candidates tbody tr:not(.empty)");
+  }
+  equal(await page.$$eval("#candidates tbody tr", found => found.length), 6, "the table keeps its rows");
+  // Who leads goes on while the analysis runs.
+  await page.waitForSelector("#board .owners rect");
+  check(/leads|even/.test(await page.textContent("#lead-words")), "and who leads");
+  await page.hover("#candidates tbody tr:first-child");
+  await page.waitForSelector("#board [data-line]");
+  await page.waitForTimeout(500);
+  equal(await page.$$eval("#board [data-line]", found => found.length) > 0, true, "the line stays while the analysis deepens");
+  await page.mouse.move(5, 5);
+  await page.waitForSelector("#board .candidate .note");
+  await page.waitForSelector("#curve:not([hidden])");
+  const known = () => page.$$eval("#chart-rate .curve.rate", found => found.map(it => it.getAttribute("d")).join(" "));
+  const curve = await known();
+  await page.click("#analyse");
+  await page.reload();
+  await page.waitForFunction(() => document.querySelectorAll("#chart-rate .ground").length > 0);
+  equal((await known()).length > 0 && curve.length > 0, true, "the curve survives a reload");
+  await page.click("#review");
+  await page.waitForSelector("#reviewed:not([hidden])");
+  const [other] = await Promise.all([page.waitForEvent("popup"), page.click("#reviewed a")]);
+  await other.waitForSelector(".player dl");
+  await other.keyboard.press("End");
+  await other.waitForSelector("#board [data-stone]");
+  await other.close();
+  await newGame(page, { size: "5", black: "person", white: "person", komi: "0.5" });
+  equal(await page.isVisible("#reviewed"), false, "and goes with its game");
 }
 
 async function records(page) {
@@ -164,6 +215,7 @@ async function records(page) {
   await page.click("#save");
   const saved = readFileSync(await (await download).path(), "utf8");
   check(saved.startsWith("(;") && saved.includes("SZ[5]") && saved.includes(";B[bc]"), `a record is saved: ${saved}`);
+  check(saved.replaceAll("\n", "").includes(";B[bc](;W[ea])(;W[cc]"), `with the abandoned line as a variation: ${saved}`);
   const hostile = "(;SZ[9]CA[windows-1252]KM[0.5]PB[<img src=x onerror=\"window.broken=1\">]PW[</title><script>window.broken=1</script>]"
     + "RE[<b onclick=x>]C[<script>window.broken=1</script>];B[cc];W[gg]C[</textarea>])";
   await page.setInputFiles("#file", { name: "<b>.sgf", mimeType: "text/plain", buffer: Buffer.from(hostile) });
@@ -260,12 +312,20 @@ async function players(page) {
   await page.click("#hint");
   await page.waitForSelector("#board [data-candidate]");
   await page.click("#estimate");
-  await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins"));
-  check(await page.$$eval("#board .owners rect", found => found.length) > 0, "an estimate shows who owns what");
+  await page.waitForFunction(() => /leads by about|about even/.test(document.getElementById("lead-words").textContent));
+  await page.waitForSelector("#board .owners rect");
+  // Resigning asks first; undo takes the resignation back, and no move.
+  const before = await moves(page);
   await page.click("#resign");
+  equal(await page.isVisible("#resign-now"), true, "resigning asks first");
+  await page.click("#keep-playing");
+  equal(await page.isVisible("#playing"), true, "and the game can go on");
+  await page.click("#resign");
+  await page.click("#resign-now");
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("White wins, Black resigned"));
   await page.click("#undo");
   await page.waitForFunction(() => !document.getElementById("resign").disabled);
+  equal(await moves(page), before, "undo takes back the resignation alone");
   // The engine against itself, until it is stopped.
   await newGame(page, { size: "9", black: "kosumi seconds-1", white: "kosumi seconds-1", handicap: "0" });
   await played(page, 2);
@@ -320,6 +380,7 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   if (process.argv[5] === "figures") return;
   await twoPeople(page);
   await records(page);
+  await lookingBack(page);
   await twoWindows(context, page, server.url);
   await players(page);
   await killed(page, server);

@@ -29,7 +29,7 @@ pub(super) mod channel {
     struct Shared<T> {
         state: Mutex<State<T>>,
         changed: Condvar,
-        room: usize,
+        capacity: usize,
     }
 
     impl<T> Shared<T> {
@@ -53,9 +53,9 @@ pub(super) mod channel {
     #[derive(Debug)]
     pub(crate) struct Receiver<T>(Arc<Shared<T>>);
 
-    pub(crate) fn sync_channel<T>(room: usize) -> (SyncSender<T>, Receiver<T>) {
+    pub(crate) fn sync_channel<T>(capacity: usize) -> (SyncSender<T>, Receiver<T>) {
         let state = State { waiting: VecDeque::new(), has_sender: true, has_receiver: true, is_late: false };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), room });
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), capacity });
         (SyncSender(Arc::clone(&shared)), Receiver(shared))
     }
 
@@ -64,7 +64,7 @@ pub(super) mod channel {
             self.0.change(|state| {
                 if !state.has_receiver {
                     Err(TrySendError::Disconnected(value))
-                } else if state.waiting.len() == self.0.room {
+                } else if state.waiting.len() == self.0.capacity {
                     Err(TrySendError::Full(value))
                 } else {
                     state.waiting.push_back(value);
@@ -77,7 +77,7 @@ pub(super) mod channel {
         #[allow(dead_code)]
         pub(crate) fn send(&self, value: T) -> Result<(), std::sync::mpsc::SendError<T>> {
             let mut state = self.0.state.lock().unwrap();
-            while state.has_receiver && state.waiting.len() == self.0.room {
+            while state.has_receiver && state.waiting.len() == self.0.capacity {
                 state = self.0.changed.wait(state).unwrap();
             }
             if !state.has_receiver {

@@ -10,6 +10,7 @@ mod tests;
 pub use question::{AnalystSettings, Question, Reports};
 
 use super::{EngineEvaluator, HumanSettings, human, most_visits};
+use crate::stopwatch::{Stopwatch, TimeSource, standard_time};
 use kosumi_eval::{NetworkEvaluator, NetworkSettings, Prior};
 use kosumi_go::board::{BoardSize, Color, Move, Symmetry};
 use kosumi_go::game::{Game, Line};
@@ -24,7 +25,7 @@ use kosumi_search::{
     SearchChanges, SearchContext, SearchReport,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Maximum number of kept evaluators with settings other than the usual ones. Each has its own cache.
 const OTHERS_MOST: usize = 3;
@@ -47,6 +48,7 @@ pub struct Analyst {
     mebibytes: usize,
     /// Memory of the current search, in MiB.
     search_mebibytes: usize,
+    time_source: TimeSource,
 }
 
 impl Clone for Analyst {
@@ -99,7 +101,14 @@ impl Analyst {
             search: None,
             mebibytes: search_mebibytes.max(1),
             search_mebibytes: 0,
+            time_source: standard_time,
         }
+    }
+
+    /// Returns this analyst with another source of the time that limits and reports measure.
+    #[must_use]
+    pub fn with_time_source(self, time_source: TimeSource) -> Analyst {
+        Analyst { time_source, ..self }
     }
 
     /// Returns this analyst with searches of at most this size.
@@ -174,7 +183,7 @@ impl Analyst {
 
     /// Analyses a position, from Black's perspective. Returns `None` if it was interrupted before the first evaluation.
     pub fn analyze(&mut self, question: &Question<'_>) -> Option<Analysis> {
-        let start = Instant::now();
+        let stopwatch = Stopwatch::start(self.time_source);
         if (question.interrupted)() {
             return None;
         }
@@ -209,7 +218,7 @@ impl Analyst {
             policy: &policy,
             human: people.as_ref(),
         };
-        let elapsed = || start.elapsed();
+        let elapsed = || stopwatch.elapsed();
         let on_report = |report: SearchReport| {
             if let Some(reports) = &question.reports {
                 (reports.on_report)(Analysis::new(&report, &extras));

@@ -7,6 +7,11 @@ use std::str::FromStr;
 pub enum Kernel {
     /// Plain Rust, for every processor.
     Portable,
+    /// 128-bit vectors of WebAssembly. In 32 bits the results equal those of [`Portable`](Kernel::Portable).
+    Simd128,
+    /// [`Simd128`](Kernel::Simd128) with the instructions of relaxed SIMD: fused multiply-add, and dot products of
+    /// bytes. A module is compiled for one of the two kernels.
+    RelaxedSimd,
     /// 128-bit vectors of 64-bit ARM.
     Neon,
     /// [`Neon`](Kernel::Neon) with dot products of signed bytes (`sdot`).
@@ -69,8 +74,10 @@ pub struct ArithmeticChoice {
 
 impl Kernel {
     /// All kernels for regular use, from the slowest to the fastest.
-    pub const ALL: [Kernel; 11] = [
+    pub const ALL: [Kernel; 13] = [
         Kernel::Portable,
+        Kernel::Simd128,
+        Kernel::RelaxedSimd,
         Kernel::Neon,
         Kernel::NeonDot,
         Kernel::NeonI8mm,
@@ -87,6 +94,8 @@ impl Kernel {
     pub fn is_available(self) -> bool {
         match self {
             Kernel::Portable | Kernel::EmulatedBf16 => true,
+            Kernel::Simd128 => cfg!(target_feature = "simd128") && !cfg!(target_feature = "relaxed-simd"),
+            Kernel::RelaxedSimd => cfg!(target_feature = "relaxed-simd"),
             #[cfg(target_arch = "aarch64")]
             Kernel::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(target_arch = "aarch64")]
@@ -124,6 +133,8 @@ impl Kernel {
     pub const fn name(self) -> &'static str {
         match self {
             Kernel::Portable => "portable",
+            Kernel::Simd128 => "simd128",
+            Kernel::RelaxedSimd => "relaxed-simd",
             Kernel::Neon => "neon",
             Kernel::NeonDot => "neon-dot",
             Kernel::NeonI8mm => "neon-i8mm",
@@ -210,8 +221,8 @@ impl ArithmeticChoice {
             .filter(|it| self.precision.is_none_or(|precision| precision == it.precision))
             // 8 bits that are slower than `f32` must be requested explicitly.
             .filter(|it| {
-                let is_slow =
-                    matches!(it.kernel, Kernel::Portable | Kernel::Neon) && it.precision == Precision::Int8;
+                let is_slow = matches!(it.kernel, Kernel::Portable | Kernel::Simd128 | Kernel::Neon)
+                    && it.precision == Precision::Int8;
                 self.precision.is_some() || !is_slow
             })
             .collect();
@@ -231,9 +242,10 @@ impl Arithmetic {
             (Kernel::Avx512Vnni, Precision::Int8) => 32,
             (Kernel::Avx512Bf16, _) => 31,
             (Kernel::AmxBf16, _) => 30,
-            (Kernel::AvxVnni | Kernel::Avx512 | Kernel::NeonDot | Kernel::NeonI8mm, Precision::Int8) => {
-                20 + kernel
-            }
+            (
+                Kernel::RelaxedSimd | Kernel::AvxVnni | Kernel::Avx512 | Kernel::NeonDot | Kernel::NeonI8mm,
+                Precision::Int8,
+            ) => 20 + kernel,
             (Kernel::Avx2, Precision::Int8) => 10 + kernel,
             (Kernel::Avx512 | Kernel::Avx512Vnni, _) => 10 + kernel,
             _ => kernel,

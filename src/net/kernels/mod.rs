@@ -33,6 +33,10 @@
 //! for instructions that not every processor has, and reading and writing vectors in inner loops without bounds checks.
 
 #![allow(unsafe_code)]
+#![cfg_attr(
+    not(any(test, target_arch = "x86_64")),
+    allow(dead_code, reason = "only kernels for x86-64 use some of the formats and limits")
+)]
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod amx;

@@ -176,6 +176,11 @@ impl Primitives {
         };
         match kernel {
             Kernel::Portable => table!(Portable, Portable),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Kernel::Simd128 | Kernel::RelaxedSimd => {
+                use super::simd::Wasm;
+                table!(Wasm, Wasm)
+            }
             Kernel::EmulatedBf16 => with_tiles(Primitives::of(Kernel::Portable), tiles::EMULATED),
             #[cfg(target_arch = "aarch64")]
             Kernel::Neon => {

@@ -3,21 +3,22 @@
 mod interruption;
 mod network;
 mod sharing;
-mod signature;
 mod status_readings;
 
 use anyhow::Context;
 use clap::Args;
 use kosumi_engine::EngineEvaluator;
+use kosumi_engine::signature::{self, SEED, search_by_count};
 use kosumi_go::board::{Board, BoardSize};
 use kosumi_go::game::Game;
 use kosumi_go::playout::{self, Policy};
 use kosumi_go::rng::Rng;
 use kosumi_go::rules::Rules;
-use kosumi_gtp::Vertex;
+use kosumi_net::{BuiltIn, Kernel, Network};
 use kosumi_search::node::{Edge, Node, Rave};
-use kosumi_search::{Limits, Search, SearchContext, SearchParams, SearchReport};
+use kosumi_search::{Limits, Search, SearchContext, SearchParams};
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Measure speed, and print the signatures of the search
@@ -68,7 +69,6 @@ const SIDES: [usize; 3] = [9, 13, 19];
 
 /// Memory of each search, in MiB.
 const MEBIBYTES: usize = 256;
-const SEED: u64 = 1;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
@@ -81,8 +81,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return network::run(path, &arguments.network, time, threads, &mut out);
     }
     let time = arguments.seconds.unwrap_or(Duration::from_secs(2));
-    writeln!(out, "Bench: {}", signature::by_playouts()?)?;
-    writeln!(out, "Bench with the small built-in network: {}", signature::by_network()?)?;
+    writeln!(out, "Bench: {}", signature::by_playouts())?;
+    let network = Arc::new(Network::built_in(BuiltIn::Small).context("the built-in network")?);
+    let by_network = signature::by_network(network, Kernel::Portable);
+    writeln!(out, "Bench with the small built-in network: {by_network}")?;
     if arguments.signature {
         return Ok(());
     }
@@ -134,24 +136,6 @@ fn square(side: usize) -> anyhow::Result<BoardSize> {
 fn search(size: BoardSize, threads: usize) -> Search<EngineEvaluator> {
     let playouts = EngineEvaluator::Playouts(Box::default());
     Search::new(playouts, SearchParams::for_playouts(size), MEBIBYTES, threads)
-}
-
-fn search_by_count(search: &mut Search<EngineEvaluator>, game: &Game, count: u32) -> SearchReport {
-    let limits = Limits::playouts(count);
-    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
-    search.run(game, SEED, &context)
-}
-
-fn position(size: BoardSize, rules: Rules, moves: &str) -> anyhow::Result<Game> {
-    let mut game = Game::new(size, rules, 7.5);
-    for word in moves.split_whitespace() {
-        let mv =
-            word.parse::<Vertex>().ok().and_then(|vertex| kosumi_tools::commands::vertex_move(size, vertex));
-        let color = game.to_move();
-        game.play(color, mv.with_context(|| format!("{word} is not a move"))?)
-            .with_context(|| format!("{color} {word}"))?;
-    }
-    Ok(game)
 }
 
 struct PlayoutSpeed {

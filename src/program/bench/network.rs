@@ -1,13 +1,11 @@
 //! `kosumi bench --model`: speed of a network.
 
-use super::signature::POSITIONS;
-use super::{SIDES, position, sharing, square};
+use super::{SIDES, sharing, square};
 use crate::options::{self, PrecisionChoice};
 use anyhow::Context;
+use kosumi_engine::signature::inputs;
 use kosumi_go::board::BoardSize;
-use kosumi_go::game::{Game, Line};
-use kosumi_go::rules::Rules;
-use kosumi_net::{Features, Input, Kernel, Network, Prepared, Scratch, scalar};
+use kosumi_net::{Input, Kernel, Network, Prepared, Scratch, scalar};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,7 +64,7 @@ pub(super) fn run(
         None => SIDES.into_iter().map(square).collect::<anyhow::Result<_>>()?,
     };
     for size in sizes {
-        let inputs = inputs(size)?;
+        let inputs = inputs(size);
         let size = options::size_text(size);
         if arguments.kernel.is_none() && arguments.precision.is_none() {
             let plain = measure(1, time, &inputs, 1, || {
@@ -97,24 +95,6 @@ pub(super) fn run(
         }
     }
     Ok(())
-}
-
-/// Returns the network inputs of all positions of the signature's longest game on this board size.
-fn inputs(size: BoardSize) -> anyhow::Result<Vec<Input>> {
-    let is_side = |side| size.is_square() && side == size.columns();
-    let games = POSITIONS.iter().filter(|&&(side, _, _)| is_side(side));
-    let moves = games.map(|&(_, moves, _)| moves).max_by_key(|moves| moves.len()).unwrap_or_default();
-    let mut game: Game = position(size, Rules::default(), moves)?;
-    let mut features = Features::default();
-    let mut inputs = Vec::new();
-    loop {
-        let mut input = Input::zero(1, 1);
-        features.fill(&Line::new(&game), &mut input);
-        inputs.push(input);
-        if game.undo().is_none() {
-            return Ok(inputs);
-        }
-    }
 }
 
 /// Measures evaluations per second of all threads. `evaluator` creates the evaluation function of a thread.
@@ -176,7 +156,7 @@ mod tests {
         assert!(lines[2..].iter().all(|line| line.contains("9x4   portable")), "{lines:?}");
 
         let lines = printed(&Arguments { sharing: Some(30), ..Arguments::default() });
-        assert_eq!(lines.len(), 2 + 2 * POSITIONS.len());
+        assert_eq!(lines.len(), 2 + 2 * kosumi_engine::signature::POSITIONS.len());
         for line in &lines[2..] {
             let columns: Vec<&str> = line.split_whitespace().collect();
             let number = |column: usize| columns[column].parse::<u32>().unwrap();

@@ -1,9 +1,9 @@
 //! `kosumi bench --model FILE --sharing N`: comparison of searches of a graph and of a tree.
 
-use super::signature::POSITIONS;
-use super::{MEBIBYTES, SIDES, position, search_by_count, square};
+use super::{MEBIBYTES, SIDES, square};
 use crate::options;
 use kosumi_engine::EngineEvaluator;
+use kosumi_engine::signature::{POSITIONS, position, search_by_count};
 use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rules::Rules;
@@ -23,7 +23,7 @@ pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write)
     for side in SIDES {
         let size = square(side)?;
         for &(_, moves, _) in POSITIONS.iter().filter(|&&(of, _, _)| of == side) {
-            let game = position(size, Rules::default(), moves)?;
+            let game = position(size, Rules::default(), moves);
             for (sharing, name) in [(NodeSharing::Graph, "graph"), (NodeSharing::Tree, "tree")] {
                 let evaluator =
                     NetworkEvaluator::new(Arc::clone(network), NetworkSettings::default(), MEBIBYTES);

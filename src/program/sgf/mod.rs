@@ -54,7 +54,7 @@ struct Input {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    ranks::run_distributed("batch", |part| match &arguments.command {
+    ranks::run_distributed("block", |part| match &arguments.command {
         Command::Stats(arguments) => stats::run(arguments, part),
         Command::Filter(arguments) => filter::run(arguments, part),
         Command::Replay(arguments) => replay::run(arguments, part),

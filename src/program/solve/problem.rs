@@ -269,11 +269,11 @@ impl SolvedProblem<'_> {
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let SolvedProblem { board, region, owner, verdict, .. } = self;
-        let room = if region.is_closed { "enclosed" } else { "open" };
+        let boundary = if region.is_closed { "enclosed" } else { "open" };
         let points = region.empty_points(board);
         writeln!(
             out,
-            "{}: {owner}'s group at {}, {room}, {points} empty points",
+            "{}: {owner}'s group at {}, {boundary}, {points} empty points",
             self.file.display(),
             self.point
         )?;

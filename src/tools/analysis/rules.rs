@@ -88,7 +88,7 @@ fn possible(wanted: Rules, komi: Option<f32>) -> Option<Wanted> {
         Rules { has_button: true, .. } => 7.0,
         _ => 7.5,
     });
-    if !is_komi(komi.into()) {
+    if !Rules::accepts_komi(komi.into()) {
         return None;
     }
     let mut rules = wanted;
@@ -112,11 +112,7 @@ pub(super) fn bonus(text: &str) -> Option<HandicapBonus> {
 
 /// Reads a number of whole or half points from −400 to 400.
 pub(super) fn half_points(value: &Value) -> Option<f32> {
-    value.as_f64().filter(|&komi| is_komi(komi)).map(|komi| komi as f32)
-}
-
-fn is_komi(komi: f64) -> bool {
-    (-400.0..=400.0).contains(&komi) && (2.0 * komi).fract() == 0.0
+    value.as_f64().filter(|&komi| Rules::accepts_komi(komi)).map(|komi| komi as f32)
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ struct Shared<'s, W> {
     /// Signalled when a request is queued, and when the input ends.
     work: Condvar,
     /// Signalled when a request leaves the queue, which makes space for another one.
-    room: Condvar,
+    has_space: Condvar,
     output: Mutex<Output<W>>,
     /// Whether all work ends because the output cannot be written or is not wanted.
     is_over: AtomicBool,
@@ -128,7 +128,7 @@ impl Server {
             server: self,
             state: Mutex::default(),
             work: Condvar::new(),
-            room: Condvar::new(),
+            has_space: Condvar::new(),
             output: Mutex::new(Output { writer: output, error: None, is_silent: false }),
             is_over: AtomicBool::new(false),
         };
@@ -203,7 +203,7 @@ impl<W: Write + Send> Shared<'_, W> {
         state.bytes = 0;
         state.running.iter().for_each(|(.., stop)| stop.store(true, Ordering::Relaxed));
         self.work.notify_all();
-        self.room.notify_all();
+        self.has_space.notify_all();
     }
 
     /// Writes a line.
@@ -251,7 +251,7 @@ impl<W: Write + Send> Shared<'_, W> {
         let query = Arc::new(query);
         let mut state = self.state();
         while state.bytes > WAITING_MOST && !self.is_over() {
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.has_space.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if query.turns.is_empty() {
             return;
@@ -318,7 +318,7 @@ impl<W: Write + Send> Shared<'_, W> {
             !ends
         });
         ended.iter().for_each(|request| state.bytes -= request.leave());
-        self.room.notify_all();
+        self.has_space.notify_all();
         // The output is locked until the action is answered, so a search that stops now is answered later.
         let mut output = self.output();
         let mut result = Ok(());
@@ -353,7 +353,7 @@ impl<W: Write + Send> Shared<'_, W> {
         loop {
             if let Some(((_, number), request)) = state.queue.pop_first() {
                 state.bytes = state.bytes.saturating_sub(request.leave());
-                self.room.notify_all();
+                self.has_space.notify_all();
                 stop.store(self.is_over(), Ordering::Relaxed);
                 state.running.push((number, request.clone(), Arc::clone(stop)));
                 // The other requests share the processors.

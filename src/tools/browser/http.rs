@@ -86,8 +86,8 @@ impl Head {
                 return Err(Some(Status::TimedOut));
             }
             stream.set_read_timeout(Some(left)).map_err(|_| None)?;
-            let room = buffer.len().min(HEAD_BYTES - bytes.len());
-            match stream.read(&mut buffer[..room]) {
+            let space = buffer.len().min(HEAD_BYTES - bytes.len());
+            match stream.read(&mut buffer[..space]) {
                 Ok(0) => return Err(None),
                 Ok(count) => bytes.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

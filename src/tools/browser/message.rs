@@ -66,6 +66,12 @@ pub(super) enum PageRequest {
     Analyse {
         on: bool,
     },
+    /// Selects the position that continuous analysis is about, by its number of moves.
+    View {
+        at: usize,
+    },
+    /// Reviews the game that is on the table.
+    Review {},
     /// Shows the best moves of this position once.
     Hint {
         at: usize,

@@ -41,9 +41,10 @@ fn page() -> Markup {
             body.play {
                 header {
                     h1 { "Kosumi" }
-                    div.menu role="group" data-label="menu" {
+                    div.menu #menu role="group" data-label="menu" {
                         (button("new", "new", None))
-                        button id="load" type="button" data-text="load" {}
+                        button #more type="button" aria-expanded="false" aria-controls="menu" data-text="more" {}
+                        button #load type="button" data-text="load" {}
                         input #file type="file" accept=".sgf,application/x-go-sgf" hidden;
                         (button("save", "save", None))
                         (button("players", "players", None))
@@ -64,7 +65,10 @@ fn page() -> Markup {
                     section.side data-label="game" {
                         article.card.turn {
                             p #status role="status" {}
+                            p #lead-words hidden {}
                             p.faint #facts {}
+                            p.faint #reviewing hidden {}
+                            p #reviewed hidden { a href="review" target="_blank" rel="noopener" data-text="open-review" {} }
                             table #count hidden { tbody {} }
                             div.balance #balance hidden {
                                 div.scale aria-hidden="true" { i #balance-black {} }
@@ -72,7 +76,17 @@ fn page() -> Markup {
                             }
                         }
                         article.card.candidates #thoughts hidden {
-                            h2 data-text="best-moves" {}
+                            div.heading {
+                                h2 data-text="best-moves" {}
+                                label {
+                                    span.hidden data-text="labels" {}
+                                    select #labels data-hint="labels-hint" {
+                                        @for label in ["points", "rate", "letter"] {
+                                            option value=(label) data-text={ "label-" (label) } {}
+                                        }
+                                    }
+                                }
+                            }
                             table #candidates {
                                 thead { tr {
                                     th { span.hidden data-text="show-line" {} }
@@ -83,9 +97,14 @@ fn page() -> Markup {
                                 } }
                                 tbody {}
                             }
+                            p.faint #order hidden {}
                         }
                         article.card.curves #curve hidden {
                             figure { figcaption data-text="black-win-rate" {} svg #chart-rate role="img" data-label="black-win-rate" {} }
+                        }
+                        article.card.move-list #move-list hidden {
+                            h2 data-text="moves" {}
+                            ol #moves {}
                         }
                     }
                 }
@@ -114,10 +133,8 @@ fn actions() -> Markup {
         div.actions #playing role="group" data-label="actions" {
             (button("pass", "pass", Some("P")))
             (button("undo", "undo", Some("U")))
-            (button("hint", "hint", Some("H")))
-            (button("estimate", "estimate", Some("E")))
-            button #analyse type="button" data-text="analyse" data-key="A" aria-pressed="false" {}
             (button("pause", "pause", None))
+            (button("review", "review", None))
             (button("resign", "resign", None))
         }
         div.actions #marking role="group" data-label="actions" hidden {
@@ -131,6 +148,16 @@ fn actions() -> Markup {
         div.actions #confirming role="group" data-label="actions" hidden {
             (button("confirm", "confirm", None))
             (button("cancel", "cancel", None))
+        }
+        // The refusal stands where "Resign" was, so that a double click does not resign.
+        div.actions #resigning role="group" data-label="resign-sure" hidden {
+            (button("resign-now", "resign-now", None))
+            (button("keep-playing", "keep-playing", None))
+        }
+        div.actions.advice role="group" data-label="best-moves" {
+            (button("hint", "hint", Some("H")))
+            button #estimate type="button" data-text="estimate" data-key="E" aria-pressed="false" {}
+            button #analyse type="button" data-text="analyse" data-key="A" aria-pressed="false" {}
         }
     }
 }

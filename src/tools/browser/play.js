@@ -5,12 +5,23 @@
   const get = id => document.getElementById(id);
   const COLORS = { B: 1, W: 2 }, OTHER = { B: "W", W: "B" }, NAMES = { B: "black", W: "white" };
   const LOSSES = [50, 100];
+  // Rows of the table of candidates, which are always there.
+  const ROWS = 6;
+  // Width of a point in pixels from which a letter and a number fit on a candidate.
+  const ROOMY = 34;
   let choices = null, state = null, board = null, cursor = null, packed = null, positions = [], chart = null;
   // Number of moves after which the position is shown; null follows the game.
   let view = null;
-  // Latest report of the engine with its purpose, and the variation that is shown.
-  let thought = null, line = null, isPinned = false, pending = -1;
+  // The deepest report of the engine on each position, by number of moves.
+  const found = new Map();
+  // Position whose best moves were asked for by Hint, and whether it is shown who leads.
+  let hinted = null, showsLead = false;
+  // The variation that is shown, with its first move, and a point that waits for a second tap.
+  let line = null, lineStart = -1, isPinned = false, pending = -1;
+  let isResigning = false;
+  // Black's win rates in per cent by number of moves, and the position that the server was last told to analyse.
   const rates = [];
+  let told = null;
 
   // ---- Texts ----
 
@@ -22,7 +33,8 @@
 
   let session = null;
   // Number of the game, its record as last received, and the number of the record's moves that are still in the game.
-  // The server is asked for it when a game begins, and not again: later moves are in the state.
+  // The server is asked for it when a game begins, and not again: later moves are in the state. Variations are lost if
+  // the server restarts.
   let base = null, isSaving = false;
   const link = new Link(message => {
     if (message.is === "choices") {
@@ -34,10 +46,11 @@
     }
     else if (message.is === "state") take(message);
     else if (message.is === "thought") hearThought(message);
+    else if (message.is === "review") { if (state) { state.review = message.review; showReview(); } }
     else if (message.is === "record") takeText(message);
     else if (message.is === "refused") refused(message.why, message);
     else if (message.is === "trouble") warn(text("trouble", message));
-  }, isOpen => warn(isOpen ? "" : text("lost")));
+  }, isOpen => { told = null; warn(isOpen ? "" : text("lost")); });
   const ask = (what, more = {}) => link.say({ do: what, ...more });
   const moveCount = () => state.moves.length;
 
@@ -58,7 +71,8 @@
     if (state) show();
     say(words);
   }
-  let notice = "";
+  // What the next state is announced with.
+  let notice = "", upcoming = "";
   // Latest opened file.
   let opened = null;
 
@@ -79,28 +93,34 @@
     if (base?.game !== next.game) {
       base = { game: next.game, text: null, kept: 0 };
       ask("save");
-    } else {
-      const isSame = (move, index) => String(move) === String(next.moves[index]);
-      const changed = before.moves.slice(0, base.kept).findIndex((move, index) => !isSame(move, index));
-      if (changed >= 0) base.kept = changed;
     }
-    const isLonger = !before || next.moves.length !== before.moves.length || next.phase !== before.phase;
+    const isSameGame = Boolean(before) && !isNewRun && before.game === next.game;
+    let common = 0;
+    while (isSameGame && common < next.moves.length && common < before.moves.length
+      && before.moves[common][0] === next.moves[common][0] && before.moves[common][1] === next.moves[common][1]) common++;
+    base.kept = Math.min(base.kept, common);
+    const isOtherLine = !isSameGame || common < before.moves.length || common < next.moves.length;
+    const isLonger = isOtherLine || next.phase !== before.phase;
     if (isLonger) {
       if (before) warn("");
-      notice = "";
+      [notice, upcoming] = [upcoming, ""];
       pending = -1;
-      if (thought && thought.at !== next.moves.length) thought = null;
       line = null;
-      isPinned = false;
+      isPinned = isResigning = false;
+    }
+    if (isOtherLine) {
+      for (const number of found.keys()) if (!isSameGame || number > common) found.delete(number);
+      hinted = null;
+      if (!next.analysed) showsLead = false;
+      if (!isSameGame || view > common) view = null;
     }
     if (next.notes.length && JSON.stringify(next.notes) !== JSON.stringify(before?.notes)) {
       notice = next.notes.join("; ");
       say(notice);
     }
     const isOther = !before || before.columns !== next.columns || before.rows !== next.rows;
-    if (next.moves.length < rates.length) rates.length = next.moves.length + 1;
-    if (!before || JSON.stringify(before.start) !== JSON.stringify(next.start) || !next.moves.length) rates.length = 0;
-    for (const [number, rate] of next.outlooks) rates[number] = rate / 10;
+    rates.length = 0;
+    for (const [number, rate] of [...next.outlooks, ...next.evaluations]) rates[number] = rate / 10;
     state = next;
     state.heard = performance.now();
     if (isOther) makeBoard();
@@ -111,10 +131,15 @@
         { color: COLORS[color], at: packed.point(place), lifted: packed.points(lifted), number: index + 1 })),
     ]);
     if (view !== null && view >= moveCount()) view = null;
-    if (before && isLonger && next.moves.length === before.moves.length + 1) {
+    if (isSameGame && common === before.moves.length && next.moves.length === common + 1) {
       view = null;
       say(moveWords(next.moves.at(-1)));
+    } else if (isSameGame && common === next.moves.length && common < before.moves.length) {
+      say([text("undone", { count: before.moves.length - common }), statusWords()].join(". "));
+    } else if (isSameGame && before.phase === "over" && next.phase === "playing") {
+      say(statusWords());
     }
+    if (isOtherLine) fillMoves();
     if (get("new-game").open && !next.moves.length && isWaiting) { isWaiting = false; get("new-game").close(); }
     show();
   }
@@ -141,15 +166,29 @@
 
   const at = () => view ?? moveCount();
   const here = () => positions[at()];
-  const deadPoints = () => state.phase === "marking" ? packed.points(state.dead) : [];
+  const deadPoints = () => state.phase === "marking" && view === null ? packed.points(state.dead) : [];
   const isPersonsTurn = () => state.phase === "playing" && state.seats[state.turn].kind === "person" && view === null;
-  const graded = () => thought && thought.at === at() && thought.of !== "estimate"
-    ? packed.graded(thought.numbers.k, state.turn === "B" ? 1 : -1, LOSSES) : [];
+  const turnHere = () => at() < moveCount() ? state.moves[at()][0] : state.turn;
+  const numbersHere = () => found.get(at())?.numbers;
+  const graded = () => state.analysed || hinted === at()
+    ? packed.graded(numbersHere()?.k, turnHere() === "B" ? 1 : -1, LOSSES).slice(0, ROWS) : [];
+
+  // What is written on the candidates: the letter, with the chosen number where there is room for both.
+  function labelled() {
+    const kind = get("labels").value, isRoomy = board.root.clientWidth / (state.columns + 1.2) >= ROOMY;
+    const sign = turnHere() === "B" ? 1 : -1;
+    const number = { points: ({ s }) => decimal(sign * s / 10, 1).replace("-", "−"),
+      rate: ({ w }) => String(Math.round((sign > 0 ? w : 1000 - w) / 10)) }[kind];
+    return graded().map(it => {
+      if (!number) return it;
+      return isRoomy ? { ...it, note: number(it.line) } : { ...it, label: number(it.line) };
+    });
+  }
 
   function showBoard() {
     const { stones } = here();
     if (line) {
-      const shown = packed.playedOut(stones, COLORS[state.turn], line);
+      const shown = packed.playedOut(stones, COLORS[turnHere()], line);
       board.showStones(shown.stones);
       board.showMarks(-1);
       board.showLine(shown.moves);
@@ -157,15 +196,14 @@
       board.showStones(stones);
       const last = at() ? packed.point(state.moves[at() - 1][1]) : -1;
       board.showMarks(stones[last] ? last : -1);
-      board.showCandidates(graded(), -1);
+      board.showCandidates(labelled(), -1);
     }
     const dead = deadPoints();
     board.showCrosses(dead);
-    const owners = state.phase === "marking" ? state.area
-      : thought && thought.at === at() && thought.of === "estimate" ? thought.numbers.o : "";
+    const owners = state.phase === "marking" && view === null ? state.area : showsLead ? numbersHere()?.o : "";
     board.showOwners(owners ? packed.owners(owners) : null);
     board.showGhost(pending, COLORS[state.turn]);
-    board.root.classList.toggle("can-play", isPersonsTurn() || state.phase === "marking");
+    board.root.classList.toggle("can-play", isPersonsTurn() || (state.phase === "marking" && view === null));
     const last = at() ? moveWords(state.moves[at() - 1]) : text("at-start");
     get("board-title").textContent = `${text("board")} ${state.columns}×${state.rows}, ${last}`;
   }
@@ -173,7 +211,7 @@
   // Handles a click, a tap, or Enter.
   function choose(point) {
     if (point < 0) return;
-    if (state.phase === "marking") {
+    if (state.phase === "marking" && view === null) {
       if (here().stones[point]) ask("mark", { place: packed.place(point) });
       return;
     }
@@ -210,7 +248,7 @@
     if (event.pointerType !== "mouse" || !state) return;
     const point = board.pointAt(event.clientX, event.clientY);
     const candidate = graded().find(it => it.point === point);
-    if (!isPinned) setLine(candidate?.line || null, false);
+    if (!isPinned) setLine(candidate?.line || null, false, point);
     if (!line) board.showGhost(isPersonsTurn() ? point : -1, COLORS[state.turn]);
   });
   root.addEventListener("pointerleave", () => {
@@ -219,11 +257,13 @@
     if (!isPinned) setLine(null, false);
   });
 
-  function setLine(next, pinned) {
+  function setLine(next, pinned, start = -1) {
     if (line === next && isPinned === pinned) return;
     line = next;
+    lineStart = next ? start : -1;
     isPinned = pinned;
     showBoard();
+    graded().forEach((it, index) => rows[index]?.row.classList.toggle("shown", it.line === line));
   }
 
   // ---- Side panels ----
@@ -243,6 +283,15 @@
     if (/^R/i.test(how)) return text("wins-resign", names);
     if (/^T/i.test(how)) return text("wins-time", names);
     return /^[\d.]+$/.test(how) ? text("wins-by", names) : text("unknown-result", { text: result });
+  }
+
+  // Who leads here, in words that people use.
+  function leadWords() {
+    const tenths = numbersHere()?.a?.[2];
+    if (tenths === undefined) return text("lead-soon");
+    const exact = Math.abs(tenths) / 10, color = colorName(tenths > 0 ? "B" : "W");
+    const points = exact < 3 ? Math.round(2 * exact) / 2 : Math.round(exact);
+    return points < 1 ? text("leads-nobody") : text(points === 1 ? "leads-by-one" : "leads-by", { color, points });
   }
 
   function statusWords() {
@@ -265,19 +314,29 @@
       get(`seat-${name}`).classList.toggle("on-turn", state.phase === "playing" && state.turn === color);
     }
     get("status").textContent = statusWords();
-    const facts = text("facts", { rules: text(`rules-${state.rules}`), komi: state.komi });
-    get("facts").textContent = state.handicap ? `${facts} · ${text("facts-handicap", { count: state.handicap })}` : facts;
+    get("facts").textContent = [text("facts", { rules: text(`rules-${state.rules}`), komi: state.komi }),
+      state.handicap ? text("facts-handicap", { count: state.handicap }) : "",
+      state.variations ? text("facts-variations", { count: state.variations }) : ""].filter(Boolean).join(" · ");
+    get("lead-words").hidden = !showsLead;
+    get("lead-words").textContent = showsLead ? leadWords() : "";
     get("counter").textContent = view === null ? text("move-count", { count: moveCount() }) : `${view} / ${moveCount()}`;
-    get("playing").hidden = view !== null || state.phase === "marking" || pending >= 0;
+    get("playing").hidden = view !== null || state.phase === "marking" || pending >= 0 || isResigning;
     get("marking").hidden = view !== null || state.phase !== "marking";
     get("looking").hidden = view === null;
     get("confirming").hidden = pending < 0 || view !== null;
+    get("resigning").hidden = !isResigning || view !== null;
     const isMine = isPersonsTurn(), isOver = state.phase === "over";
     const hasPerson = ["B", "W"].some(color => state.seats[color].kind === "person");
     get("pass").disabled = !isMine;
+    get("pass").hidden = isOver;
     get("undo").disabled = !moveCount();
-    get("hint").disabled = get("estimate").disabled = state.thinking;
+    // A game that counts its points now has no moves left to advise.
+    const isClosed = state.phase === "marking" && view === null;
+    get("hint").disabled = state.thinking || isClosed;
+    get("estimate").disabled = isClosed || (state.thinking && !state.analysed && !showsLead);
+    get("estimate").setAttribute("aria-pressed", showsLead);
     get("resign").disabled = state.phase !== "playing" || !hasPerson;
+    get("resign").hidden = isOver;
     get("pause").hidden = hasPerson && !state.paused || isOver;
     get("pause").textContent = text(state.paused ? "go-on" : "pause");
     get("analyse").setAttribute("aria-pressed", state.analysed);
@@ -285,9 +344,50 @@
       const isBack = button.dataset.go === "first" || Number(button.dataset.go) < 0;
       button.disabled = isBack ? at() === 0 : view === null;
     }
+    if (!state.analysed) told = null;
+    else if (told !== at()) { told = at(); ask("view", { at: told }); }
     showCount();
     showThought();
     showClocks();
+    showReview();
+    showPlace();
+  }
+
+  // ---- The review of the game ----
+
+  function showReview() {
+    const { review } = state, isRunning = Array.isArray(review);
+    get("review").hidden = state.phase !== "over" || review !== null || !moveCount();
+    get("reviewing").hidden = !isRunning;
+    if (isRunning) get("reviewing").textContent = text("progress", { done: review[0], total: review[1] });
+    get("reviewed").hidden = review !== true;
+  }
+
+  // ---- The list of moves ----
+
+  function fillMoves() {
+    get("moves").replaceChildren(...state.moves.map(([color, place], index) => {
+      const item = document.createElement("li"), button = element("button");
+      button.type = "button";
+      button.append(element("span", index + 1, "number"), element("span", "", `pip ${NAMES[color]}`),
+        board.name(packed.point(place)));
+      button.setAttribute("aria-label", `${index + 1}, ${colorName(color)} ${board.name(packed.point(place))}`);
+      button.addEventListener("click", () => go(index + 1));
+      item.append(button);
+      return item;
+    }));
+  }
+
+  function showPlace() {
+    const list = get("moves"), now = list.children[at() - 1]?.firstChild;
+    get("move-list").hidden = !moveCount();
+    for (const other of list.querySelectorAll("[aria-current]")) if (other !== now) other.removeAttribute("aria-current");
+    if (!now) { list.scrollTop = 0; return; }
+    now.setAttribute("aria-current", "true");
+    const top = now.offsetTop - list.offsetTop;
+    if (top < list.scrollTop || top + now.offsetHeight > list.scrollTop + list.clientHeight) {
+      list.scrollTop = top - list.clientHeight / 2;
+    }
   }
 
   function showCount() {
@@ -308,27 +408,52 @@
     row(text("count-score"), resultWords(count.score), "");
   }
 
+  // Rows are made once: those that somebody points at must not move away under the mouse.
+  const rows = Array.from({ length: ROWS }, () => {
+    const row = get("candidates").tBodies[0].insertRow(), button = element("button", "", "letter");
+    button.type = "button";
+    row.insertCell().append(button);
+    const cells = ["", "number", "number", "number"].map(className => {
+      const cell = row.insertCell();
+      cell.className = className;
+      return cell;
+    });
+    const made = { row, button, cells, it: null };
+    const hover = isOver => { if (!isPinned) setLine(isOver ? made.it?.line || null : null, false, made.it?.point); };
+    row.addEventListener("pointerenter", event => { if (event.pointerType === "mouse") hover(true); });
+    row.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") hover(false); });
+    row.addEventListener("click", () => {
+      if (!made.it) return;
+      const isShown = isPinned && line === made.it.line;
+      setLine(isShown ? null : made.it.line, !isShown, made.it.point);
+    });
+    button.addEventListener("focus", () => hover(true));
+    button.addEventListener("blur", () => hover(false));
+    return made;
+  });
+
   function showThought() {
-    const isHere = thought && thought.at === at();
-    const lines = graded(), body = get("candidates").tBodies[0];
-    get("thoughts").hidden = !lines.length;
-    body.replaceChildren(...lines.map(({ point, label, grade, line: own }) => {
-      const row = document.createElement("tr"), button = element("button", label, `letter ${grade}`);
-      button.type = "button";
-      button.setAttribute("aria-label", `${text("show-line")}: ${board.name(point)}`);
-      for (const [cell, isNumber] of [[button], [board.name(point)], [percent(own.w), 1], [lead(own.s), 1], [grouped(own.v), 1]]) {
-        const made = row.insertCell();
-        made.append(cell);
-        if (isNumber) made.className = "number";
-      }
-      row.addEventListener("click", () => setLine(isPinned && line === own ? null : own, !(isPinned && line === own)));
-      button.addEventListener("focus", () => { if (!isPinned) setLine(own, false); });
-      return row;
-    }));
-    const numbers = isHere ? thought.numbers.a : null;
-    const outlook = state.outlooks.find(([number]) => number === at());
-    const [rate, score] = numbers ? [numbers[0], numbers[2]] : outlook && (state.analysed || state.phase === "over")
-      ? [outlook[1], outlook[2]] : [null, null];
+    const lines = graded();
+    get("thoughts").hidden = !lines.length && !state.analysed;
+    rows.forEach((made, index) => {
+      const it = made.it = lines[index] || null, { button, cells, row } = made;
+      const words = it ? [board.name(it.point), percent(it.line.w), lead(it.line.s), grouped(it.line.v)] : ["", "", "", ""];
+      cells.forEach((cell, at) => { if (cell.textContent !== words[at]) cell.textContent = words[at]; });
+      row.classList.toggle("empty", !it);
+      row.classList.toggle("shown", Boolean(it) && it.line === line);
+      button.hidden = !it;
+      if (!it) return;
+      button.textContent = it.label;
+      button.className = `letter ${it.grade}`;
+      button.setAttribute("aria-label", `${text("show-line")}: ${words[0]}`);
+    });
+    const why = orderWords(lines, turnHere() === "B" ? 1 : -1, point => board.name(point));
+    get("order").hidden = !why;
+    get("order").textContent = why;
+    const isShown = state.analysed || state.phase === "over" || hinted === at() || showsLead;
+    const numbers = isShown ? numbersHere()?.a : null;
+    const outlook = [...state.evaluations, ...state.outlooks].find(([number]) => number === at());
+    const [rate, score] = numbers ? [numbers[0], numbers[2]] : outlook && isShown ? [outlook[1], outlook[2]] : [null, null];
     get("balance").hidden = rate === null;
     if (rate !== null) {
       get("balance-black").style.width = `${rate / 10}%`;
@@ -362,24 +487,23 @@
   }
 
   function hearThought(message) {
-    if (!state || message.at !== moveCount()) return;
-    const isSame = thought && thought.of === message.of;
-    if (!isSame || !isPinned) { line = null; isPinned = false; }
-    thought = message;
-    rates[message.at] = message.numbers.a ? message.numbers.a[0] / 10 : rates[message.at];
-    if (message.of === "estimate") {
-      const [rate, , score] = message.numbers.a;
-      notice = text("estimate-is", { lead: lead(score), rate: percent(rate) });
-      if (message.last) say(notice);
-      get("status").textContent = statusWords();
-    } else if (message.last && message.of === "hint") {
+    if (!state || message.at > moveCount() || !message.numbers.a) return;
+    const known = found.get(message.at), isHere = message.at === at();
+    const isDeeper = !known || known.numbers.a[4] <= message.numbers.a[4];
+    if (isDeeper) {
+      found.set(message.at, message);
+      rates[message.at] = message.numbers.a[0] / 10;
+    }
+    if (!isHere) { showCurve(); return; }
+    if (isDeeper && line && !isPinned) line = graded().find(it => it.point === lineStart)?.line || line;
+    if (message.last && message.of === "estimate" && showsLead) say(leadWords());
+    if (message.last && message.of === "hint") {
       const best = graded()[0];
       if (best) say(`${text("hint")}: ${board.name(best.point)}`);
     }
-    if (view === null) {
-      if (!isPinned) showBoard();
-      showThought();
-    }
+    if (showsLead) get("lead-words").textContent = leadWords();
+    if (!isPinned) showBoard();
+    showThought();
   }
 
   // ---- Clocks ----
@@ -402,7 +526,10 @@
       left = Math.max(0, left - passed);
     }
     const seconds = Math.ceil(left / 1000), time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-    return { words: overtime ? `${time} (${periods})` : time, isShort: left < 10_000 };
+    if (clock.kind !== "byo-yomi") return { words: time, isShort: left < 10_000 };
+    const periodWords = overtime ? text("periods-left", { count: periods })
+      : text("periods-ahead", { count: periods, seconds: Math.round(clock.period / 1000) });
+    return { words: `${time} ${periodWords}`, isShort: left < 10_000 };
   }
 
   function showClocks() {
@@ -421,8 +548,9 @@
     const number = Math.min(moveCount(), Math.max(0, target));
     view = number === moveCount() ? null : number;
     line = null;
-    isPinned = false;
+    isPinned = isResigning = false;
     pending = -1;
+    if (!state.analysed) showsLead = false;
     show();
     say(number ? moveWords(state.moves[number - 1]) : text("at-start"));
   }
@@ -435,16 +563,31 @@
   const actions = {
     pass: () => ask("play", { at: moveCount(), place: "--" }),
     undo: () => ask("undo", { at: moveCount(), to: null }),
-    hint: () => ask("hint", { at: moveCount() }),
+    hint: () => { hinted = at(); ask("hint", { at: at() }); show(); },
+    // A running analysis knows who leads; otherwise the position is searched for it.
     estimate: () => {
-      if (thought?.of === "estimate") { thought = null; notice = ""; show(); } else ask("estimate", { at: moveCount() });
+      showsLead = !showsLead;
+      if (showsLead && !state.analysed) ask("estimate", { at: at() });
+      else if (showsLead) say(leadWords());
+      show();
     },
-    analyse: () => { if (state.analysed) thought = null; ask("analyse", { on: !state.analysed }); },
+    analyse: () => {
+      if (state.analysed) { hinted = null; showsLead = false; }
+      ask("analyse", { on: !state.analysed });
+    },
     pause: () => ask("pause", { on: !state.paused }),
-    resign: () => ask("resign", { at: moveCount() }),
+    review: () => ask("review"),
+    resign: () => { isResigning = true; show(); say(text("resign-sure")); get("keep-playing").focus(); },
+    "resign-now": () => { isResigning = false; ask("resign", { at: moveCount() }); show(); },
+    "keep-playing": () => { isResigning = false; show(); },
     settle: () => ask("settle"),
     resume: () => ask("resume"),
-    "from-here": () => { const to = view; view = null; ask("undo", { at: moveCount(), to }); },
+    "from-here": () => {
+      const to = view;
+      view = null;
+      upcoming = text("rest-kept", { count: moveCount() - to });
+      ask("undo", { at: moveCount(), to });
+    },
     "to-end": () => go(moveCount()),
     confirm: () => choose(pending),
     cancel: () => { pending = -1; show(); },
@@ -460,10 +603,10 @@
     const letter = LETTERS[event.key.toLowerCase()];
     if (event.key in KEYS) go(target(KEYS[event.key]));
     else if (!(isButton && (event.key === "Enter" || event.key === " ")) && cursor.key(event.key)) { /* Done. */ }
-    else if (event.key === "Escape") { setLine(null, false); pending = -1; cursor.place(-1); show(); }
+    else if (event.key === "Escape") { setLine(null, false); pending = -1; isResigning = false; cursor.place(-1); show(); }
     else if (event.key === "?") get("help-text").showModal();
     else if (event.key.toLowerCase() === "s") say(positionWords());
-    else if (letter && !get(letter).disabled && !get("playing").hidden) actions[letter]();
+    else if (letter && !get(letter).disabled && get(letter).offsetParent) actions[letter]();
     else return;
     event.preventDefault();
   });
@@ -561,8 +704,6 @@
     if (kind === "byo-yomi") Object.assign(clock, { period: seconds("increment"), periods: Math.trunc(seconds("periods")) });
     keep("black", get("black").value);
     keep("white", get("white").value);
-    thought = null;
-    view = null;
     isWaiting = true;
     ask("new", { game: { columns: columns || 0, rows: rows || columns || 0, handicap: Number(get("handicap").value),
       komi: get("komi").value === "" ? null : Number(get("komi").value), rules: get("rules").value,
@@ -577,9 +718,16 @@
   get("sit").addEventListener("click", () => ask("seats",
     { black: seatOf(get("seat-black-choice").value), white: seatOf(get("seat-white-choice").value) }));
   onClick("help", () => get("help-text").showModal());
+  // On a phone the rest of the menu is folded.
+  onClick("more", () => {
+    const isOpen = get("menu").classList.toggle("open");
+    get("more").setAttribute("aria-expanded", isOpen);
+  });
+  get("labels").value = ["points", "rate", "letter"].includes(kept("labels")) ? kept("labels") : "points";
+  get("labels").addEventListener("change", event => { keep("labels", event.target.value); if (state) showBoard(); });
 
   takeLanguage(() => {
     if (choices) fillChoices();
-    if (state) show();
+    if (state) { fillMoves(); show(); }
   });
 })();

@@ -1,23 +1,30 @@
 //! `kosumi play`: one table, its windows, and the engines that play or analyse.
 
+use super::http::Resource;
 use super::message::{PageRequest, PlayerKind, file_bytes, parse_place};
 use super::opponent::ExternalEngine;
 use super::page;
 use super::server::{Server, Site, WindowEvent};
 use super::strength::Level;
 use super::table::{GameTable, Phase, Refusal, choices};
-use super::thinker::{EngineThread, MakeEngine, Task, TaskResult};
+use super::thinker::{EnginePurpose, EngineThread, MakeEngine, MoveEvaluation, Task, TaskResult};
 use super::windows::Windows;
-use crate::review::Numbers;
+use crate::review::{self, EngineAnalyst, Facts, Given, MainLine, Numbers, Reviewed, Scope};
 use kosumi_engine::Decision;
 use kosumi_go::board::{BoardSize, Move};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
+use kosumi_go::sgf::{Record, Tree};
+use kosumi_gtp::split_command_line;
 use kosumi_search::Limits;
 use serde_json::{Value, json};
 use std::io;
 use std::net::SocketAddr;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,6 +36,11 @@ const ESTIMATE_VISITS: u32 = 120;
 const ANALYSIS_VISITS: u32 = 50_000;
 /// Maximum time of a continuous analysis.
 const ANALYSIS_TIME: Duration = Duration::from_secs(600);
+
+/// Simulations for each position of a review, by the engine of the levels.
+const REVIEW_PLAYOUTS: u32 = 40;
+/// Number of candidates of each position of a review.
+const REVIEW_CANDIDATES: usize = 6;
 
 /// Settings of a server.
 #[derive(Clone)]
@@ -45,7 +57,7 @@ pub struct ServerSettings {
 
 impl std::fmt::Debug for ServerSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Setup").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("ServerSettings").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
@@ -71,11 +83,29 @@ enum Event {
     Window(WindowEvent),
     Found(u64, TaskResult),
     Moved(u64, Result<Decision, String>),
+    /// Progress of the review with this number: positions done and total.
+    ReviewProgress(u64, usize, usize),
+    /// The review with this number; `None` if it failed.
+    Reviewed(u64, Option<Box<Reviewed>>),
 }
 
 impl From<WindowEvent> for Event {
     fn from(event: WindowEvent) -> Event {
         Event::Window(event)
+    }
+}
+
+/// Page of the latest review, shared with the connection threads.
+#[derive(Clone, Default)]
+struct ReviewPage(Arc<Mutex<Option<Resource>>>);
+
+impl ReviewPage {
+    fn show(&self, page: Option<Resource>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = page;
+    }
+
+    fn resource(&self) -> Option<Resource> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -113,6 +143,7 @@ pub fn play(
         })?;
     }
     let tell = events.clone();
+    let make = Arc::clone(&setup.make);
     let thinker = EngineThread::start(setup.make, move |number, finding| {
         // At the end of the process the receiver is gone.
         let _ = tell.send(Event::Found(number, finding));
@@ -126,18 +157,30 @@ pub fn play(
         opponents.push(opponent.map_err(io::Error::other)?);
     }
     let (url, once) = (server.url(), server.url_once());
-    let site = Site::new(events, page::resource);
+    let review_page = ReviewPage::default();
+    let shown = review_page.clone();
+    let site = Site::new(events.clone(), move |place: &str| match place {
+        "review" => shown.resource(),
+        _ => page::resource(place),
+    });
     thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
     let session = run_id(&url, std::process::id());
-    let mut room = PlayServer {
+    let mut play_server = PlayServer {
         table,
         windows: Windows::default(),
         thinker,
         opponents,
-        engines: first.engines.clone(),
+        engines: engine_names(&first.engines),
         question: None,
         opponent_number: 0,
         is_analysed: false,
+        viewed: None,
+        events,
+        make,
+        review: ReviewState::None,
+        review_page,
+        review_number: 0,
+        review_end: Arc::default(),
         notes,
         game: 0,
         today: setup.today,
@@ -145,8 +188,36 @@ pub fn play(
         begin: Instant::now(),
     };
     ready(&url, &once);
-    room.start_task();
-    room.run(&happened)
+    play_server.start_task();
+    play_server.run(&happened)
+}
+
+/// Returns short names of engines: the programs of their command lines, with numbers if a program is given more than once.
+fn engine_names(commands: &[String]) -> Vec<String> {
+    let programs: Vec<String> = commands
+        .iter()
+        .map(|command| {
+            let words = split_command_line(command).unwrap_or_default();
+            let program = words.into_iter().next().unwrap_or_default();
+            let stem = Path::new(&program).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| command.clone())
+        })
+        .collect();
+    let named = programs.iter().enumerate().map(|(index, program)| {
+        let before = programs[..index].iter().filter(|other| *other == program).count();
+        let is_unique = programs.iter().filter(|other| *other == program).count() == 1;
+        if is_unique { program.clone() } else { format!("{program} {}", before + 1) }
+    });
+    named.collect()
+}
+
+/// State of the review of the game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ReviewState {
+    None,
+    /// Positions done and total.
+    Running(usize, usize),
+    Done,
 }
 
 /// Returns a text that identifies this run of the server.
@@ -166,6 +237,16 @@ struct PlayServer {
     /// Number of the latest request to another engine. Responses to older requests are ignored.
     opponent_number: u64,
     is_analysed: bool,
+    /// Number of moves of the position that is analysed; `None` for the latest.
+    viewed: Option<usize>,
+    events: Sender<Event>,
+    make: MakeEngine,
+    review: ReviewState,
+    review_page: ReviewPage,
+    /// Number of the current review. Results of other reviews are ignored.
+    review_number: u64,
+    /// Ends the running review when set.
+    review_end: Arc<AtomicBool>,
     /// Messages about the record that the game comes from.
     notes: Vec<String>,
     /// Number of the game, by which pages know when to request its record.
@@ -209,6 +290,7 @@ impl PlayServer {
             Event::Window(WindowEvent::Left(window)) => {
                 self.windows.remove(window);
                 // Analysis and hints are useless without a window.
+                self.viewed = self.viewed.filter(|_| !self.windows.is_empty());
                 let is_for_looks =
                     |(_, question)| matches!(question, TaskPurpose::Analysis | TaskPurpose::Hint);
                 if self.windows.is_empty() && self.question.is_some_and(is_for_looks) {
@@ -228,7 +310,79 @@ impl PlayServer {
             }
             Event::Found(number, finding) => self.handle_result(number, finding),
             Event::Moved(number, moved) => self.handle_engine_move(number, moved),
+            Event::ReviewProgress(number, done, total) if number == self.review_number => {
+                self.set_review(ReviewState::Running(done, total));
+            }
+            Event::Reviewed(number, reviewed) if number == self.review_number => {
+                let Some(reviewed) = reviewed else {
+                    self.end_review();
+                    let text = "the review has failed";
+                    self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+                    return;
+                };
+                let (body, policy) = review::served_page(&reviewed);
+                let policy = format!("{policy}; frame-ancestors 'none'");
+                self.review_page.show(Some(Resource { kind: "text/html", body, policy }));
+                self.set_review(ReviewState::Done);
+            }
+            Event::ReviewProgress(..) | Event::Reviewed(..) => {}
         }
+    }
+
+    fn set_review(&mut self, review: ReviewState) {
+        self.review = review;
+        self.windows.tell_all(&json!({ "is": "review", "review": self.review_value() }));
+    }
+
+    /// Returns the state of the review for pages: null, a list of positions done and total, or true.
+    fn review_value(&self) -> Value {
+        match self.review {
+            ReviewState::None => Value::Null,
+            ReviewState::Running(done, total) => json!([done, total]),
+            ReviewState::Done => true.into(),
+        }
+    }
+
+    /// Forgets the review when the game has changed, and ends a running one.
+    fn end_review(&mut self) {
+        self.review_number += 1;
+        self.review_end.store(true, Ordering::Relaxed);
+        self.review_page.show(None);
+        if self.review != ReviewState::None {
+            self.set_review(ReviewState::None);
+        }
+    }
+
+    /// Forgets what belonged to the previous game after another one was put on the table.
+    fn replace_game(&mut self) {
+        self.game += 1;
+        self.viewed = None;
+        self.end_review();
+    }
+
+    /// Starts a review of the game on a thread of its own.
+    fn start_review(&mut self) -> Result<(), Refusal> {
+        if self.review != ReviewState::None || self.table.game().records().is_empty() {
+            return Err(Refusal::NotNow);
+        }
+        let text = self.table.record(&self.engines, Some((self.today)())).to_string();
+        let (number, events, make) = (self.review_number, self.events.clone(), Arc::clone(&self.make));
+        self.review_end = Arc::default();
+        let is_ended = Arc::clone(&self.review_end);
+        let work = move || {
+            let mut progress = |done, total| {
+                let _ = events.send(Event::ReviewProgress(number, done, total));
+            };
+            let made = panic::catch_unwind(AssertUnwindSafe(|| {
+                reviewed(text.as_bytes(), &make, &is_ended, &mut progress)
+            }));
+            let _ = events.send(Event::Reviewed(number, made.ok().flatten().map(Box::new)));
+        };
+        // The stack is as large as that of the main thread.
+        let thread = thread::Builder::new().name("review".to_owned()).stack_size(8 << 20).spawn(work);
+        thread.map_err(|_| Refusal::NotNow)?;
+        self.set_review(ReviewState::Running(0, 1));
+        Ok(())
     }
 
     fn refuse(&mut self, window: usize, refusal: Refusal) {
@@ -247,6 +401,7 @@ impl PlayServer {
             state.insert("notes".to_owned(), self.notes.clone().into());
             state.insert("session".to_owned(), self.session.clone().into());
             state.insert("game".to_owned(), self.game.into());
+            state.insert("review".to_owned(), self.review_value());
         }
         state
     }
@@ -291,8 +446,11 @@ impl PlayServer {
         }
     }
 
+    /// Starts the continuous analysis of the position that is viewed, which is that of `game` if no earlier one is selected.
     fn analyse_if_wanted(&mut self, game: &Game) {
-        if self.is_analysed && !matches!(self.table.phase(), Phase::Marking(_)) {
+        let earlier = self.viewed.and_then(|moves| self.table.game_at(moves));
+        let game = earlier.as_ref().unwrap_or(game);
+        if self.is_analysed && (earlier.is_some() || !matches!(self.table.phase(), Phase::Marking(_))) {
             let limits = Limits {
                 visits: Some(ANALYSIS_VISITS),
                 soft: Some(ANALYSIS_TIME),
@@ -317,19 +475,43 @@ impl PlayServer {
             PageRequest::New { game } => {
                 self.table.begin(&game)?;
                 self.notes.clear();
-                self.game += 1;
+                self.replace_game();
             }
+            PageRequest::View { at } => {
+                if at > moves {
+                    return Err(Refusal::NotNow);
+                }
+                let viewed = Some(at).filter(|_| at < moves);
+                let can_change = self.question.is_none_or(|(_, purpose)| purpose == TaskPurpose::Analysis);
+                if viewed != self.viewed {
+                    self.viewed = viewed;
+                    if self.is_analysed && can_change {
+                        let game = self.table.game().clone();
+                        self.analyse_if_wanted(&game);
+                    }
+                }
+                return Ok(());
+            }
+            PageRequest::Review {} => return self.start_review(),
             PageRequest::Play { at, place } => {
                 if is_late(at) || self.engine_on_turn() {
                     return Err(Refusal::NotNow);
                 }
                 let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
                 self.table.play(mv, now)?;
+                self.viewed = None;
             }
             PageRequest::Undo { at, to } => {
-                if is_late(at) || !self.table.undo(to, now) {
+                let is_done = !is_late(at)
+                    && match to {
+                        Some(to) => self.table.play_on_from(to, now),
+                        None => self.table.undo(None, now),
+                    };
+                if !is_done {
                     return Err(Refusal::NotNow);
                 }
+                self.viewed = None;
+                self.end_review();
             }
             PageRequest::Resign { at } => {
                 if is_late(at) {
@@ -354,7 +536,10 @@ impl PlayServer {
                 return Ok(());
             }
             PageRequest::Settle {} => self.table.settle()?,
-            PageRequest::Resume {} => self.table.resume(now)?,
+            PageRequest::Resume {} => {
+                self.table.resume(now)?;
+                self.end_review();
+            }
             PageRequest::Pause { on } => self.table.pause(on, now),
             PageRequest::Seats { black, white } => self.table.seat(black, white)?,
             PageRequest::Load { text, bytes, partial } => {
@@ -362,7 +547,7 @@ impl PlayServer {
                 match self.table.load(&bytes, partial) {
                     Ok(notes) => {
                         self.notes = notes;
-                        self.game += 1;
+                        self.replace_game();
                     }
                     Err(bad) => {
                         self.windows.tell(
@@ -385,7 +570,7 @@ impl PlayServer {
                     return Ok(());
                 }
                 self.table.restore(&game)?;
-                self.game += 1;
+                self.replace_game();
             }
             PageRequest::Save {} => {
                 let text = self.table.record(&self.engines, Some((self.today)())).to_string();
@@ -398,20 +583,22 @@ impl PlayServer {
         Ok(())
     }
 
-    /// Starts an analysis of the position, unless an engine is to move.
+    /// Starts an analysis of the position after `at` moves, unless an engine is to move.
     fn start_consultation(
         &mut self,
         at: usize,
         question: TaskPurpose,
         limits: Limits,
     ) -> Result<(), Refusal> {
-        if at != self.table.game().records().len()
+        let is_earlier = at < self.table.game().records().len();
+        let is_settling = self.question.is_some_and(|(_, purpose)| purpose == TaskPurpose::Dead);
+        if is_settling
             || (self.engine_on_turn() && !self.table.is_paused())
-            || matches!(self.table.phase(), Phase::Marking(_))
+            || (!is_earlier && matches!(self.table.phase(), Phase::Marking(_)))
         {
             return Err(Refusal::NotNow);
         }
-        let game = self.table.game().clone();
+        let game = self.table.game_at(at).ok_or(Refusal::NotNow)?;
         self.ask(&game, question, Task::Study { limits });
         Ok(())
     }
@@ -429,6 +616,12 @@ impl PlayServer {
                 self.changed();
             }
             TaskResult::Studied { game, analysis, is_last } => {
+                let evaluation = MoveEvaluation {
+                    win_rate: analysis.win_rate.mean,
+                    score: analysis.score.mean,
+                    visits: analysis.visits,
+                };
+                self.table.add_analysis(game.records().len(), evaluation);
                 let message = json!({
                     "is": "thought",
                     "of": match question {
@@ -503,5 +696,44 @@ impl PlayServer {
             }
         }
         self.changed();
+    }
+}
+
+/// Reviews a record with the engine of the levels; `None` if it was ended before the end or the record has no moves.
+fn reviewed(
+    bytes: &[u8],
+    make: &MakeEngine,
+    is_ended: &AtomicBool,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Option<Reviewed> {
+    let (record, tree) = (Record::parse(bytes).ok()?, Tree::parse(bytes).ok()?);
+    let rules = record.rules().unwrap_or_default();
+    let line = MainLine::of_record(&record, rules, record.komi_under(rules)).ok()?;
+    let mut engine = make(EnginePurpose::Level);
+    let limits = Limits::playouts(REVIEW_PLAYOUTS);
+    let scope = Scope::default();
+    let given = Given { limits, seed: engine.seed(), thresholds: scope.thresholds, are_rules_given: false };
+    let facts = Facts::new(&tree, &record, &line, &given);
+    let interrupted = || is_ended.load(Ordering::Relaxed);
+    let mut analyst = EngineAnalyst {
+        engine: &mut engine,
+        limits,
+        candidates: REVIEW_CANDIDATES,
+        interrupted: &interrupted,
+    };
+    let review = review::review(&line, &scope, &mut analyst, progress);
+    (!interrupted()).then_some(Reviewed { tree, line, review, facts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_have_short_names_of_their_own() {
+        let commands =
+            ["/usr/games/gnugo --mode gtp --level 1", "gnugo --mode gtp", "'/opt/my engine/leela' -g"];
+        let names = engine_names(&commands.map(str::to_owned));
+        assert_eq!(names, ["gnugo 1", "gnugo 2", "leela"]);
     }
 }

@@ -132,7 +132,7 @@ pub fn study(
     let shown = Arc::clone(&page);
     let site = Site::new(events.clone(), move |place: &str| shown.resource(place));
     thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
-    let mut room = ReviewServer {
+    let mut review_server = ReviewServer {
         page,
         events,
         reviewer: Arc::new(reviewer),
@@ -148,9 +148,9 @@ pub fn study(
         analysed: BTreeMap::new(),
     };
     ready(&url, &once);
-    room.review(record.to_vec());
+    review_server.review(record.to_vec());
     for event in happened {
-        room.happen(event);
+        review_server.happen(event);
     }
     Ok(())
 }

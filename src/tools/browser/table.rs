@@ -3,7 +3,7 @@
 use super::message::{NewGame, PlayerKind, RestoredGame, parse_place};
 use super::strength::{DEFAULT_LEVEL, LEVELS};
 use super::thinker::MoveEvaluation;
-use crate::review::{owners, place};
+use crate::review::{continue_with, owners, place};
 use crate::words::color_letter;
 use kosumi_engine::time::{Clock, TimeControl};
 use kosumi_go::board::{BoardSize, ByColor, Color, Move, PointSet};
@@ -14,10 +14,14 @@ use kosumi_go::score::{self, format_score};
 use kosumi_go::sgf::{FollowOptions, Meta, Record, SgfError, Strictness, Tree};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Maximum number of moves of a game.
 const MOVES_MOST: usize = 3000;
+
+/// Maximum number of abandoned lines that are kept for the record.
+const ABANDONED_MOST: usize = 50;
 
 /// Phase of a game.
 #[derive(Clone, PartialEq, Debug)]
@@ -96,6 +100,10 @@ pub(super) struct GameTable {
     is_paused: bool,
     /// Evaluations of the engine's moves, with the number of the move.
     outlooks: Vec<(usize, MoveEvaluation)>,
+    /// Evaluations by analyses of positions of the game, by number of moves.
+    analysed: BTreeMap<usize, MoveEvaluation>,
+    /// Moves from the start of the game of lines that were abandoned for a new one. They are variations of the record.
+    abandoned: Vec<Vec<(Color, Move)>>,
     /// Number of engines on the command line.
     engines: usize,
 }
@@ -133,6 +141,8 @@ impl GameTable {
             clocks_before: Vec::new(),
             is_paused: false,
             outlooks: Vec::new(),
+            analysed: BTreeMap::new(),
+            abandoned: Vec::new(),
             engines,
         }
     }
@@ -140,6 +150,13 @@ impl GameTable {
     /// Current game.
     pub(super) fn game(&self) -> &Game {
         &self.game
+    }
+
+    /// Returns the game after its first `moves` moves; `None` if it has fewer.
+    pub(super) fn game_at(&self, moves: usize) -> Option<Game> {
+        let mut game = self.game.clone();
+        while game.records().len() > moves && game.undo().is_some() {}
+        (game.records().len() == moves).then_some(game)
     }
 
     /// Phase of the game.
@@ -173,7 +190,7 @@ impl GameTable {
         let (size, rules) = (wanted.size().ok_or(bad)?, wanted.rules().ok_or(bad)?);
         let usual = if wanted.handicap > 0 { 0.5 } else { rules.usual_komi() };
         let komi = wanted.komi.unwrap_or(usual);
-        if !(-400.0..=400.0).contains(&komi) || (komi * 2.0).fract() != 0.0 {
+        if !Rules::accepts_komi(komi.into()) {
             return Err(bad);
         }
         let control = wanted.clock.control().ok_or(bad)?;
@@ -274,7 +291,7 @@ impl GameTable {
             return Err(Refusal::TooLong);
         }
         let color = self.game.to_move();
-        self.game.check(color, mv)?;
+        self.game.check(color, mv).map_err(|reason| self.refusal(reason, mv))?;
         if self.check_flag(now) {
             return Ok(());
         }
@@ -295,6 +312,30 @@ impl GameTable {
             };
         }
         Ok(())
+    }
+
+    /// Returns the refusal of an illegal move. Under superko rules the repetition that takes back a ko is called a ko.
+    fn refusal(&self, reason: IllegalMove, mv: Move) -> Refusal {
+        let Some(last) = self.game.records().last() else { return reason.into() };
+        let takes_back = |point| {
+            last.lifted[..] == [point]
+                && last.mv.point().is_some_and(|at| self.game.board().chain_len(at) == 1)
+        };
+        if reason == IllegalMove::Superko && mv.point().is_some_and(takes_back) {
+            return Refusal::Ko;
+        }
+        reason.into()
+    }
+
+    /// Stores the evaluation of the position after `moves` moves, unless a longer search of it is known.
+    pub(super) fn add_analysis(&mut self, moves: usize, evaluation: MoveEvaluation) {
+        if moves > self.game.records().len() {
+            return;
+        }
+        let known = self.analysed.entry(moves).or_insert(evaluation);
+        if known.visits <= evaluation.visits {
+            *known = evaluation;
+        }
     }
 
     /// Stores the engine's evaluation of the latest move.
@@ -363,7 +404,14 @@ impl GameTable {
             let moves = self.game.records();
             (0..count).rev().find(|&left| person(moves[left].color)).unwrap_or(count.saturating_sub(1))
         };
-        let left = to.unwrap_or_else(back);
+        let has_resigned = |color: Color| {
+            person(color)
+                && matches!(&self.phase, Phase::Over(result) if result.starts_with(color_letter(color.opponent()))
+                    && result.ends_with("+R"))
+        };
+        let is_only_resigned =
+            to.is_none() && !self.game.is_over() && Color::BOTH.iter().any(|&color| has_resigned(color));
+        let left = if is_only_resigned { count } else { to.unwrap_or_else(back) };
         if left >= count {
             // A game that ended by resignation or on time can be continued.
             let is_over = matches!(self.phase, Phase::Over(_)) && !self.game.is_over();
@@ -379,8 +427,25 @@ impl GameTable {
         }
         self.clocks_before.truncate(left);
         self.outlooks.retain(|(number, _)| *number <= left);
+        self.analysed.retain(|number, _| *number <= left);
         self.phase = Phase::Playing;
         self.start_clock(now);
+        true
+    }
+
+    /// Continues from an earlier position. The moves after it are kept as a variation of the record.
+    pub(super) fn play_on_from(&mut self, moves: usize, now: Duration) -> bool {
+        let line: Vec<(Color, Move)> =
+            self.game.records().iter().map(|record| (record.color, record.mv)).collect();
+        if !self.undo(Some(moves), now) {
+            return false;
+        }
+        self.abandoned.retain(|known| !line.starts_with(known));
+        if moves < line.len() && !self.abandoned.iter().any(|known| known.starts_with(&line)) {
+            self.abandoned.push(line);
+            let surplus = self.abandoned.len().saturating_sub(ABANDONED_MOST);
+            self.abandoned.drain(..surplus);
+        }
         true
     }
 
@@ -501,6 +566,15 @@ impl GameTable {
                 tree.at(id).comment(&text);
             }
         }
+        let moves: Vec<(Color, Move)> =
+            self.game.records().iter().map(|record| (record.color, record.mv)).collect();
+        // A line that only continues the game would become its main line.
+        for line in self.abandoned.iter().filter(|line| !line.starts_with(&moves)) {
+            let mut node = tree.root();
+            for &(color, mv) in line {
+                node = continue_with(&mut tree, node, color, mv);
+            }
+        }
         let control = self.clocks[Color::Black].control();
         if control != TimeControl::None {
             let main = control.main_time().unwrap_or_default().as_secs_f64();
@@ -563,9 +637,9 @@ impl GameTable {
             "area": area,
             "count": count,
             "paused": self.is_paused,
-            "outlooks": self.outlooks.iter().map(|(number, outlook)| {
-                json!([number, (outlook.win_rate * 1000.0).round(), (outlook.score * 10.0).round(), outlook.visits])
-            }).collect::<Vec<Value>>(),
+            "variations": self.abandoned.len(),
+            "outlooks": self.outlooks.iter().map(|(at, it)| packed_evaluation(*at, it)).collect::<Vec<Value>>(),
+            "evaluations": self.analysed.iter().map(|(at, it)| packed_evaluation(*at, it)).collect::<Vec<Value>>(),
         })
     }
 
@@ -620,6 +694,11 @@ impl GameTable {
             "passed": self.turn_began.map_or(0, |began| milliseconds(now.saturating_sub(began))),
         })
     }
+}
+
+/// Packs the evaluation of the position after a number of moves.
+fn packed_evaluation(moves: usize, it: &MoveEvaluation) -> Value {
+    json!([moves, (it.win_rate * 1000.0).round(), (it.score * 10.0).round(), it.visits])
 }
 
 /// Returns the choices that a page offers.
@@ -795,8 +874,57 @@ mod tests {
         play(&mut table, &["cc"], NOW);
         table.resign_person().unwrap();
         assert_eq!(table.phase, Phase::Over("W+R".to_owned()), "the person, although the engine is on turn");
-        assert!(table.undo(Some(1), NOW), "after the end the game can be gone on with");
-        assert_eq!(table.phase, Phase::Playing);
+        assert!(table.undo(None, NOW), "undo takes the resignation back");
+        assert_eq!((&table.phase, table.game.records().len()), (&Phase::Playing, 1), "and no move");
+        table.resign().unwrap();
+        assert_eq!(table.phase, Phase::Over("B+R".to_owned()), "the engine");
+        assert!(table.undo(None, NOW), "after the end the game can be gone on with");
+        assert_eq!(
+            (&table.phase, table.game.records().len()),
+            (&Phase::Playing, 0),
+            "before the person's move"
+        );
+    }
+
+    #[test]
+    fn playing_on_from_an_earlier_move_keeps_the_rest() {
+        let mut table = table(9);
+        table.begin(&wanted(9)).unwrap();
+        let moves = ["cc", "gg", "cg", "gc"];
+        play(&mut table, &moves, NOW);
+        let evaluation = |visits| MoveEvaluation { win_rate: 0.5, score: 0.0, visits };
+        for at in 0..=5 {
+            table.add_analysis(at, evaluation(10));
+        }
+        table.add_analysis(1, evaluation(5));
+        assert_eq!(table.analysed.len(), 5, "only positions of the game");
+        assert_eq!(table.analysed[&1].visits, 10, "the longer search stays");
+        assert!(table.play_on_from(2, NOW));
+        assert_eq!(table.analysed.keys().copied().collect::<Vec<_>>(), [0, 1, 2]);
+        let text = || table.record(&[], None).to_string().replace('\n', "");
+        assert!(!text().contains("cg"), "nothing else was played yet: {}", text());
+        play(&mut table, &["ee"], NOW);
+        let text = table.record(&[], None).to_string().replace('\n', "");
+        assert!(text.contains(";W[gg](;B[ee])(;B[cg];W[gc])"), "{text}");
+        assert_eq!(Tree::parse(text.as_bytes()).unwrap().main_line().len(), 4);
+        // Back on the old way there is one variation less.
+        assert!(table.play_on_from(2, NOW));
+        play(&mut table, &["cg"], NOW);
+        let text = table.record(&[], None).to_string().replace('\n', "");
+        assert!(text.contains(";W[gg](;B[cg])(;B[ee])"), "{text}");
+        table.begin(&wanted(9)).unwrap();
+        assert!(table.abandoned.is_empty() && table.analysed.is_empty());
+    }
+
+    #[test]
+    fn a_ko_is_called_a_ko_under_superko_rules() {
+        let mut table = table(5);
+        table.begin(&wanted(5)).unwrap();
+        // White takes the ko at B3.
+        play(&mut table, &["bb", "cb", "ac", "dc", "bd", "cd", "cc", "bc"], NOW);
+        assert_eq!(table.game.records().last().unwrap().lifted.len(), 1);
+        let back = parse_place(table.game.size(), "cc").unwrap();
+        assert_eq!(table.play(back, NOW), Err(Refusal::Ko));
     }
 
     #[test]

@@ -18,6 +18,9 @@ use std::time::Duration;
 const STACK_BYTES: usize = 8 << 20;
 /// Number of moves in the reports on a position.
 const CANDIDATES: usize = 8;
+/// Value of the parameter `analysisWideRootNoise`, unless the user gave another one. Without it nearly all visits go to one
+/// move, and the page has nothing to compare.
+const WIDE_ROOT_NOISE: f32 = 0.04;
 /// Interval of the reports on a running search.
 const EVERY: Duration = Duration::from_millis(120);
 
@@ -204,7 +207,9 @@ fn carry_out(
             }
         }
         Task::Study { limits } => {
-            engine.change_settings(*base);
+            let is_default = base.analysis_wide_root_noise == 0.0;
+            let noise = if is_default { WIDE_ROOT_NOISE } else { base.analysis_wide_root_noise };
+            engine.change_settings(EngineSettings { analysis_wide_root_noise: noise, ..*base });
             let studied = |game: &Game, report: &SearchReport, is_last| {
                 let found = Analysis::new(report, &Extras::default());
                 let analysis = Box::new(PositionReview::new(found, CANDIDATES));

@@ -89,16 +89,16 @@ impl LegalityReport {
         let notes = record.notes(rules, komi, false);
         if !notes.is_empty() {
             self.noted += 1;
-            let room = list.saturating_sub(self.notes.len());
+            let space = list.saturating_sub(self.notes.len());
             let place = format!("{}: game {}", entry.place.source, entry.place.game);
-            self.notes.extend(notes.into_iter().take(room).map(|note| format!("{place}: {note}")));
+            self.notes.extend(notes.into_iter().take(space).map(|note| format!("{place}: {note}")));
         }
         self.games += 1;
         self.moves += moves as u64;
         self.violations += found.len() as u64;
         self.bad_games += u64::from(self.violations > before);
-        let room = list.saturating_sub(self.lines.len());
-        self.lines.extend(found.into_iter().take(room).map(|(number, offset, what)| {
+        let space = list.saturating_sub(self.lines.len());
+        self.lines.extend(found.into_iter().take(space).map(|(number, offset, what)| {
             let byte = entry.place.offset + source_offset(batch.bytes(entry), offset) as u64;
             let number = number.map(|number| format!(", move {number}")).unwrap_or_default();
             format!("{}: game {}, byte {byte}{number}: {what}", entry.place.source, entry.place.game)

@@ -1,6 +1,7 @@
 //! Commands about the engine and the session.
 
 use super::{CommandResult, CommandRow, Commands, TABLE, find};
+use crate::system::processor_time;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
 pub(super) fn protocol_version(
@@ -52,8 +53,7 @@ pub(super) fn echo(_: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Sess
     Ok(arguments.rest().into())
 }
 
-#[cfg(unix)]
 pub(super) fn cputime(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
-    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Ok(format!("{}.{:03}", used.tv_sec, used.tv_nsec / 1_000_000).into())
+    let used = processor_time();
+    Ok(format!("{}.{:03}", used.as_secs(), used.subsec_millis()).into())
 }

@@ -73,9 +73,7 @@ pub const TABLE: &[CommandRow] = &[
     row("kosumi-help", admin::help, "[name]", "all commands with their arguments, or one of them"),
     row("quit", admin::quit, "", "ends the session"),
     row("echo", admin::echo, "text...", "the text"),
-    #[cfg(unix)]
     row("cputime", admin::cputime, "", "seconds of processor time used so far"),
-    #[cfg(unix)]
     row("gomill-cpu_time", admin::cputime, "",
         "seconds of processor time used so far, under Gomill's name"),
 

@@ -4,6 +4,7 @@ use super::link::EngineLink;
 use crate::commands::Commands;
 use crate::players::{Engines, InProcessEngines};
 use crate::ranks::disable_ranks_in;
+use crate::system::protect_from_interrupts;
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_gtp::{Client, split_command_line};
 use kosumi_net::Network;
@@ -99,10 +100,8 @@ impl Contender {
                 let mut command = Command::new(program);
                 command.args(arguments);
                 disable_ranks_in(&mut command);
-                // The terminal sends ^C to the whole foreground process group. It is meant for the match, which lets
-                // the games finish. In a group of their own, the engines are not killed by it.
-                #[cfg(unix)]
-                std::os::unix::process::CommandExt::process_group(&mut command, 0);
+                // ^C is meant for the match, which lets the games finish.
+                protect_from_interrupts(&mut command);
                 Ok(EngineLink::Child(Client::spawn_command(command)?))
             }
         }

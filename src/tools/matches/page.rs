@@ -30,7 +30,10 @@ const STYLE: &str = "\
 .facts td:first-child { color: var(--faint); white-space: nowrap; overflow-wrap: normal; }
 .table + .table { margin-top: 1rem; }
 @media (max-width: 40rem) { .plot text { font-size: 22px; } }
+@media (min-width: 52rem) { .plot text { font-size: 9.5px; } }
+@media (min-width: 70rem) { .plot text { font-size: 7.5px; } }
 @media (min-width: 200rem) { .plot text { font-size: 7px; } }
+.remarks { display: inline-block; min-width: min(14rem, 60vw); white-space: normal; overflow-wrap: anywhere; }
 .headline { font-size: 1.25rem; margin: .4rem 0; max-width: none; }
 ";
 
@@ -379,7 +382,7 @@ fn games(page: &mut Page, summary: &Summary, records: Option<&Path>, names: &[St
             TableCell::number(format!("{:.1}", game.seconds[0])),
             TableCell::number(format!("{:.1}", game.seconds[1])),
             game.opening.clone().into(),
-            remarks.join("; ").into(),
+            TableCell::Markup(html! { @if !remarks.is_empty() { span.remarks { (remarks.join("; ")) } } }),
         ]);
     }
     page.add(table);

@@ -139,16 +139,17 @@ class Board {
     }
   }
 
-  // Draws candidates: [{ point, label, grade }], and the next move of the game.
+  // Draws candidates: [{ point, label, grade, note }], and the next move of the game. A note stands under the label.
   showCandidates(candidates, next) {
     const layer = this.layers.lines;
     layer.replaceChildren();
-    for (const { point, label, grade } of candidates) {
+    for (const { point, label, grade, note } of candidates) {
       if (point < 0 || this.shown[point]) continue;
       const group = svg("g", { class: `candidate ${grade}`, "data-candidate": this.name(point) }, layer);
       svg("circle", { cx: this.x(point), cy: this.y(point), r: 17.5 }, group);
       const size = String(label).length > 3 ? "long" : String(label).length > 1 ? "short" : "";
-      svg("text", { x: this.x(point), y: this.y(point), class: size }, group, label);
+      svg("text", { x: this.x(point), y: this.y(point) - (note ? 6 : 0), class: note ? "short" : size }, group, label);
+      if (note) svg("text", { x: this.x(point), y: this.y(point) + 8.5, class: "note" }, group, note);
     }
     if (next >= 0 && !this.shown[next]) {
       svg("circle", { class: "next", cx: this.x(next), cy: this.y(next), r: 17.5 }, layer);

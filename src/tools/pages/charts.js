@@ -43,9 +43,15 @@ class Chart {
     this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.root.setAttribute("height", height);
     [this.left, this.right, this.up, this.down] = [38 * scale, width - 8, 8, height - (xTicks.length ? 20 * scale : 8)];
-    svg("rect", { class: "ground", x: this.left, y: this.up, width: this.right - this.left,
+    // Where no value is known, there is no ground: an empty stretch must not look like a value.
+    svg("rect", { class: "unknown", x: this.left, y: this.up, width: this.right - this.left,
       height: this.down - this.up }, this.root);
     const lines = this.series.map(series => this.lines(series.values));
+    for (const line of lines.flat()) {
+      const from = Number(line[0][0]), to = Number(line.at(-1)[0]);
+      svg("rect", { class: "ground", x: from - (from === to ? 1 : 0), y: this.up, width: Math.max(2, to - from),
+        height: this.down - this.up }, this.root);
+    }
     if (area !== undefined) {
       const base = this.y(area);
       for (const line of lines[0]) {

@@ -6,8 +6,16 @@ const keep = (name, value) => { try { localStorage.setItem(name, value); } catch
 const languages = Object.keys(TEXTS);
 let language = [kept("language"), ...(navigator.languages || [])].map(name => (name || "").slice(0, 2))
   .find(name => languages.includes(name)) || "en";
+// A number as English writes it (1,234 or -5.5 or B+3.5 or 12.5 %), with the marks of the reader's language.
+const localized = number => {
+  const words = String(number), { "decimal-mark": decimalMark, "group-mark": groupMark } = TEXTS[language];
+  if (/^\d{1,3}(,\d{3})+$/.test(words)) return words.replace(/,/g, groupMark);
+  return /^([BW]\+|[−-])?\d+\.\d+( %| p)?$/.test(words) ? words.replace(".", decimalMark) : words;
+};
+// A number with this many decimals; what rounds to nothing has no sign.
+const decimal = (number, digits) => localized(number.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1"));
 const text = (name, values = {}) => (TEXTS[language][name] ?? TEXTS.en[name] ?? name)
-  .replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
+  .replace(/\{(\w+)\}/g, (_, key) => localized(values[key] ?? ""));
 
 // Fills in the texts that the markup names: `data-text` for the content, with `data-values`; `data-label` for screen
 // readers; `data-hint` for the tooltip, followed by `data-key`.
@@ -16,6 +24,11 @@ function translate() {
   const valuesOf = it => it.dataset.values ? JSON.parse(it.dataset.values) : {};
   for (const it of document.querySelectorAll("[data-text]")) it.textContent = text(it.dataset.text, valuesOf(it));
   for (const it of document.querySelectorAll("[data-label]")) it.setAttribute("aria-label", text(it.dataset.label, valuesOf(it)));
+  // Numbers of the markup are in English until then.
+  for (const it of document.querySelectorAll("[data-number]")) {
+    it.dataset.number ||= it.textContent;
+    it.textContent = localized(it.dataset.number);
+  }
   for (const it of document.querySelectorAll("[data-hint], [data-key]")) {
     const { hint, label, key } = it.dataset, words = hint || label ? text(hint || label) : it.textContent;
     it.title = key ? `${words} (${key})` : words;

@@ -54,9 +54,18 @@ class Packed {
   }
 }
 
-const percent = thousandths => `${(thousandths / 10).toFixed(1)} %`;
-const lead = tenths => tenths === 0 ? text("even") : `${tenths > 0 ? "B" : "W"}+${(Math.abs(tenths) / 10).toFixed(1)}`;
-const grouped = number => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+const percent = thousandths => `${decimal(thousandths / 10, 1)} %`;
+const lead = tenths => tenths === 0 ? text("even") : `${tenths > 0 ? "B" : "W"}+${decimal(Math.abs(tenths) / 10, 1)}`;
+const grouped = number => localized(String(number).replace(/\B(?=(\d{3})+$)/g, ","));
+
+// Says why the first candidate stands above another one whose win rate is higher by 1 % or more; nothing if there is none.
+// `sign` is 1 for Black.
+function orderWords(graded, sign, name) {
+  const [first, ...others] = graded;
+  const higher = others.find(({ line }) => sign * (line.w - first.line.w) >= 10 && line.v < first.line.v);
+  return higher ? text("order-why", { first: name(first.point), second: name(higher.point),
+    visits: grouped(first.line.v), fewer: grouped(higher.line.v) }) : "";
+}
 
 // Creates an HTML element with text. The text is never parsed as HTML.
 function element(name, text, className) {

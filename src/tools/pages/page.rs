@@ -227,7 +227,9 @@ impl Render for TableCell {
     fn render(&self) -> Markup {
         match self {
             TableCell::Text(text) => html! { td { (text) } },
-            TableCell::Number(text) => html! { td.number { (text) } },
+            TableCell::Number(text) => {
+                html! { td.number data-number=[text.contains(['.', ',']).then_some("")] { (text) } }
+            }
             TableCell::Markup(markup) => html! { td { (markup) } },
         }
     }

@@ -96,10 +96,10 @@ impl<P> PendingPieces<P> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a piece as soon as there are fewer than `room`. Returns `None` if no more pieces are wanted.
-    fn add(&self, piece: P, room: usize) -> Option<u32> {
+    /// Adds a piece as soon as there are fewer than `capacity`. Returns `None` if no more pieces are wanted.
+    fn add(&self, piece: P, capacity: usize) -> Option<u32> {
         let mut state = self.lock();
-        while state.pieces.len() >= room && !state.is_stopped {
+        while state.pieces.len() >= capacity && !state.is_stopped {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if state.is_stopped {
@@ -195,7 +195,7 @@ where
     R: DeserializeOwned + Send,
 {
     let ranks = others.as_ref().map_or(1, |(link, ..)| link.ranks());
-    let room = match pace {
+    let capacity = match pace {
         PieceLength::Long => usize::MAX,
         PieceLength::Short => (PIECES_PER_THREAD + 1) * threads * ranks,
     };
@@ -239,7 +239,7 @@ where
         }
         drop(sender);
         scope.spawn(move || {
-            read(&mut |piece| match shelf.add(piece, room) {
+            read(&mut |piece| match shelf.add(piece, capacity) {
                 Some(number) => {
                     pieces.add(number);
                     true

@@ -82,16 +82,7 @@ pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried
         let Some(&start) = line.get(step.node).filter(|_| is_last) else { continue };
         let (mut last, mut color) = (start, step.to_move);
         for &mv in &it.line {
-            let own = |&child: &NodeId| {
-                let name = if color == Color::Black { "B" } else { "W" };
-                tree.node(child).has(name) && tree.played(child) == Some(mv)
-            };
-            let known = tree.node(last).children().iter().copied().find(own);
-            last = known.unwrap_or_else(|| {
-                let child = tree.add(last);
-                tree.at(child).play(color, mv);
-                child
-            });
+            last = continue_with(&mut tree, last, color, mv);
             color = color.opponent();
         }
         let text = format!(
@@ -106,6 +97,18 @@ pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried
         }
     }
     tree
+}
+
+/// Returns the child of a node that plays this move, and adds it if there is none.
+pub(crate) fn continue_with(tree: &mut Tree, node: NodeId, color: Color, mv: Move) -> NodeId {
+    let name = if color == Color::Black { "B" } else { "W" };
+    let is_move = |&child: &NodeId| tree.node(child).has(name) && tree.played(child) == Some(mv);
+    let known = tree.node(node).children().iter().copied().find(is_move);
+    known.unwrap_or_else(|| {
+        let child = tree.add(node);
+        tree.at(child).play(color, mv);
+        child
+    })
 }
 
 /// Returns a comment without the additions of an earlier review.
@@ -229,7 +232,9 @@ fn summary(reviewed: &Reviewed) -> String {
             100.0 * player.accuracy,
         ));
     }
-    lines.push(explanation(thresholds, &reviewed.review.scatter).english());
+    let (classes, error) = explanation(thresholds, &reviewed.review.scatter);
+    lines.push(classes.english());
+    lines.extend(error.map(|error| error.english()));
     lines.extend(warnings.iter().map(|warning| format!("Note: {warning}.")));
     lines.join("\n")
 }

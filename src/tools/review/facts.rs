@@ -180,16 +180,22 @@ pub(super) fn win_rate(estimate: Estimate) -> String {
     format!("Black wins {:.1} %", 100.0 * estimate.mean)
 }
 
-/// Explains the classes of moves and how sure they are.
-pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> Text {
+/// Explains the classes of moves and how sure they are. The second part is missing if the scatter was not measured.
+pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> (Text, Option<Text>) {
     let least = |class: Class| 100.0 * thresholds.least(class);
-    localized("about-classes")
+    let points = Thresholds::least_points;
+    let classes = localized("about-classes")
         .with("inaccuracy", least(Class::Inaccuracy))
         .with("mistake", least(Class::Mistake))
         .with("blunder", least(Class::Blunder))
+        .with("points1", points(Class::Inaccuracy))
+        .with("points2", points(Class::Mistake))
+        .with("points3", points(Class::Blunder));
+    let error = localized("about-error")
         .with("repeats", scatter.repeats)
         .with("rate", format!("{:.1}", 100.0 * scatter.win_rate))
-        .with("score", format!("{:.1}", scatter.score))
+        .with("score", format!("{:.1}", scatter.score));
+    (classes, Some(error).filter(|_| scatter.repeats > 0))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use super::analysis::{Candidate, PositionReview};
 use super::estimate::Estimate;
 use super::facts::Facts;
-use super::judge::{Class, Judgement};
+use super::judge::{Class, Judgement, Thresholds};
 use super::main_line::{Change, Step};
 use super::reviewed::Reviewed;
 use super::summary::PlayerSummary;
@@ -26,9 +26,11 @@ struct Document<'a> {
     search: Search,
     /// Least loss of win rate of each class.
     thresholds: BTreeMap<&'static str, f64>,
+    /// Least loss of points of each class.
+    score_thresholds: BTreeMap<&'static str, f64>,
     players: BTreeMap<&'static str, Player>,
     positions: Vec<Position>,
-    /// Positions after inaccuracies, mistakes and blunders, the greatest loss first.
+    /// Positions after inaccuracies, mistakes and blunders, the least accurate first.
     worst: &'a [usize],
     /// Whether all positions in scope were searched.
     is_complete: bool,
@@ -154,7 +156,7 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
     let named = [Class::Inaccuracy, Class::Mistake, Class::Blunder];
     let document = Document {
         format: "kosumi-review",
-        version: 1,
+        version: 2,
         program: concat!("Kosumi ", env!("CARGO_PKG_VERSION")),
         game: Game {
             columns: line.size().columns(),
@@ -175,6 +177,10 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
             score_scatter: rounded(review.scatter.score),
         },
         thresholds: named.into_iter().map(|class| (class.name(), rounded(thresholds.least(class)))).collect(),
+        score_thresholds: named
+            .into_iter()
+            .map(|class| (class.name(), rounded(Thresholds::least_points(class))))
+            .collect(),
         players: Color::BOTH
             .into_iter()
             .map(|color| (color_name(color), player(&review.players[color])))

@@ -43,7 +43,8 @@ impl Class {
     }
 }
 
-/// Losses of win rate, in `[0, 1]`, from which a move is an inaccuracy, a mistake or a blunder, in ascending order.
+/// Losses of win rate, in `[0, 1]`, from which a move is an inaccuracy, a mistake or a blunder, in ascending order. The
+/// losses in points are fixed, see [`Thresholds::least_points`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Thresholds {
     inaccuracy: f32,
@@ -74,10 +75,25 @@ impl Thresholds {
         }
     }
 
-    /// Returns the class of a loss.
-    pub fn class(&self, loss: Estimate) -> Class {
-        let named = Class::ALL.into_iter().rev().find(|&class| loss.mean >= self.least(class));
-        named.filter(|_| loss.is_sure()).unwrap_or(Class::Good)
+    /// Returns the loss in points from which a move belongs to a class. In an even game the loss of win rate reaches its
+    /// threshold first. The points decide where the win rate is near 0 or 1 and hardly moves any more.
+    pub const fn least_points(class: Class) -> f32 {
+        match class {
+            Class::Good => 0.0,
+            Class::Inaccuracy => 2.0,
+            Class::Mistake => 5.0,
+            Class::Blunder => 10.0,
+        }
+    }
+
+    /// Returns the class of a loss of win rate and of points: the worse one of the two. A loss that chance explains does
+    /// not count.
+    pub fn class(&self, loss: Estimate, score_loss: Estimate) -> Class {
+        let of = |loss: Estimate, least: &dyn Fn(Class) -> f32| {
+            let named = Class::ALL.into_iter().rev().find(|&class| loss.mean >= least(class));
+            named.filter(|_| loss.is_sure()).unwrap_or(Class::Good)
+        };
+        of(loss, &|class| self.least(class)).max(of(score_loss, &Self::least_points))
     }
 }
 
@@ -125,9 +141,12 @@ impl Comparison {
         let mut best = before.best()?.clone();
         let is_first_choice = best.mv == mv;
         let mut is_checked = is_first_choice;
-        let gain = best.win_rate.better_than(after.win_rate, color);
+        let gain = best.win_rate.better_than(after.win_rate, color).mean.abs();
+        let score_gain = best.score.better_than(after.score, color).mean.abs();
+        let could_count = gain >= thresholds.inaccuracy / 2.0
+            || score_gain >= Thresholds::least_points(Class::Inaccuracy) / 2.0;
         if !is_first_choice
-            && gain.mean.abs() >= thresholds.inaccuracy / 2.0
+            && could_count
             && let Some(checked) = check(best.mv)
         {
             is_checked = true;
@@ -166,14 +185,19 @@ impl Comparison {
         scatter.widen(&mut best.win_rate, &mut best.score);
         let gain = best.win_rate.better_than(after.win_rate, color);
         let score_gain = best.score.better_than(after.score, color);
+        let class = thresholds.class(gain.at_least_nothing(), score_gain.at_least_nothing());
+        let is_doubtful = |gain: Estimate, least: f32| gain.mean >= least && !gain.is_sure();
+        let is_unclear = is_doubtful(gain, thresholds.inaccuracy)
+            || is_doubtful(score_gain, Thresholds::least_points(Class::Inaccuracy));
+        let is_better = is_checked && gain.mean <= -thresholds.inaccuracy && gain.is_sure();
         Judgement {
             is_first_choice,
             is_checked,
             loss: gain.at_least_nothing(),
             score_loss: score_gain.at_least_nothing(),
-            class: thresholds.class(gain.at_least_nothing()),
-            is_unclear: gain.mean >= thresholds.inaccuracy && !gain.is_sure(),
-            is_better: is_checked && gain.mean <= -thresholds.inaccuracy && gain.is_sure(),
+            class,
+            is_unclear: class == Class::Good && is_unclear && !is_better,
+            is_better: class == Class::Good && is_better,
             best,
         }
     }

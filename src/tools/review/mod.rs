@@ -40,6 +40,7 @@ mod tests;
 
 pub use analysis::{Candidate, PositionReview};
 pub use analyst::{Analyst, EngineAnalyst};
+pub(crate) use annotate::continue_with;
 pub use annotate::{Tried, annotated, annotated_with};
 pub use estimate::Estimate;
 pub use facts::{Facts, Given, sentence};
@@ -47,7 +48,7 @@ pub use json::json;
 pub use judge::{Class, Judgement, Thresholds};
 pub use main_line::{Change, MainLine, Step};
 pub use packed::{Line, Numbers, owners, place};
-pub use page::{live_page, page};
+pub use page::{live_page, page, served_page};
 pub use reviewed::Reviewed;
 pub use run::{Review, Scope, review};
 pub use scatter::Scatter;

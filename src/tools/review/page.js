@@ -3,7 +3,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const get = id => document.getElementById(id);
-  const { columns, rows, steps, thresholds, main } = data;
+  const { columns, rows, steps, thresholds, score_thresholds: scoreThresholds, main } = data;
   const GRADES = ["good", "inaccuracy", "mistake", "blunder"], SIGNS = ["", "?!", "?", "??"];
   const COLORS = { B: 1, W: 2 };
   const colorName = color => text(color === "B" ? "black" : "white");
@@ -99,6 +99,8 @@
     state.step = Math.min(steps.length - 1, Math.max(0, target));
     state.line = null;
     state.pinned = false;
+    // A position that was asked for earlier must not replace the one that the user has gone to.
+    asked = "";
     show();
     remember();
     look();
@@ -175,8 +177,8 @@
   const LABELS = {
     letter: it => it.label,
     rate: (it, step) => String(Math.round((step.t === "B" ? it.line.w : 1000 - it.line.w) / 10)),
-    points: (it, step) => ((step.t === "B" ? 1 : -1) * it.line.s / 10).toFixed(1).replace("-", "−"),
-    visits: it => it.line.v < 1000 ? String(it.line.v) : `${(it.line.v / 1000).toFixed(it.line.v < 10_000 ? 1 : 0)}k`,
+    points: (it, step) => decimal((step.t === "B" ? 1 : -1) * it.line.s / 10, 1).replace("-", "−"),
+    visits: it => it.line.v < 1000 ? String(it.line.v) : `${decimal(it.line.v / 1000, it.line.v < 10_000 ? 1 : 0)}k`,
   };
   const labelled = step => graded(step).map(it => ({ ...it, label: LABELS[state.label](it, step) }));
 
@@ -185,11 +187,15 @@
     const before = steps[step.p], best = before.k?.[0];
     if (!best || !step.a || points(best.l)[0] === played(step)) return null;
     const sign = mover(step) === "B" ? 1 : -1;
-    const loss = Math.max(0, sign * (best.w - step.a[0])), error = Math.hypot(step.a[1], before.a[1]);
-    const isSure = loss >= 2.5 * error;
-    const grade = isSure ? 3 - [...thresholds].reverse().findIndex(least => loss >= least) : 0;
-    return { loss, error, points: Math.max(0, sign * (best.s - step.a[2])), grade: grade > 3 ? 0 : grade,
-      isUnclear: !isSure && loss >= thresholds[0], best };
+    const lost = (value, at) => ({ loss: Math.max(0, sign * (value - step.a[at])), error: Math.hypot(step.a[at + 1], before.a[at + 1]) });
+    const isSure = ({ loss, error }) => loss >= 2.5 * error;
+    const classOf = (it, leasts) => isSure(it) ? leasts.filter(least => it.loss >= least).length : 0;
+    const rate = lost(best.w, 0), score = lost(best.s, 2);
+    // As in a review, the worse of the two classes decides.
+    const grade = Math.max(classOf(rate, thresholds), classOf(score, scoreThresholds));
+    const isDoubtful = (it, leasts) => !isSure(it) && it.loss >= leasts[0];
+    return { ...rate, points: score.loss, grade,
+      isUnclear: !grade && (isDoubtful(rate, thresholds) || isDoubtful(score, scoreThresholds)), best };
   }
 
   function showVerdict(step, index) {
@@ -223,16 +229,16 @@
       title.append(element("span", `${f === 2 ? "!" : SIGNS[c]} ${name}`.trim(), `badge ${grade}`));
       words += `, ${name}`;
       if (!isFirst && f !== 2) {
-        loss.append(element("b", minus(l[0]) + percent(l[0])), ` ± ${(l[1] / 10).toFixed(1)} ${text("of-rate")} · `,
-          element("b", minus(l[2]) + (l[2] / 10).toFixed(1)), ` ± ${(l[3] / 10).toFixed(1)} ${text("points")}`);
+        loss.append(element("b", minus(l[0]) + percent(l[0])), ` ± ${decimal(l[1] / 10, 1)} ${text("of-rate")} · `,
+          element("b", minus(l[2]) + decimal(l[2] / 10, 1)), ` ± ${decimal(l[3] / 10, 1)} ${text("points")}`);
       }
       // The line is shown where it applies: in the position before the move, which is marked.
       if (b) offer(text(f === 2 || c === 0 ? "first-choice" : "better"), b, () => setLine(state.line === b ? null : b, state.line !== b, step.p));
     } else if (tried) {
       const name = text(tried.isUnclear ? "is-unclear" : `grade-${tried.grade}`);
       title.append(element("span", `${SIGNS[tried.grade]} ${name}`.trim(), `badge ${GRADES[tried.grade]}`));
-      loss.append(element("b", minus(tried.loss) + percent(tried.loss)), ` ± ${(tried.error / 10).toFixed(1)} ${text("of-rate")} · `,
-        element("b", minus(tried.points) + (tried.points / 10).toFixed(1)), ` ${text("points")}`);
+      loss.append(element("b", minus(tried.loss) + percent(tried.loss)), ` ± ${decimal(tried.error / 10, 1)} ${text("of-rate")} · `,
+        element("b", minus(tried.points) + decimal(tried.points / 10, 1)), ` ${text("points")}`);
       words += `, ${name}`;
       offer(text("first-choice"), tried.best, () => setLine(state.line === tried.best ? null : tried.best, state.line !== tried.best, step.p));
     } else if (!isMain(index) && step.a) {
@@ -241,8 +247,8 @@
     get("balance").hidden = !step.a;
     if (step.a) {
       get("balance-black").style.width = `${step.a[0] / 10}%`;
-      get("balance-rate").replaceChildren(`${text("black-wins")} `, element("b", percent(step.a[0])), ` ± ${(step.a[1] / 10).toFixed(1)}`);
-      get("balance-lead").replaceChildren(element("b", lead(step.a[2])), ` ± ${(step.a[3] / 10).toFixed(1)} · ${text("visits-count", { count: grouped(step.a[4]) })}`);
+      get("balance-rate").replaceChildren(`${text("black-wins")} `, element("b", percent(step.a[0])), ` ± ${decimal(step.a[1] / 10, 1)}`);
+      get("balance-lead").replaceChildren(element("b", lead(step.a[2])), ` ± ${decimal(step.a[3] / 10, 1)} · ${text("visits-count", { count: grouped(step.a[4]) })}`);
       words += `. ${text("black-wins")} ${percent(step.a[0])}, ${lead(step.a[2])}`;
     }
     get("comment").hidden = !step.c;
@@ -287,6 +293,9 @@
       button.addEventListener("blur", () => hover(null));
       if (label === focused) button.focus();
     }
+    const why = orderWords(graded(step), step.t === "B" ? 1 : -1, point => board.name(point));
+    get("order").hidden = !why;
+    get("order").textContent = why;
     // The played move has a search of its own, even if it is not among the best moves.
     const follows = after === undefined ? null : steps[after].a;
     if (step.k && next !== null && follows && !graded(step).some(candidate => candidate.point === next)) {

@@ -9,9 +9,9 @@ use super::main_line::Change;
 use super::page_data::{Data, data};
 use super::reviewed::Reviewed;
 use super::summary::{PlayerSummary, accuracy};
-use crate::pages::{Page, Text, components, embedded, english, localized};
+use crate::pages::{Diagram, Mark, Page, Text, Tone, components, embedded, english, localized};
 use crate::words::{color_letter, color_name, grouped};
-use kosumi_go::board::Color;
+use kosumi_go::board::{Board, Color};
 use kosumi_go::rules::Rules;
 use maud::{Markup, PreEscaped, Render, html};
 
@@ -23,16 +23,21 @@ const WORST_MOVES: usize = 20;
 
 /// Returns the page of a review as a file.
 pub fn page(reviewed: &Reviewed) -> String {
-    make(reviewed, None).0
+    make(reviewed, None, false).0
+}
+
+/// Returns the page of a review for a server without an engine behind the page, and its content security policy.
+pub fn served_page(reviewed: &Reviewed) -> (String, String) {
+    make(reviewed, None, true)
 }
 
 /// Returns the page of a review with an engine behind it, and its content security policy. `run` identifies the review
 /// among those of the same process.
 pub fn live_page(reviewed: &Reviewed, run: u64) -> (String, String) {
-    make(reviewed, Some(run))
+    make(reviewed, Some(run), true)
 }
 
-fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
+fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, String) {
     let facts = &reviewed.facts;
     let mut page = match facts.has_names() {
         true => Page::new(&facts.title()),
@@ -42,7 +47,10 @@ fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
     let script = format!("\n{}{SCRIPT}", components::SCRIPTS.concat());
     page.allow_script(&script);
     if live.is_some() {
-        page.allow("connect-src 'self'; img-src data:");
+        page.allow("connect-src 'self'");
+    }
+    if is_served {
+        page.allow("img-src data:");
         page.head(html! { link rel="icon" href="data:,"; });
     }
     page.style(components::STYLE);
@@ -81,6 +89,7 @@ fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
                 (accuracy_curve())
             }
         }
+        (printed_diagrams(reviewed))
         (about(reviewed))
     });
     page.add(
@@ -246,6 +255,7 @@ fn side(facts: &Facts) -> Markup {
                 p.legend #legend {
                     @for (grade, text) in legend(&facts.thresholds) { span.item { i class={ "letter " (grade) } {} (text) } " " }
                 }
+                p.faint #order hidden {}
                 p.faint #candidates-none hidden { (english("none-searched")) }
             }
             article.card.curves {
@@ -330,7 +340,7 @@ fn stages(reviewed: &Reviewed) -> Markup {
                                 @for judged in of {
                                     @let count = |class| judged.iter().filter(|it| it.class == class).count();
                                     td.number { (format_args!("{:.0} %", 100.0 * mean(judged, accuracy))) }
-                                    td.number { (format_args!("−{:.1}", mean(judged, |it| it.score_loss.mean))) }
+                                    td.number data-number="" { (lost(mean(judged, |it| it.score_loss.mean))) }
                                     td.number { (count(Class::Inaccuracy)) " " (count(Class::Mistake)) " " (count(Class::Blunder)) }
                                 }
                             }
@@ -382,11 +392,15 @@ fn player(summary: &PlayerSummary) -> Markup {
             None,
             "mean-loss",
             html! {
-                (format_args!("{:.1}", 100.0 * summary.mean_loss)) " % "
+                span data-number="" { (format_args!("{:.1} %", 100.0 * summary.mean_loss)) } " "
                 small { (localized("by-chance").with("loss", format!("{:.1}", 100.0 * summary.noise))) }
             },
         ),
-        (None, "in-points", html! { (format_args!("{:.1}", summary.mean_score_loss)) }),
+        (
+            None,
+            "in-points",
+            html! { span data-number="" { (format_args!("{:.1}", summary.mean_score_loss)) } },
+        ),
     ];
     html! {
         p.accuracy { b { (percent(summary.accuracy)) small { " %" } } " " (localized("accuracy")) }
@@ -399,6 +413,12 @@ fn player(summary: &PlayerSummary) -> Markup {
             }
         }
     }
+}
+
+/// Returns a loss as a negative number with one decimal; nothing that rounds to 0 has a sign.
+fn lost(loss: f32) -> String {
+    let text = format!("{loss:.1}");
+    if text == "0.0" { text } else { format!("−{text}") }
 }
 
 /// Returns a class with its sign.
@@ -434,11 +454,52 @@ fn worst_move(reviewed: &Reviewed, index: usize) -> Markup {
                 span.number { (step.moves) }
                 span class={ "pip " (color_name(*color)) } {}
                 span.move { (mv.to_string()) }
-                span.loss { (format_args!("−{:.1} %", 100.0 * judgement.loss.mean)) }
-                span.points { (format_args!("−{:.1} p", judgement.score_loss.mean)) }
+                span.loss data-number="" { (lost(100.0 * judgement.loss.mean)) " %" }
+                span.points data-number="" { (lost(judgement.score_loss.mean)) " p" }
                 span.instead { (judgement.best.mv.to_string()) }
             }
         }
+    }
+}
+
+/// Number of moves of which a print shows diagrams.
+const PRINTED_DIAGRAMS: usize = 6;
+
+/// Returns diagrams of the worst moves, which are visible on paper only: the move that was played in a red square, the
+/// first choice in a green ring.
+fn printed_diagrams(reviewed: &Reviewed) -> Markup {
+    let worst: Vec<usize> = reviewed.review.worst.iter().copied().take(PRINTED_DIAGRAMS).collect();
+    let mut boards: Vec<Option<Board>> = vec![None; worst.len()];
+    reviewed.line.backwards(|index, game| {
+        for (board, &move_index) in boards.iter_mut().zip(&worst) {
+            if index + 1 == move_index {
+                *board = Some(*game.board());
+            }
+        }
+    });
+    let cards = worst.iter().zip(&boards).filter_map(|(&index, board)| {
+        let step = &reviewed.line.steps()[index];
+        let (Some(judgement), Change::Move { color, mv, .. }, Some(board)) =
+            (&reviewed.review.judgements[index], &step.change, board)
+        else {
+            return None;
+        };
+        let words = localized("printed-move")
+            .with("count", step.moves)
+            .with("sign", judgement.class.sign())
+            .with("move", mv)
+            .with("best", judgement.best.mv);
+        let mut diagram = Diagram::new(board, &words.english());
+        if let Some(point) = mv.point() {
+            diagram = diagram.stone(point, *color).mark(point, Mark::Square, Tone::Bad);
+        }
+        if let Some(point) = judgement.best.mv.point() {
+            diagram = diagram.mark(point, Mark::Circle, Tone::Good);
+        }
+        Some(html! { div.card { (diagram) p { span class={ "pip " (color_name(*color)) } {} " " (words) } } })
+    });
+    html! {
+        @if !worst.is_empty() { div.printed { div.cards { @for card in cards { (card) } } } }
     }
 }
 
@@ -480,10 +541,11 @@ fn spent(facts: &Facts) -> Text {
 /// Returns the explanation of the page.
 fn about(reviewed: &Reviewed) -> Markup {
     let facts = &reviewed.facts;
+    let (classes, error) = explanation(&facts.thresholds, &reviewed.review.scatter);
     html! {
         section.about {
             h2 { (localized("about-title")) }
-            p { (localized("about-rates")) " " (explanation(&facts.thresholds, &reviewed.review.scatter)) }
+            p { (localized("about-rates")) " " (classes) @if let Some(error) = error { " " (error) } }
             p { (spent(facts)) " " (localized("about-search")) }
             p {
                 (localized("keys")) ": "

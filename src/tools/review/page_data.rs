@@ -1,7 +1,7 @@
 //! Data for the scripts of the page: the game and the numbers as JSON, packed as in `packed.rs`.
 
 use super::annotate::{VARIATION as OURS, annotated, without_ours};
-use super::judge::{Class, Judgement};
+use super::judge::{Class, Judgement, Thresholds};
 use super::main_line::Change;
 use super::packed::{Line, Numbers, line_data, place, tenths, thousandths};
 use super::reviewed::Reviewed;
@@ -21,6 +21,8 @@ pub(super) struct Data {
     stars: String,
     /// Least losses of an inaccuracy, a mistake and a blunder, in thousandths.
     thresholds: [i32; 3],
+    /// Their counterparts in points, in tenths.
+    score_thresholds: [i32; 3],
     /// Steps with the accuracy in thousandths, for Black and White.
     accuracy: [Vec<(usize, i32)>; 2],
     /// Number of steps of the main line. The others belong to variations.
@@ -144,6 +146,7 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
         rows: size.rows(),
         stars: star_points(size).into_iter().map(|point| place(size, Move::Play(point))).collect(),
         thresholds: named.map(|class| thousandths(thresholds.least(class))),
+        score_thresholds: named.map(|class| tenths(Thresholds::least_points(class))),
         accuracy: Color::BOTH.map(|color| {
             review.players[color]
                 .curve

@@ -41,7 +41,7 @@ pub struct Review {
     pub judgements: Vec<Option<Judgement>>,
     /// Summary for each player.
     pub players: ByColor<PlayerSummary>,
-    /// Steps of inaccuracies, mistakes and blunders, the greatest loss first.
+    /// Steps of inaccuracies, mistakes and blunders, the least accurate first.
     pub worst: Vec<usize>,
     /// Scatter of searches of the same position.
     pub scatter: Scatter,

@@ -40,7 +40,8 @@ impl Scatter {
                 let by_number = first.error * first.error + second.error * second.error;
                 ((first.mean - second.mean).powi(2) - by_number) / 2.0
             };
-            let sum: f32 = pairs.iter().map(variance).sum();
+            // The sum of no numbers is −0.
+            let sum: f32 = 0.0 + pairs.iter().map(variance).sum::<f32>();
             (sum / pairs.len().max(1) as f32).max(0.0).sqrt()
         };
         Scatter {

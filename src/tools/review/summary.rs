@@ -6,12 +6,16 @@ use kosumi_go::board::Color;
 
 /// Loss of win rate that halves a move's accuracy.
 const HALVING_LOSS: f32 = 0.1;
+/// Loss in points that halves a move's accuracy.
+const HALVING_POINTS: f32 = 5.0;
 /// Number of moves of a player over which the curve of accuracy is smoothed.
 const CURVE_MOVES: usize = 10;
 
-/// Returns the accuracy of a move, in `[0, 1]`: 1 without a loss, halved by every 10 % of win rate that it lost.
+/// Returns the accuracy of a move, in `[0, 1]`: 1 without a loss, halved by every 10 % of win rate or every 5 points that it
+/// lost, whichever lowers it more. A loss in points counts only if it is sure, because leads scatter more than win rates.
 pub fn accuracy(judgement: &Judgement) -> f32 {
-    (-judgement.loss.mean / HALVING_LOSS).exp2()
+    let points = if judgement.score_loss.is_sure() { judgement.score_loss.mean } else { 0.0 };
+    (-(judgement.loss.mean / HALVING_LOSS).max(points / HALVING_POINTS)).exp2()
 }
 
 /// Summary of one player's moves.
@@ -75,12 +79,12 @@ impl PlayerSummary {
     }
 }
 
-/// Returns the steps of inaccuracies, mistakes and blunders, the greatest loss first. Of equal losses the earlier comes first.
+/// Returns the steps of inaccuracies, mistakes and blunders, the least accurate first. Of equals the earlier comes first.
 pub(super) fn worst(judgements: &[Option<Judgement>]) -> Vec<usize> {
     let bad = |judgement: &Judgement| judgement.class > Class::Good;
-    let loss = |index: usize| judgements[index].as_ref().map_or(0.0, |judgement| judgement.loss.mean);
+    let accuracy = |index: usize| judgements[index].as_ref().map_or(1.0, accuracy);
     let mut found: Vec<usize> =
         (0..judgements.len()).filter(|&index| judgements[index].as_ref().is_some_and(bad)).collect();
-    found.sort_by(|&a, &b| loss(b).total_cmp(&loss(a)));
+    found.sort_by(|&a, &b| accuracy(a).total_cmp(&accuracy(b)));
     found
 }

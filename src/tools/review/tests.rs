@@ -172,7 +172,7 @@ fn at(column: usize, row: usize) -> Move {
 fn table(after_b1: f32, after_a1: f32, error: f32) -> Table {
     let rows = vec![
         ("...", 0.7, 3.0, at(1, 0)),
-        (".X.", after_b1, 2.5, at(0, 0)),
+        (".X.", after_b1, 0.0, at(0, 0)),
         ("X..", after_a1, -1.5, at(2, 0)),
         ("X.O", 0.25, -4.0, at(1, 0)),
     ];
@@ -252,7 +252,7 @@ fn losses_compare_two_searches_of_the_same_kind() {
     let black = review.judgements[1].as_ref().unwrap();
     assert!(black.is_checked && !black.is_first_choice && !black.is_better);
     assert!((black.loss.mean - 0.25).abs() < 1e-6 && (black.loss.error - 0.03 * 2f32.sqrt()).abs() < 1e-6);
-    assert!((black.score_loss.mean - 4.0).abs() < 1e-6);
+    assert!((black.score_loss.mean - 1.5).abs() < 1e-6);
     assert_eq!(black.class, Class::Blunder);
     assert_eq!(black.best.variation, [at(1, 0), at(0, 0), Move::Pass], "the longer look");
     let white = review.judgements[2].as_ref().unwrap();
@@ -289,6 +289,47 @@ fn chance_makes_no_blunders() {
     let judgement = found.judgements[1].as_ref().unwrap();
     assert!(judgement.is_better && judgement.loss.mean == 0.0 && judgement.class == Class::Good);
     assert_eq!(found.players[Color::Black].better, 1);
+}
+
+/// Black has lost already, so the win rate hardly moves, and throws points away: 7.5 against the first choice.
+#[test]
+fn a_lost_game_is_judged_by_points() {
+    let lost = |after_b1: f32, after_a1: f32| {
+        let rows = vec![
+            ("...", 0.011, -2.0, at(1, 0)),
+            (".X.", 0.011, after_b1, at(0, 0)),
+            ("X..", 0.010, after_a1, at(2, 0)),
+            ("X.O", 0.009, after_a1, at(1, 0)),
+        ];
+        judged(Table { rows, error: 0.004, asked: Vec::new(), scatter: 0.0, repeated: 0 })
+    };
+    let (review, table) = lost(-2.0, -9.5);
+    assert!(table.asked.contains(&".X.".to_owned()), "the first choice has a search of its own");
+    let judgement = review.judgements[1].as_ref().unwrap();
+    assert_eq!((judgement.class, judgement.is_unclear), (Class::Mistake, false));
+    assert!(judgement.loss.mean < 0.01 && (judgement.score_loss.mean - 7.5).abs() < 1e-6);
+    assert_eq!(review.worst, [1]);
+    let black = &review.players[Color::Black];
+    assert_eq!(black.classes, [0, 0, 1, 0]);
+    assert!((black.accuracy - 2f32.powf(-1.5)).abs() < 1e-6, "{}", black.accuracy);
+    // Without a loss of points the move stays good.
+    let (calm, _) = lost(-9.5, -9.5);
+    assert_eq!(calm.players[Color::Black].classes, [1, 0, 0, 0]);
+    assert!(calm.players[Color::Black].accuracy > 0.98);
+}
+
+/// A move that gains win rate but surely loses points is not called better.
+#[test]
+fn the_worse_class_rules_out_a_better_move() {
+    let rows = vec![
+        ("...", 0.5, 0.0, at(1, 0)),
+        (".X.", 0.40, 9.0, at(0, 0)),
+        ("X..", 0.55, 3.0, at(2, 0)),
+        ("X.O", 0.55, 3.0, at(1, 0)),
+    ];
+    let (review, _) = judged(Table { rows, error: 0.01, asked: Vec::new(), scatter: 0.0, repeated: 0 });
+    let judgement = review.judgements[1].as_ref().unwrap();
+    assert_eq!((judgement.class, judgement.is_better), (Class::Mistake, false));
 }
 
 #[test]
@@ -330,7 +371,7 @@ fn white_loses_when_black_gains() {
 #[test]
 fn thresholds() {
     let table = Thresholds::default();
-    let class = |mean, error| table.class(Estimate { mean, error });
+    let class = |mean, error| table.class(Estimate { mean, error }, Estimate::default());
     for (loss, expected) in [
         (0.0, Class::Good),
         (0.049, Class::Good),
@@ -342,6 +383,20 @@ fn thresholds() {
         assert_eq!(class(loss, 0.0), expected, "{loss}");
     }
     assert_eq!((class(0.25, 0.1), class(0.24, 0.1)), (Class::Blunder, Class::Good));
+    let by_points =
+        |loss, mean, error| table.class(Estimate { mean: loss, error: 0.0 }, Estimate { mean, error });
+    for (loss, points, error, expected) in [
+        (0.0, 1.9, 0.0, Class::Good),
+        (0.0, 2.0, 0.5, Class::Inaccuracy),
+        (0.0, 5.0, 0.5, Class::Mistake),
+        (0.0, 22.0, 3.3, Class::Blunder),
+        (0.0, 22.0, 9.0, Class::Good),
+        (0.06, 22.0, 9.0, Class::Inaccuracy),
+        (0.06, 5.0, 0.5, Class::Mistake),
+        (0.2, 0.0, 0.0, Class::Blunder),
+    ] {
+        assert_eq!(by_points(loss, points, error), expected, "{loss}, {points} ± {error}");
+    }
     assert!(Thresholds::new(0.1, 0.05, 0.2).is_none() && Thresholds::new(0.0, 0.1, 0.2).is_none());
     assert!(Thresholds::new(0.1, 0.2, f32::NAN).is_none() && Thresholds::new(0.1, 0.2, 1.1).is_none());
 }
@@ -357,7 +412,7 @@ fn only_what_is_in_scope_is_searched() {
         (9, 99, vec![], vec![]),
     ] {
         let mut table = table(0.4, 0.4, 0.01);
-        table.rows[0].1 = 0.4;
+        (table.rows[0].1, table.rows[0].2) = (0.4, -1.5);
         let review = review(&line, &scope(from, to), &mut table, &mut |_, _| {});
         assert_eq!(table.asked, asked, "{from} to {to}");
         let judgements = review.judgements.iter().enumerate().filter(|(_, judgement)| judgement.is_some());

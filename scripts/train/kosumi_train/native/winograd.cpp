@@ -527,14 +527,14 @@ void write_weights(int64_t inputs, int64_t outputs, const float* gradient, float
 // undefined.
 enum Use { PADDED, PADDED_GRADIENT, LEFT, GRADIENT_BY_CHANNEL, GRADIENT_BY_TILE, PRODUCTS, OWN, WEIGHTS, SUM, USES };
 
-float* room(Use use, int64_t floats) {
+float* buffer(Use use, int64_t floats) {
     static thread_local std::vector<float> kept[USES];
     if (int64_t(kept[use].size()) < floats) kept[use].resize(floats);
     return kept[use].data();
 }
 
 float* zeros(Use use, int64_t floats) {
-    float* found = room(use, floats);
+    float* found = buffer(use, floats);
     std::memset(found, 0, floats * sizeof(float));
     return found;
 }
@@ -547,13 +547,13 @@ template <typename Kind>
 void forward(const Layer& layer, const Input& input, const float* weights, const float* residual, float* y) {
     const int64_t step = layer.together(), blocks = (layer.images + step - 1) / step;
     const int64_t inputs = layer.inputs, outputs = layer.outputs, words = inputs / Kind::IN_A_WORD;
-    float* right = room(WEIGHTS, 36 * words * outputs);
+    float* right = buffer(WEIGHTS, 36 * words * outputs);
     read_weights<Kind>(weights, inputs, 9, outputs, 9 * inputs, right);
 #pragma omp parallel
     {
         const int64_t most = 36 * step * layer.tiles();
         float* padded = zeros(PADDED, step * layer.padded_points() * inputs);
-        float *left = room(LEFT, most * words), *products = room(PRODUCTS, most * outputs);
+        float *left = buffer(LEFT, most * words), *products = buffer(PRODUCTS, most * outputs);
 #pragma omp for schedule(dynamic)
         for (int64_t block = 0; block < blocks; block++) {
             const int64_t first = block * step, count = std::min(step, layer.images - first);
@@ -572,17 +572,17 @@ void backward(const Layer& layer, const Input& input, const float* weights, cons
               float* dweights) {
     const int64_t step = layer.together(), blocks = (layer.images + step - 1) / step;
     const int64_t inputs = layer.inputs, outputs = layer.outputs, words = outputs / Kind::IN_A_WORD;
-    float *turned = room(WEIGHTS, 36 * words * inputs), *sum = zeros(SUM, 36 * inputs * outputs);
+    float *turned = buffer(WEIGHTS, 36 * words * inputs), *sum = zeros(SUM, 36 * inputs * outputs);
     if (dx) read_weights<Kind>(weights, outputs, 9 * inputs, inputs, 9, turned);
 #pragma omp parallel
     {
         const int64_t most = 36 * (step * layer.tiles() + 1) / Kind::IN_A_WORD;
         float* padded = zeros(PADDED, step * layer.padded_points() * inputs);
-        float* padded_gradient = room(PADDED_GRADIENT, step * layer.padded_points() * inputs);
-        float *in = room(LEFT, most * inputs), *out = room(GRADIENT_BY_CHANNEL, most * outputs);
+        float* padded_gradient = buffer(PADDED_GRADIENT, step * layer.padded_points() * inputs);
+        float *in = buffer(LEFT, most * inputs), *out = buffer(GRADIENT_BY_CHANNEL, most * outputs);
         // For numbers, one order serves both products.
-        float* by_tile = Kind::IN_A_WORD == 1 ? out : room(GRADIENT_BY_TILE, most * outputs);
-        float* products = room(PRODUCTS, most * inputs * Kind::IN_A_WORD);
+        float* by_tile = Kind::IN_A_WORD == 1 ? out : buffer(GRADIENT_BY_TILE, most * outputs);
+        float* products = buffer(PRODUCTS, most * inputs * Kind::IN_A_WORD);
         float* own = zeros(OWN, 36 * inputs * outputs);
 #pragma omp for schedule(dynamic)
         for (int64_t block = 0; block < blocks; block++) {

@@ -40,7 +40,7 @@ prop_compose! {
 fn window(size: BoardSize, place: u64) -> Vec<Point> {
     let start = |length: usize, pick: u64| match length.saturating_sub(6) {
         0 => 0,
-        room => [0, room, room / 2][pick as usize % 3],
+        limit => [0, limit, limit / 2][pick as usize % 3],
     };
     let (left, bottom) = (start(size.columns(), place & 0xff), start(size.rows(), place >> 8));
     let inside = |point: &Point| {

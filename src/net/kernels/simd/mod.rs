@@ -1,5 +1,5 @@
 //! Vectors of 32-bit numbers, as wide as the processor supports: [`portable`] in plain Rust, [`x86`] for Intel and AMD,
-//! [`arm`] for ARM and Apple.
+//! [`arm`] for ARM and Apple, [`wasm`] for WebAssembly.
 //!
 //! Kernels are generic over [`Simd`] and are inlined into functions that are compiled for one instruction set
 //! (`primitives.rs`). A value of a type that implements it is a token, which proves that the processor can execute the
@@ -34,12 +34,16 @@ macro_rules! memory {
 #[cfg(target_arch = "aarch64")]
 mod arm;
 mod portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 #[cfg(target_arch = "aarch64")]
 pub(super) use arm::{DOT, I8MM, NEON, Neon};
 pub(super) use portable::Portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(super) use wasm::Wasm;
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86::{Avx2, Avx512, BF16, PLAIN, VNNI};
 

@@ -128,7 +128,10 @@ mod tests {
     #[test]
     fn pages_escape_what_files_say() {
         let page = page(&Stats::default(), &[block()]).to_string();
-        assert!(page.contains("<td>&lt;a&gt;</td><td class=\"number\">1,000</td>"), "{page}");
+        assert!(
+            page.contains("<td>&lt;a&gt;</td><td class=\"number\" data-number=\"\">1,000</td>"),
+            "{page}"
+        );
         assert!(page.contains("Game records</h1>"));
     }
 }

@@ -311,6 +311,6 @@ impl Stats {
 
 /// Appends to a list up to the maximum of [`MAX_LIST`] entries.
 fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
-    let room = MAX_LIST.saturating_sub(list.len());
-    list.extend(more.into_iter().take(room));
+    let space = MAX_LIST.saturating_sub(list.len());
+    list.extend(more.into_iter().take(space));
 }

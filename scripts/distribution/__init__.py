@@ -1,0 +1,1 @@
+"""Release archives and packages of Kosumi; see docs/releasing.md."""

@@ -1,0 +1,99 @@
+"""What a built program needs, and what it must not contain."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from distribution.targets import ROOT, Target, cargo_home, output
+
+# Libraries that every supported system has, by a part of the target's name.
+SYSTEM_LIBRARIES = {
+    "linux-musl": set[str](),
+    "linux-gnu": {
+        "libc.so.6",
+        "libm.so.6",
+        "libgcc_s.so.1",
+        "libpthread.so.0",
+        "libdl.so.2",
+        "librt.so.1",
+        "ld-linux-x86-64.so.2",
+        "ld-linux-aarch64.so.1",
+    },
+    "windows": {
+        "kernel32.dll",
+        "msvcrt.dll",
+        "ntdll.dll",
+        "ws2_32.dll",
+        "userenv.dll",
+        "bcrypt.dll",
+        "bcryptprimitives.dll",
+        "advapi32.dll",
+        "api-ms-win-core-synch-l1-2-0.dll",
+    },
+    "apple": {
+        "/usr/lib/libSystem.B.dylib",
+        "/usr/lib/libiconv.2.dylib",
+        "/usr/lib/libcharset.1.dylib",
+        "/usr/lib/libobjc.A.dylib",
+        "/System/Library/Frameworks/Foundation.framework/Versions/C/Foundation",
+    },
+}
+
+# Oldest glibc that the programs for it must run with.
+OLDEST_GLIBC = (2, 28)
+
+# Largest size of a program, in bytes.
+LARGEST_PROGRAM = 25_000_000
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a program needs from the system."""
+
+    libraries: tuple[str, ...]
+    # Newest version of glibc that a symbol of the program needs.
+    glibc: tuple[int, ...] | None
+
+    def __str__(self) -> str:
+        text = ", ".join(self.libraries) or "nothing"
+        return text if self.glibc is None else f"{text}; glibc {'.'.join(map(str, self.glibc))}"
+
+
+def llvm_readobj() -> str:
+    """Path of the tool of Rust's own LLVM that reads programs of all systems."""
+    if output("rustup", "component", "list", "--installed").find("llvm-tools") < 0:
+        subprocess.run(["rustup", "component", "add", "llvm-tools"], check=True, cwd=ROOT)
+    host = re.search(r"^host: (.+)$", output("rustc", "-vV"), re.MULTILINE)
+    assert host is not None, "rustc names its host"
+    return str(Path(output("rustc", "--print", "sysroot")) / "lib/rustlib" / host[1] / "bin/llvm-readobj")
+
+
+def needs(program: Path) -> Needs:
+    """Libraries and version of glibc that a program needs."""
+    tool = llvm_readobj()
+    text = output(tool, "--needed-libs", str(program))
+    inner = re.search(r"NeededLibraries \[(.*?)\]", text, re.DOTALL)
+    libraries = sorted({line.strip() for line in inner[1].splitlines() if line.strip()}) if inner else []
+    versions = re.findall(r"GLIBC_(\d+(?:\.\d+)+)", output(tool, "--version-info", str(program)))
+    numbers = [tuple(map(int, version.split("."))) for version in versions]
+    return Needs(tuple(libraries), max(numbers, default=None))
+
+
+def faults(target: Target, program: Path, found: Needs) -> list[str]:
+    """What is wrong with a program, in sentences; empty if nothing is."""
+    faults = []
+    allowed = next(names for part, names in SYSTEM_LIBRARIES.items() if part in target.triple)
+    for library in found.libraries:
+        name = library.lower() if "windows" in target.triple else library
+        if name not in allowed:
+            faults.append(f"{library} is no library that every system has")
+    if found.glibc is not None and found.glibc > OLDEST_GLIBC:
+        faults.append(f"it needs glibc {'.'.join(map(str, found.glibc))}")
+    contents = program.read_bytes()
+    for folder in {str(ROOT), str(cargo_home()), str(Path.home()), output("rustc", "--print", "sysroot")}:
+        # The home of root is also the beginning of other words.
+        count = contents.count(f"{folder}/".encode())
+        if count > 0:
+            faults.append(f"it contains the path {folder} of this machine {count} times")
+    return faults

@@ -1,0 +1,142 @@
+"""Targets of a release, and how each is built from Linux."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+# Separates the flags in CARGO_ENCODED_RUSTFLAGS, so that paths may contain spaces.
+FLAG_SEPARATOR = "\x1f"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A system for which a program is built."""
+
+    # Rust's name of the target, which is also in the name of the archive.
+    triple: str
+    # Ending of the archive, as cargo-binstall expects it.
+    archive: str
+    # Argument of --target. cargo-zigbuild takes the version of glibc after the triple.
+    build_as: str
+    # Whether zig links the program.
+    with_zig: bool
+    # Further flags of rustc.
+    flags: tuple[str, ...] = ()
+    # Linker, if it is not the default one of the target.
+    linker: str | None = None
+
+    @property
+    def program(self) -> str:
+        """File name of the program."""
+        return "kosumi.exe" if "windows" in self.triple else "kosumi"
+
+    def path(self, target_dir: Path) -> Path:
+        """Path of the program that cargo builds."""
+        return target_dir / self.triple / "release" / self.program
+
+
+# The linker of Rust itself suffices for musl: Rust brings the C library along.
+MUSL = {"archive": "tar.gz", "with_zig": False, "linker": "rust-lld", "flags": ("-Clink-self-contained=yes",)}
+# Dependencies name the library of Objective-C and the framework Foundation, of which no SDK is at hand. Lists of a few
+# of their symbols (stubs/README.md) suffice for the linker. Paths are relative to the workspace, where the program is
+# linked: absolute ones would change the program from folder to folder.
+STUBS = "scripts/distribution/stubs"
+APPLE = (f"-Lnative={STUBS}", f"-Lframework={STUBS}")
+TARGETS = (
+    Target("x86_64-unknown-linux-musl", build_as="x86_64-unknown-linux-musl", **MUSL),  # type: ignore[arg-type]
+    Target("aarch64-unknown-linux-musl", build_as="aarch64-unknown-linux-musl", **MUSL),  # type: ignore[arg-type]
+    Target("x86_64-unknown-linux-gnu", "tar.gz", "x86_64-unknown-linux-gnu.2.28", True),
+    Target("aarch64-unknown-linux-gnu", "tar.gz", "aarch64-unknown-linux-gnu.2.28", True),
+    # The linker writes the time of the build into programs for Windows unless it is told not to.
+    Target(
+        "x86_64-pc-windows-gnu",
+        "zip",
+        "x86_64-pc-windows-gnu",
+        False,
+        flags=("-Clink-arg=-Wl,--no-insert-timestamp",),
+    ),
+    Target("x86_64-apple-darwin", "tar.gz", "x86_64-apple-darwin", True, APPLE),
+    Target("aarch64-apple-darwin", "tar.gz", "aarch64-apple-darwin", True, APPLE),
+)
+
+
+def find(name: str) -> Target:
+    """The target of a name.
+
+    Exits with a message if there is none.
+    """
+    for target in TARGETS:
+        if target.triple == name:
+            return target
+    sys.exit(f"unknown target {name}; known: {', '.join(target.triple for target in TARGETS)}")
+
+
+def output(*command: str) -> str:
+    """Standard output of a command, without spaces at its ends."""
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout.strip()
+
+
+def cargo_home() -> Path:
+    """Folder in which cargo keeps the sources of dependencies."""
+    return Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+
+
+def target_dir() -> Path:
+    """Folder of build results."""
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+
+
+def rust_flags(target: Target) -> str:
+    """Flags of rustc, encoded: paths of this machine are replaced by names that are the same on every machine.
+
+    The last prefix that fits counts, so folders inside other ones come later.
+    """
+    prefixes = [
+        (Path(output("rustc", "--print", "sysroot")), "/rust"),
+        (cargo_home(), "/cargo"),
+        (ROOT, "/kosumi"),
+        (target_dir(), "/target"),
+    ]
+    flags = [f"--remap-path-prefix={path}={name}" for path, name in prefixes]
+    return FLAG_SEPARATOR.join([*flags, *target.flags])
+
+
+def missing_tools(target: Target) -> list[str]:
+    """What must be installed before the target can be built, each with the command that installs it."""
+    missing = []
+    if target.with_zig and shutil.which("cargo-zigbuild") is None:
+        missing.append("cargo-zigbuild and zig (pip install cargo-zigbuild ziglang)")
+    if "windows" in target.triple and shutil.which("x86_64-w64-mingw32-gcc") is None:
+        missing.append("x86_64-w64-mingw32-gcc (apt install gcc-mingw-w64-x86-64)")
+    return missing
+
+
+def build(target: Target, epoch: int) -> Path:
+    """Builds the program of a target, and returns its path.
+
+    Raises an error if the build fails.
+    """
+    subprocess.run(["rustup", "target", "add", target.triple], check=True, cwd=ROOT)
+    environment = dict(os.environ)
+    environment["CARGO_ENCODED_RUSTFLAGS"] = rust_flags(target)
+    environment.pop("RUSTFLAGS", None)
+    # The flags above contain the folder, so it must be the same absolute one.
+    environment["CARGO_TARGET_DIR"] = str(target_dir())
+    environment["CARGO_INCREMENTAL"] = "0"
+    environment["SOURCE_DATE_EPOCH"] = str(epoch)
+    # The linker writes the time into programs for macOS unless this is set.
+    environment["ZERO_AR_DATE"] = "1"
+    # Oldest macOS that runs the programs: the first one for ARM.
+    environment["MACOSX_DEPLOYMENT_TARGET"] = "11.0"
+    if target.linker is not None:
+        name = target.triple.upper().replace("-", "_")
+        environment[f"CARGO_TARGET_{name}_LINKER"] = target.linker
+    command = ["cargo", "zigbuild" if target.with_zig else "build"]
+    command += ["--release", "--locked", "--package", "kosumi", "--bin", "kosumi", "--target", target.build_as]
+    subprocess.run(command, check=True, cwd=ROOT, env=environment)
+    return target.path(target_dir())

@@ -1,0 +1,75 @@
+//! `GoGui`'s list of programs, which Java keeps in small XML files on Linux.
+//!
+//! The node `net/sf/gogui/gui/program` has the number of programs; its child `N` has the label, the name, the version, the
+//! command and the working directory of program `N`, counted from 0 (`GoGui`'s class `Program`).
+
+use super::{LARGEST, NAME, back_up};
+use crate::files::{read_text, write_atomically};
+use anyhow::{Context, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Name of the file of a node.
+pub(super) const FILE: &str = "prefs.xml";
+
+/// Number of programs that are looked at.
+const MOST: usize = 100;
+
+/// Returns the folder of the node with `GoGui`'s programs, by Java's rules for Linux.
+pub(super) fn folder(home: &Path) -> PathBuf {
+    home.join(".java/.userPrefs/net/sf/gogui/gui/program")
+}
+
+/// Adds a program to the list whose length is in `file`. Returns the backup of that file, or the file itself if it
+/// is new; `None` if the list has a program with this command.
+pub(super) fn write(file: &Path, command: &str) -> anyhow::Result<Option<PathBuf>> {
+    let folder = file.parent().context("it has no folder")?;
+    let old = match file.exists() {
+        true => read_text(file, LARGEST).with_context(|| format!("cannot read {}", file.display()))?,
+        false => String::new(),
+    };
+    let size = match (old.is_empty(), value(&old, "size")) {
+        (true, _) => 0,
+        (false, size) => size.and_then(|size| size.parse().ok()).context("it has no number of programs")?,
+    };
+    ensure!(size < MOST, "GoGui's list has {size} programs: at most {MOST} are supported");
+    let escaped = escape(command);
+    for number in 0..size {
+        let entry = read_text(&folder.join(number.to_string()).join(FILE), LARGEST);
+        if entry.is_ok_and(|entry| value(&entry, "command") == Some(&escaped)) {
+            return Ok(None);
+        }
+    }
+    let node = folder.join(size.to_string());
+    fs::create_dir_all(&node).with_context(|| format!("cannot create {}", node.display()))?;
+    let entries =
+        [("command", command), ("label", NAME), ("name", NAME), ("version", ""), ("working-directory", "")];
+    write_atomically(&node.join(FILE), &map(&entries))?;
+    let kept = if old.is_empty() { file.to_owned() } else { back_up(file)? };
+    // The number is written last, so a crash before leaves the old list.
+    write_atomically(file, &map(&[("size", &(size + 1).to_string())]))?;
+    Ok(Some(kept))
+}
+
+/// Returns the value of a key, with its escapes.
+fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("key=\"{key}\" value=\""))?;
+    rest.split_once('"').map(|(value, _)| value)
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Returns the file of a node, in Java's format.
+fn map(entries: &[(&str, &str)]) -> String {
+    let lines: String = entries
+        .iter()
+        .map(|(key, value)| format!("  <entry key=\"{key}\" value=\"{}\"/>\n", escape(value)))
+        .collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n\
+         <!DOCTYPE map SYSTEM \"http://java.sun.com/dtd/preferences.dtd\">\n\
+         <map MAP_XML_VERSION=\"1.0\">\n{lines}</map>\n"
+    )
+}

@@ -1,0 +1,114 @@
+//! Functions that the module exports to JavaScript.
+//!
+//! Texts and files are passed in memory that [`kosumi_allocate`] returns. The function that they are passed to frees
+//! them. Responses stay valid until the next call.
+//!
+//! A panic ends the instance of the module, and its message can still be read. JavaScript then starts another instance
+//! and restores the game.
+#![allow(unsafe_code, reason = "memory is passed to and from JavaScript by address")]
+
+use crate::session::Session;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+#[link(wasm_import_module = "kosumi")]
+unsafe extern "C" {
+    /// Returns the time since any fixed point in the past, in milliseconds.
+    safe fn now() -> f64;
+}
+
+static SESSION: Mutex<Option<Session>> = Mutex::new(None);
+static RESPONSE: Mutex<String> = Mutex::new(String::new());
+/// Message of the panic that has ended the instance.
+static FAULT: Mutex<String> = Mutex::new(String::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn time() -> Duration {
+    // A time that is no number counts as zero.
+    Duration::try_from_secs_f64(now() / 1000.0).unwrap_or_default()
+}
+
+/// Returns memory for `length` bytes, which must be passed to another function.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_allocate(length: usize) -> *mut u8 {
+    let bytes = vec![0u8; length].into_boxed_slice();
+    Box::into_raw(bytes).cast()
+}
+
+/// Takes back memory of [`kosumi_allocate`].
+///
+/// # Safety
+///
+/// `kosumi_allocate(length)` must have returned `start`, which must not have been passed to any function.
+unsafe fn take(start: *mut u8, length: usize) -> Vec<u8> {
+    // SAFETY: the memory was allocated as a boxed slice of this length.
+    unsafe { Vec::from_raw_parts(start, length, length) }
+}
+
+/// Starts a session. Without a `network` its length is 0. The response is empty, or the reason why it cannot be started.
+///
+/// # Safety
+///
+/// Both addresses must come from [`kosumi_allocate`] with their lengths, and must not have been passed to any function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kosumi_start(
+    options: *mut u8,
+    options_length: usize,
+    network: *mut u8,
+    network_length: usize,
+) {
+    std::panic::set_hook(Box::new(|panic| *lock(&FAULT) = panic.to_string()));
+    // SAFETY: guaranteed by the caller.
+    let (options, network) = unsafe { (take(options, options_length), take(network, network_length)) };
+    let network = Some(&network[..]).filter(|network| !network.is_empty());
+    let result = Session::start(&String::from_utf8_lossy(&options), network, time);
+    let (session, message) = match result {
+        Ok(session) => (Some(session), String::new()),
+        Err(error) => (None, error.to_string()),
+    };
+    *lock(&SESSION) = session;
+    *lock(&RESPONSE) = message;
+}
+
+/// Answers a request; see [`Session::answer`].
+///
+/// # Safety
+///
+/// The address must come from [`kosumi_allocate`] with its length, and must not have been passed to any function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kosumi_request(request: *mut u8, length: usize) {
+    // SAFETY: guaranteed by the caller.
+    let request = unsafe { take(request, length) };
+    let answer = match &mut *lock(&SESSION) {
+        Some(session) => session.answer(&String::from_utf8_lossy(&request)),
+        None => r#"{"error":"no session has been started"}"#.to_owned(),
+    };
+    *lock(&RESPONSE) = answer;
+}
+
+/// Returns the address of the latest response, in UTF-8.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_response() -> *const u8 {
+    lock(&RESPONSE).as_ptr()
+}
+
+/// Returns the length of the latest response, in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_response_length() -> usize {
+    lock(&RESPONSE).len()
+}
+
+/// Returns the address of the message of the panic that has ended the instance.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_fault() -> *const u8 {
+    lock(&FAULT).as_ptr()
+}
+
+/// Returns the length of this message, in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_fault_length() -> usize {
+    lock(&FAULT).len()
+}

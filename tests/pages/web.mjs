@@ -1,0 +1,83 @@
+// Tests the folder of `scripts/web` in a browser: node web.mjs CHROMIUM FOLDER
+//
+// The engine runs in a worker, from a server of static files. Its signatures must be those of the native program.
+
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { extname, join, normalize } from "node:path";
+import { browse, check, equal, finish, watch } from "./browser.mjs";
+
+const [chromium, folder] = process.argv.slice(2);
+const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html" };
+
+const server = createServer(async (request, response) => {
+  const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
+  try {
+    const file = path === "/" ? "<!doctype html><title>Kosumi</title>" : await readFile(join(folder, path));
+    response.setHeader("Content-Type", TYPES[path === "/" ? ".html" : extname(path)] ?? "application/octet-stream");
+    response.end(file);
+  } catch {
+    response.statusCode = path === "/favicon.ico" ? 204 : 404;
+    response.end();
+  }
+});
+await new Promise(resolve => server.listen(0, "127.0.0.1", resolve));
+const url = `http://127.0.0.1:${server.address().port}/`;
+
+await browse(chromium, {}, async context => {
+  const page = context.pages()[0];
+  watch(page);
+  await page.goto(url);
+  // Calls methods of the worker one after the other. `reports` counts the reports of searches.
+  await page.evaluate(() => {
+    const worker = new Worker("worker.js", { type: "module" });
+    const waiting = new Map();
+    window.reports = 0;
+    worker.onmessage = ({ data: { id, result, error, report } }) => {
+      if (report) {
+        window.reports += 1;
+        return;
+      }
+      const [resolve, reject] = waiting.get(id);
+      waiting.delete(id);
+      if (error === undefined) resolve(result);
+      else reject(new Error(error));
+    };
+    let last = 0;
+    window.ask = (method, ...values) => new Promise((resolve, reject) => {
+      last += 1;
+      waiting.set(last, [resolve, reject]);
+      worker.postMessage({ id: last, method, arguments: values });
+    });
+  });
+  for (const isRelaxed of [false, true]) {
+    const name = isRelaxed ? "with relaxed SIMD" : "without relaxed SIMD";
+    const ask = (...call) => page.evaluate(values => window.ask(...values), call);
+    const started = await ask("create", { isRelaxed, memory: 64, memoryLimit: 512 });
+    equal(started.size, [19, 19], `${name}: the first board`);
+    const signatures = await page.evaluate(async () => {
+      const both = [await window.ask("signature", "playouts"), await window.ask("signature", "network")];
+      return both.map(String);
+    });
+    equal(signatures, ["1529216488982968749", "463912263980416396"], `${name}: the signatures`);
+    await ask("setPosition", { size: 9, rules: "japanese" });
+    const { move, position } = await ask("genmove", { visits: 100 });
+    equal(position.moves, [["black", move]], `${name}: the move is played`);
+    check(await page.evaluate(() => window.reports) > 3, `${name}: reports`);
+    // A search without an end in sight is stopped.
+    const stopped = await page.evaluate(async () => {
+      const searching = window.ask("analyse", { visits: 1e9 });
+      const before = window.reports;
+      while (window.reports < before + 2) await new Promise(resolve => setTimeout(resolve, 10));
+      await window.ask("stop");
+      return searching;
+    });
+    check(stopped.visits > 0 && stopped.moves.length > 0, `${name}: a stopped search has a result`);
+    const refusal = await ask("play", move).catch(error => error.message);
+    check(refusal.includes(`${move}: occupied`), `${name}: ${refusal}`);
+    const speed = await ask("speed", { size: 19, milliseconds: 500 });
+    console.log(`Chromium, ${speed.arithmetic}, 19x19: ${speed.evaluationsPerSecond.toFixed(1)} evaluations/s`);
+  }
+});
+server.close();
+await finish();
