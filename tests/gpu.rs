@@ -56,6 +56,28 @@ fn a_game_is_played_with_a_card() {
     assert!(!notes.contains("processor"), "{notes}");
 }
 
+/// The processor takes part, and `kata-set-param` switches the card off and on in the middle of a game.
+#[test]
+fn the_processor_evaluates_beside_a_card_and_instead_of_it() {
+    let Some(mut kosumi) = kosumi() else { return };
+    let folder = TempDir::new().unwrap();
+    kosumi.args(["gtp", "--boardsize", "5", "--playouts", "40", "--never-resign", "--threads", "4"]);
+    kosumi.args(["--device", "gpu+cpu", "--model"]).arg(network(&folder));
+    let mut child =
+        kosumi.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let commands = "kata-get-param useDevice\ngenmove b\nkata-set-param useDevice false\ngenmove w\n\
+                    kata-get-param useDevice\nkata-set-param useDevice true\ngenmove b\n\
+                    kata-set-param useDevice maybe\nquit\n";
+    child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let responses = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(answers(&responses), 8, "{responses}");
+    let lines: Vec<&str> = responses.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!((lines[0], lines[4]), ("= true", "= false"), "{responses}");
+    assert!(lines[7].starts_with("? "), "{responses}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("processor"));
+}
+
 #[test]
 fn a_card_that_fails_costs_one_line_and_no_game() {
     let Some(mut kosumi) = kosumi() else { return };
@@ -69,7 +91,7 @@ fn a_card_that_fails_costs_one_line_and_no_game() {
 #[test]
 fn a_card_that_does_not_exist_is_replaced_by_the_processor() {
     let kosumi = Command::new(env!("CARGO_BIN_EXE_kosumi"));
-    let (responses, notes) = play(kosumi, &["--device", "gpu:99"]);
+    let (responses, notes) = play(kosumi, &["--device", "gpu:63"]);
     assert_eq!(answers(&responses), 4, "{responses}");
     assert_eq!(notes.matches("the processor evaluates").count(), 1, "{notes}");
 }
@@ -101,6 +123,7 @@ fn with_fault(mut kosumi: Command, fault: &str, arguments: &[&str], input: &str)
     let folder = TempDir::new().unwrap();
     kosumi.env("KOSUMI_GPU_FAULT", fault).env("KOSUMI_GPU_CACHE", folder.path());
     kosumi.args(arguments).args(["--device", "gpu:0", "--model"]).arg(network(&folder));
+    kosumi.current_dir(folder.path());
     kosumi.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = kosumi.spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();

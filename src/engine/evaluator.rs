@@ -64,7 +64,8 @@ impl EngineEvaluator {
         workers: usize,
         visits: Option<u32>,
     ) -> SearchParams {
-        let attached = self.network().and_then(|evaluator| device::attached(evaluator.network()));
+        let with_device = self.network().filter(|evaluator| evaluator.settings().use_device);
+        let attached = with_device.and_then(|evaluator| device::attached(evaluator.network()));
         match attached.filter(|attached| attached.evaluates(size.area())) {
             Some(attached) => params.for_device(workers, attached.device().at_once(), visits),
             None => params.for_workers(workers, processors()),

@@ -96,6 +96,46 @@ pub struct Attached {
     least_area: usize,
     /// Network in 32 bits, for positions whose numbers are not finite in the device's precision.
     exact: OnceLock<Option<Prepared>>,
+    /// Number of positions that the device has been given and has not answered.
+    waiting: AtomicUsize,
+    /// Part that the processor takes.
+    beside: Beside,
+    /// Number of positions that the processor evaluates at the moment.
+    on_processor: AtomicUsize,
+}
+
+/// Part of the evaluations of a network that the processor computes beside a device.
+///
+/// A thread evaluates a position itself if the device would answer it later: while the processor computes one position,
+/// the device answers a number of positions that was measured, and more than that wait for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Beside {
+    /// Largest number of positions that the processor evaluates at a time; 0 leaves all to the device.
+    pub at_once: usize,
+    /// Least number of positions waiting for the device at which the processor evaluates the next one.
+    pub least_waiting: usize,
+}
+
+/// Position that is counted until it has been evaluated.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Counted<'a> {
+        count.fetch_add(1, Ordering::Relaxed);
+        Counted(count)
+    }
+
+    /// Counts a position if fewer than `most` are counted.
+    fn below(count: &'a AtomicUsize, most: usize) -> Option<Counted<'a>> {
+        let next = |counted: usize| (counted < most).then_some(counted + 1);
+        count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok().map(|_| Counted(count))
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Attached {
@@ -114,12 +154,29 @@ impl Attached {
         area >= self.least_area && self.device.is_working()
     }
 
-    /// Evaluates a position on the device, or in 32 bits on the processor if its numbers are not finite in the
-    /// device's precision. Returns `None` if the device does not evaluate boards of this size or has failed.
-    pub(super) fn evaluate(&self, input: &Input, scratch: &mut Scratch) -> Option<Result<Output, NotFinite>> {
+    /// Returns the part of the evaluations that the processor computes beside the device.
+    pub fn beside(&self) -> Beside {
+        self.beside
+    }
+
+    /// Evaluates a position: on the device, on the processor if it takes this position [beside](Beside) the device, or
+    /// in 32 bits on the processor if the numbers are not finite in the device's precision. Returns `None` if the
+    /// device does not evaluate boards of this size or has failed.
+    pub(super) fn evaluate(
+        &self,
+        input: &Input,
+        prepared: &Prepared,
+        scratch: &mut Scratch,
+    ) -> Option<Result<Output, NotFinite>> {
         if !self.evaluates(input.width * input.height) {
             return None;
         }
+        if self.waiting.load(Ordering::Relaxed) >= self.beside.least_waiting
+            && let Some(_counted) = Counted::below(&self.on_processor, self.beside.at_once)
+        {
+            return Some(prepared.evaluate_one(input, scratch));
+        }
+        let _counted = Counted::new(&self.waiting);
         if let Some(output) = self.device.evaluate(&[input]).pop().flatten() {
             return Some(Ok(output));
         }
@@ -138,12 +195,19 @@ impl Attached {
 static ATTACHED: Mutex<Vec<Arc<Attached>>> = Mutex::new(Vec::new());
 
 /// Makes every later [`Forward::shared`](super::Forward::shared) of `network` use `device` for boards of at least
-/// `least_area` points.
-pub fn attach(network: &Arc<Network>, device: Arc<dyn Device>, least_area: usize) {
+/// `least_area` points, and the processor beside it.
+pub fn attach(network: &Arc<Network>, device: Arc<dyn Device>, least_area: usize, beside: Beside) {
     let mut all = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|it| it.network.strong_count() > 0 && it.network.as_ptr() != Arc::as_ptr(network));
-    let (network, exact) = (Arc::downgrade(network), OnceLock::new());
-    all.push(Arc::new(Attached { device, network, least_area, exact }));
+    all.push(Arc::new(Attached {
+        device,
+        network: Arc::downgrade(network),
+        least_area,
+        exact: OnceLock::new(),
+        waiting: AtomicUsize::new(0),
+        beside,
+        on_processor: AtomicUsize::new(0),
+    }));
 }
 
 /// Returns the device of `network`, if it has one.
@@ -159,6 +223,8 @@ mod tests {
     use crate::Forward;
     use crate::random::{Options, network};
     use crate::scalar;
+    use std::sync::Barrier;
+    use std::thread;
 
     /// Device that computes with another network, cannot compute boards of one point, and fails after some positions.
     #[derive(Debug)]
@@ -200,7 +266,12 @@ mod tests {
         let own = Arc::new(own);
         assert!(attached(&own).is_none());
         let on_processor = Forward::shared(&own, ArithmeticChoice::default());
-        attach(&own, Arc::new(Fake { network: other.clone(), left: AtomicUsize::new(4) }), 0);
+        attach(
+            &own,
+            Arc::new(Fake { network: other.clone(), left: AtomicUsize::new(4) }),
+            0,
+            Beside::default(),
+        );
         assert!(attached(&other).is_none());
         let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
         let mut forward = Forward::shared(&own, exact);
@@ -248,7 +319,7 @@ mod tests {
         let [own, other] = [0, 1].map(|seed| network(&Options { seed, ..Options::default() }).unwrap());
         let own = Arc::new(own);
         let device = Fake { network: other.clone(), left: AtomicUsize::new(100) };
-        attach(&own, Arc::new(device), 12);
+        attach(&own, Arc::new(device), 12, Beside::default());
         let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
         let mut forward = Forward::shared(&own, exact);
         let (small, large) = (Input::zero(3, 3), Input::zero(3, 4));
@@ -259,5 +330,76 @@ mod tests {
         }
         let attached = attached(&own).unwrap();
         assert_eq!((attached.evaluates(11), attached.evaluates(12)), (false, true));
+    }
+
+    /// Device that answers when it has been given a number of positions, and not before.
+    #[derive(Debug)]
+    struct Gate {
+        network: Network,
+        all_waiting: Barrier,
+        waiting: AtomicUsize,
+    }
+
+    impl Device for Gate {
+        fn evaluate(&self, inputs: &[&Input]) -> Vec<Option<Output>> {
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+            self.all_waiting.wait();
+            inputs.iter().map(|input| scalar::evaluate(&self.network, input).ok()).collect()
+        }
+
+        fn is_working(&self) -> bool {
+            true
+        }
+
+        fn threads(&self) -> usize {
+            4
+        }
+
+        fn at_once(&self) -> usize {
+            4
+        }
+
+        fn name(&self) -> String {
+            "a gate".to_owned()
+        }
+    }
+
+    #[test]
+    fn the_processor_evaluates_what_would_wait_too_long() {
+        let [own, other] = [0, 1].map(|seed| network(&Options { seed, ..Options::default() }).unwrap());
+        let own = Arc::new(own);
+        let device = Arc::new(Gate {
+            network: other.clone(),
+            all_waiting: Barrier::new(3),
+            waiting: AtomicUsize::new(0),
+        });
+        attach(&own, device.clone(), 0, Beside { at_once: 1, least_waiting: 2 });
+        let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
+        let forward = Forward::shared(&own, exact);
+        let input = Input::zero(3, 4);
+        let by_device = scalar::evaluate(&other, &input).unwrap();
+        let by_processor = forward.prepared().evaluate_one(&input, &mut Scratch::default()).unwrap();
+        let attached = attached(&own).unwrap();
+        thread::scope(|scope| {
+            let evaluate = || forward.clone().evaluate(&input).unwrap();
+            // The device has not more than one position to answer, so it is given both.
+            let first = [scope.spawn(evaluate), scope.spawn(evaluate)];
+            while device.waiting.load(Ordering::SeqCst) < 2 {
+                thread::yield_now();
+            }
+            for _ in 0..3 {
+                assert_eq!(evaluate(), by_processor);
+            }
+            // While the processor evaluates as many positions as it may, further ones wait for the device.
+            let busy = Counted::below(&attached.on_processor, 1).unwrap();
+            assert!(Counted::below(&attached.on_processor, 1).is_none());
+            assert_eq!(evaluate(), by_device);
+            drop(busy);
+            for thread in first {
+                assert_eq!(thread.join().unwrap(), by_device);
+            }
+        });
+        assert_eq!(attached.waiting.load(Ordering::SeqCst), 0);
+        assert_eq!(attached.on_processor.load(Ordering::SeqCst), 0);
     }
 }

@@ -77,6 +77,11 @@ impl Forward {
         Forward { prepared, scratch: Scratch::default(), image: Input::zero(1, 1), attached }
     }
 
+    /// Returns this forward pass without a device: the processor evaluates.
+    pub fn on_processor(self) -> Forward {
+        Forward { attached: None, ..self }
+    }
+
     /// Returns the prepared network.
     pub fn prepared(&self) -> &Arc<Prepared> {
         &self.prepared
@@ -89,7 +94,8 @@ impl Forward {
     /// Returns [`NotFinite`] if a number of the result is infinite or NaN.
     pub fn evaluate(&mut self, input: &Input) -> Result<Output, NotFinite> {
         let attached = self.attached.as_ref();
-        if let Some(result) = attached.and_then(|attached| attached.evaluate(input, &mut self.scratch)) {
+        let (prepared, scratch) = (&self.prepared, &mut self.scratch);
+        if let Some(result) = attached.and_then(|attached| attached.evaluate(input, prepared, scratch)) {
             return result;
         }
         self.attached = self.attached.take().filter(|attached| attached.device().is_working());

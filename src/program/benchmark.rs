@@ -11,6 +11,7 @@ use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::BoardSize;
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
+use kosumi_net::device::Beside;
 use kosumi_net::{Forward, Input, Network, Precision, Scratch};
 use kosumi_search::{Limits, Search, SearchContext};
 use serde::Serialize;
@@ -134,11 +135,10 @@ fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     }
     let cards = Card::all();
     let wanted: Vec<Option<usize>> = match choice {
-        DeviceChoice::Cpu => Vec::new(),
-        DeviceChoice::Gpu(numbers) => numbers.each(),
         DeviceChoice::Auto => {
             cards.iter().filter(|card| card.kind != "software").map(|card| Some(card.number)).collect()
         }
+        _ => choice.cards(),
     };
     for number in wanted {
         devices.push(card(arguments, &network, settings, number)?);
@@ -213,7 +213,7 @@ fn card(
     let of_search = Arc::new(Network::clone(network));
     let device_of_search = card.into_device();
     let threads = device_of_search.threads();
-    kosumi_net::device::attach(&of_search, Arc::clone(&device_of_search), 0);
+    kosumi_net::device::attach(&of_search, Arc::clone(&device_of_search), 0, Beside::default());
     let searches = searches(arguments, &of_search, settings, threads)?;
     ensure!(device_of_search.is_working(), "the card failed during the search");
     Ok(DeviceReport {

@@ -7,7 +7,7 @@ use super::net::check::{Differences, positions};
 use super::ranks::warn;
 use anyhow::{Context as _, ensure};
 use kosumi_go::board::BoardSize;
-use kosumi_net::device::Several;
+use kosumi_net::device::{Beside, Several};
 use kosumi_net::{ArithmeticChoice, Device, Forward, Input, Network, Output, Precision, device};
 use std::sync::Arc;
 use std::thread;
@@ -23,6 +23,20 @@ pub(crate) enum DeviceChoice {
     Cpu,
     /// Graphics cards.
     Gpu(CardNumbers),
+    /// Graphics cards, and the processor beside them.
+    GpuAndCpu(CardNumbers),
+}
+
+impl DeviceChoice {
+    /// Returns the numbers of the cards that are named; `None` stands for the most promising one. Without a card the
+    /// list is empty.
+    pub(crate) fn cards(self) -> Vec<Option<usize>> {
+        match self {
+            DeviceChoice::Cpu => Vec::new(),
+            DeviceChoice::Auto => vec![None],
+            DeviceChoice::Gpu(numbers) | DeviceChoice::GpuAndCpu(numbers) => numbers.each(),
+        }
+    }
 }
 
 /// Numbers of graphics cards. If there are none, the most promising card is meant.
@@ -48,14 +62,22 @@ pub(crate) fn parse(name: &str) -> Result<DeviceChoice, String> {
         let each = text.split('+').map(|number| CardNumbers::of(number.parse().ok()?));
         each.reduce(|all, one| Some(CardNumbers(all?.0 | one?.0))).flatten()
     };
-    match name {
-        "auto" => Ok(DeviceChoice::Auto),
-        "cpu" => Ok(DeviceChoice::Cpu),
-        "gpu" => Ok(DeviceChoice::Gpu(CardNumbers::default())),
-        _ => name.strip_prefix("gpu:").and_then(numbers).map(DeviceChoice::Gpu).ok_or_else(|| {
-            "auto, cpu, gpu, gpu:N with the number of a card, or gpu:N+N with several".to_owned()
-        }),
-    }
+    let cards = |name: &str| match name {
+        "gpu" => Some(CardNumbers::default()),
+        _ => name.strip_prefix("gpu:").and_then(numbers),
+    };
+    let choice = match name {
+        "auto" => Some(DeviceChoice::Auto),
+        "cpu" => Some(DeviceChoice::Cpu),
+        _ => match name.strip_suffix("+cpu") {
+            Some(name) => cards(name).map(DeviceChoice::GpuAndCpu),
+            None => cards(name).map(DeviceChoice::Gpu),
+        },
+    };
+    choice.ok_or_else(|| {
+        "auto, cpu, gpu, gpu:N with the number of a card (0 to 63), gpu:N+N with several, or gpu+cpu"
+            .to_owned()
+    })
 }
 
 /// Environment variable with a fault of the card for tests: `fails:N`, `panics:N` or `hangs:N` after N batches, or
@@ -79,6 +101,10 @@ const TRIAL_BATCH: usize = 16;
 
 /// Sides of the boards on which a card is compared with the processor: the usual ones, and small ones.
 const TRIAL_SIDES: [usize; 2] = [19, 9];
+
+/// Share of a card's speed that the processor must add to take part beside it. Each of its evaluations costs time in
+/// which a thread does not gather positions for the card.
+const LEAST_GAIN: f64 = 0.1;
 
 /// Sides of the boards on which the answers of a card are checked, and the numbers of equal positions in the batch. Both
 /// kinds of tiles of a product are used.
@@ -106,11 +132,19 @@ pub(crate) fn attach(
         return Ok(());
     }
     let Some(card) = open_checked(network, choice, arithmetic.precision)? else { return Ok(()) };
-    let least_area =
-        if choice == DeviceChoice::Auto { least_area(&card, network, arithmetic)? } else { Some(0) };
-    if let Some(least_area) = least_area {
-        device::attach(network, card.into_device(), least_area);
-    }
+    let (least_area, beside) = match choice {
+        DeviceChoice::Auto => match measured(&card, network, arithmetic)? {
+            Some(found) => found,
+            None => return Ok(()),
+        },
+        DeviceChoice::GpuAndCpu(_) => {
+            let [usual, small] = TRIAL_SIDES;
+            let side = if card.is_software { small } else { usual };
+            (0, Trial::run(&card, network, arithmetic, side)?.beside())
+        }
+        DeviceChoice::Gpu(_) | DeviceChoice::Cpu => (0, Beside::default()),
+    };
+    device::attach(network, card.into_device(), least_area, beside);
     Ok(())
 }
 
@@ -125,12 +159,11 @@ pub(crate) fn open_checked(
     choice: DeviceChoice,
     precision: Option<Precision>,
 ) -> anyhow::Result<Option<Card>> {
-    let numbers = match choice {
-        DeviceChoice::Cpu => return Ok(None),
-        DeviceChoice::Auto if !Card::IS_SUPPORTED || !Card::exists() => return Ok(None),
-        DeviceChoice::Auto => vec![None],
-        DeviceChoice::Gpu(numbers) => numbers.each(),
-    };
+    let numbers = choice.cards();
+    let is_possible = choice != DeviceChoice::Auto || Card::IS_SUPPORTED && Card::exists();
+    if numbers.is_empty() || !is_possible {
+        return Ok(None);
+    }
     ensure!(Card::IS_SUPPORTED, NOT_SUPPORTED);
     let (mut cards, mut errors) = (Vec::new(), Vec::new());
     for number in numbers {
@@ -177,39 +210,71 @@ pub(crate) fn agreement(card: &Card, network: &Network) -> anyhow::Result<Differ
     Ok(differences)
 }
 
-/// Returns the number of points of the smallest boards that a card evaluates faster than the processor, `None` if it is
-/// slower on 19×19.
-fn least_area(
+/// Compares a card with the processor. Returns the number of points of the smallest boards that the card evaluates
+/// faster, and the part that the processor takes beside the card on others; `None` if the card is slower on 19×19.
+fn measured(
     card: &Card,
     network: &Arc<Network>,
     arithmetic: ArithmeticChoice,
-) -> anyhow::Result<Option<usize>> {
+) -> anyhow::Result<Option<(usize, Beside)>> {
     let [usual, small] = TRIAL_SIDES;
-    if !is_faster(card, network, arithmetic, usual)? {
+    let on_usual = Trial::run(card, network, arithmetic, usual)?;
+    if !on_usual.card_is_faster() {
         return Ok(None);
     }
-    Ok(Some(if is_faster(card, network, arithmetic, small)? { 0 } else { small * small + 1 }))
+    let on_small = Trial::run(card, network, arithmetic, small)?;
+    let least_area = if on_small.card_is_faster() { 0 } else { small * small + 1 };
+    let beside = if on_usual.processor_is_worth_it() { on_usual.beside() } else { Beside::default() };
+    Ok(Some((least_area, beside)))
 }
 
-/// Returns whether a card evaluates a batch of square boards in less time than all threads of the processor together.
-fn is_faster(
-    card: &Card,
-    network: &Arc<Network>,
-    arithmetic: ArithmeticChoice,
-    side: usize,
-) -> anyhow::Result<bool> {
-    let positions = positions(BoardSize::square(side).context("a size")?)?;
-    let input = &positions.last().context("a position")?.input;
-    let mut forward = Forward::shared(network, arithmetic);
-    let mut by_processor = || -> anyhow::Result<()> {
-        forward.evaluate(input)?;
-        Ok(())
-    };
-    let one = least_time(&mut by_processor)?;
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let batch = vec![input; TRIAL_BATCH];
-    let by_card = least_time(&mut || card.evaluate(&batch).map(|_| ()))?;
-    Ok(by_card.as_secs_f64() / TRIAL_BATCH as f64 <= one.as_secs_f64() / processors as f64)
+/// Times of evaluations on square boards.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    /// Seconds of one thread of the processor for a position.
+    by_processor: f64,
+    /// Seconds of the card for a position of a batch.
+    by_card: f64,
+    /// Number of threads that the processor runs at a time.
+    processors: usize,
+}
+
+impl Trial {
+    fn run(
+        card: &Card,
+        network: &Arc<Network>,
+        arithmetic: ArithmeticChoice,
+        side: usize,
+    ) -> anyhow::Result<Trial> {
+        let positions = positions(BoardSize::square(side).context("a size")?)?;
+        let input = &positions.last().context("a position")?.input;
+        let mut forward = Forward::shared(network, arithmetic).on_processor();
+        let by_processor = least_time(&mut || forward.evaluate(input).map(|_| ()).map_err(Into::into))?;
+        let batch = vec![input; TRIAL_BATCH];
+        let by_card = least_time(&mut || card.evaluate(&batch).map(|_| ()))?;
+        Ok(Trial {
+            by_processor: by_processor.as_secs_f64(),
+            by_card: by_card.as_secs_f64() / TRIAL_BATCH as f64,
+            processors: thread::available_parallelism().map_or(1, usize::from),
+        })
+    }
+
+    /// Returns whether the card takes less time for a batch than all threads of the processor together.
+    fn card_is_faster(&self) -> bool {
+        self.by_card <= self.by_processor / self.processors as f64
+    }
+
+    /// Returns whether the processor adds `LEAST_GAIN` to the card's speed.
+    fn processor_is_worth_it(&self) -> bool {
+        self.by_card * self.beside().at_once as f64 >= LEAST_GAIN * self.by_processor
+    }
+
+    /// Returns the part of the processor: all threads but one, which is left to the descents and to the driver.
+    fn beside(&self) -> Beside {
+        // Less than nothing and more than a batch can be: a clock may not have moved, and a card may be slow.
+        let answered = (self.by_processor / self.by_card).clamp(1.0, 1e6);
+        Beside { at_once: self.processors - 1, least_waiting: answered.ceil() as usize }
+    }
 }
 
 /// Returns the shorter of two times. The first run includes preparations.
@@ -454,10 +519,45 @@ mod tests {
         assert_eq!(numbers("gpu"), [None]);
         assert_eq!(numbers("gpu:2"), [Some(2)]);
         assert_eq!(numbers("gpu:3+0+63"), [Some(0), Some(3), Some(63)]);
-        for name in ["", "GPU", "gpu:", "gpu:-1", "gpu:x", "gpu:64", "gpu:0+", "gpu:0,1", "gpu:0+64", "cuda"]
-        {
+        assert_eq!(parse("gpu+cpu"), Ok(DeviceChoice::GpuAndCpu(CardNumbers::default())));
+        let Ok(both) = parse("gpu:1+2+cpu") else { panic!("two cards and the processor") };
+        assert_eq!(
+            (both.cards(), both == DeviceChoice::Gpu(CardNumbers(6))),
+            (vec![Some(1), Some(2)], false)
+        );
+        for name in [
+            "+cpu",
+            "cpu+cpu",
+            "auto+cpu",
+            "gpu:cpu",
+            "gpu:+cpu",
+            "gpu:cpu+1",
+            "",
+            "GPU",
+            "gpu:",
+            "gpu:-1",
+            "gpu:x",
+            "gpu:64",
+            "gpu:0+",
+            "gpu:0,1",
+            "gpu:0+64",
+            "cuda",
+        ] {
             assert!(parse(name).is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn the_processor_takes_part_where_that_is_worth_it() {
+        let trial = |by_processor, by_card| Trial { by_processor, by_card, processors: 8 };
+        let fast = trial(0.040, 0.0001);
+        assert!(fast.card_is_faster() && !fast.processor_is_worth_it());
+        // While a thread of the processor evaluates one position, the card evaluates ten.
+        let slow = trial(0.040, 0.004);
+        assert!(slow.card_is_faster() && slow.processor_is_worth_it());
+        assert_eq!(slow.beside(), Beside { at_once: 7, least_waiting: 10 });
+        assert!(!trial(0.040, 0.006).card_is_faster());
+        assert_eq!(trial(0.0, 0.0).beside().at_once, 7, "a clock that does not move");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) struct ModelArguments {
     /// [default: auto]
     #[arg(long, value_name = "NAME", env = "KOSUMI_PRECISION", value_parser = options::precision)]
     precision: Option<PrecisionChoice>,
-    /// Device for network evaluations: cpu, gpu, gpu:N for the card N of `kosumi net devices` (gpu:N+N for several), or auto, a graphics card
+    /// Device for network evaluations: cpu, gpu, gpu:N for the card N of `kosumi net devices` (gpu:N+N for several, gpu+cpu for the processor beside it), or auto, a graphics card
     /// if it is faster than the processor [default: auto]
     #[arg(long, value_name = "DEVICE", env = "KOSUMI_DEVICE", value_parser = device::parse)]
     device: Option<DeviceChoice>,

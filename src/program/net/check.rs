@@ -66,11 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let positions: Vec<Vec<Position>> =
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
-    let numbers = match arguments.device {
-        None | Some(DeviceChoice::Cpu) => Vec::new(),
-        Some(DeviceChoice::Auto) => vec![None],
-        Some(DeviceChoice::Gpu(numbers)) => numbers.each(),
-    };
+    let numbers = arguments.device.map_or(Vec::new(), DeviceChoice::cards);
     for &number in &numbers {
         check_card(&networks, &positions, number, arguments.precision, &mut io::stdout().lock())?;
     }
