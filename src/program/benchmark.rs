@@ -240,11 +240,14 @@ fn evaluations(
     let start = Instant::now();
     let run = || -> anyhow::Result<usize> {
         let mut count = 0;
-        while start.elapsed() < time {
+        // At least one batch, however long it takes.
+        loop {
             evaluate(&batch)?;
             count += positions;
+            if start.elapsed() >= time {
+                return Ok(count);
+            }
         }
-        Ok(count)
     };
     let counts: Vec<anyhow::Result<usize>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();

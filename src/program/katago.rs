@@ -187,7 +187,7 @@ mod tests {
     fn threads_follow_the_device_or_the_processors() {
         let folder = tempfile::TempDir::new().unwrap();
         let file = folder.path().join("gtp.cfg");
-        std::fs::write(&file, "numSearchThreads = 100000").unwrap();
+        std::fs::write(&file, "numSearchThreads = 4096").unwrap();
         let arguments = KataGoArguments { config: vec![file], override_config: Vec::new() };
         for threads in [1, 2 * processors()] {
             let defaults = EngineSettings { threads, ..EngineSettings::default() };
