@@ -45,11 +45,13 @@ pub enum Requirement {
     Mpi,
     /// Program `strace`, and a system that permits tracing.
     Strace,
+    /// Graphics card, or a software driver such as Mesa's for Vulkan.
+    Gpu,
 }
 
 impl Requirement {
     /// All requirements.
-    pub const ALL: [Requirement; 12] = [
+    pub const ALL: [Requirement; 13] = [
         Requirement::GnuGo,
         Requirement::Shared,
         Requirement::PyTorch,
@@ -62,6 +64,7 @@ impl Requirement {
         Requirement::Examples,
         Requirement::Mpi,
         Requirement::Strace,
+        Requirement::Gpu,
     ];
 
     /// Returns the name in [`MUST_RUN`].
@@ -80,6 +83,7 @@ impl Requirement {
             Requirement::Examples => "examples",
             Requirement::Mpi => "mpi",
             Requirement::Strace => "strace",
+            Requirement::Gpu => "gpu",
         }
     }
 
