@@ -64,7 +64,7 @@ impl Header {
     ///
     /// Returns an error if the file cannot be read or does not begin as a network does.
     pub fn open(path: &Path) -> Result<Header, ReadError> {
-        let file = File::open(path).map_err(ReadError::Io)?;
+        let file = open_regular(path).map_err(ReadError::Io)?;
         let mut input = BufReader::with_capacity(BUFFER, file);
         if is_packed(&mut input)? {
             Header::read(&mut TokenReader::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
@@ -95,6 +95,14 @@ impl Header {
     }
 }
 
+/// Opens a file, but no pipe, which would wait for a program that writes to it, and no device, which may have no end.
+fn open_regular(path: &Path) -> io::Result<File> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    File::open(path)
+}
+
 impl Network {
     /// Reads a network from a file.
     ///
@@ -102,7 +110,7 @@ impl Network {
     ///
     /// Returns a [`ReadError`] if the file cannot be read, is not a network, is not supported or is malformed.
     pub fn open(path: &Path) -> Result<Network, ReadError> {
-        let file = File::open(path).map_err(ReadError::Io)?;
+        let file = open_regular(path).map_err(ReadError::Io)?;
         let mut input = BufReader::with_capacity(BUFFER, file);
         // WebAssembly has no second thread.
         if cfg!(not(target_family = "wasm")) && is_packed(&mut input)? {

@@ -28,7 +28,7 @@ mod solve;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use kosumi_tools::system::has_own_console;
+use kosumi_tools::system::{has_own_console, survive_file_size_limit};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -128,6 +128,7 @@ pub fn check(words: Vec<OsString>) -> Result<(), String> {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    survive_file_size_limit();
     let has_own_console = has_own_console() && io::stdin().is_terminal();
     let words = expand_arguments(std::env::args_os().collect());
     let code = run(if has_own_console { shell::with_play(words) } else { words });

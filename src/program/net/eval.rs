@@ -7,12 +7,13 @@ use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::{BoardSize, Color, Move, Symmetry};
 use kosumi_go::game::{Game, Line};
 use kosumi_go::rules::Rules;
+use kosumi_go::sgf::collection::RECORD_LIMIT;
 use kosumi_go::sgf::{Record, Strictness};
 use kosumi_net::input::index;
 use kosumi_net::{Network, Prediction, Profile, symmetry};
+use kosumi_tools::files::read_regular;
 use kosumi_tools::words::unsigned_zero;
 use serde::Serialize;
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -109,7 +110,9 @@ fn predict(
 
 /// Replays the game record up to the position to evaluate.
 fn game(arguments: &Arguments) -> anyhow::Result<Game> {
-    let record = Record::parse(&fs::read(&arguments.sgf)?)?;
+    let bytes = read_regular(&arguments.sgf, RECORD_LIMIT as u64)
+        .with_context(|| format!("cannot read {}", arguments.sgf.display()))?;
+    let record = Record::parse(&bytes)?;
     let named = arguments.rules.or_else(|| record.rules());
     let rules = named.unwrap_or_default();
     let count = record.move_count();
