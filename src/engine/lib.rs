@@ -116,7 +116,16 @@ fn params(evaluator: &EngineEvaluator, settings: &EngineSettings, size: BoardSiz
     let is_ranked = settings.rank.is_some() && evaluator.network().is_some();
     // The play of ranks was measured with the same parameters for all networks.
     let usual = if is_ranked { SearchParams::for_network() } else { evaluator.search_params(size) };
-    usual.for_workers(settings.threads, processors()).changed(&settings.search)
+    usual.for_workers(search_threads(settings.threads), processors()).changed(&settings.search)
+}
+
+/// Number of search threads for each processor, at most. At the end of a search every thread completes an evaluation, so
+/// more threads would only exceed the time.
+const THREADS_PER_PROCESSOR: usize = 8;
+
+/// Returns the number of threads that an engine with this setting uses.
+fn search_threads(wanted: usize) -> usize {
+    wanted.min(THREADS_PER_PROCESSOR * processors())
 }
 
 impl Engine {
@@ -135,7 +144,7 @@ impl Engine {
         let evaluator = EngineEvaluator::new(&settings, network);
         let params = params(&evaluator, &settings, size);
         let memory = evaluator::table_mebibytes(&settings, &evaluator);
-        let search = Search::new(evaluator, params, memory, settings.threads);
+        let search = Search::new(evaluator, params, memory, search_threads(settings.threads));
         let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
         Engine {
             settings,
@@ -188,8 +197,8 @@ impl Engine {
             self.status = None;
         }
         self.human = self.human.take().map(|human| Box::new(human.with_settings(self.settings.network)));
-        if wanted.threads != built.threads {
-            self.search.set_threads(wanted.threads);
+        if search_threads(wanted.threads) != search_threads(built.threads) {
+            self.search.set_threads(search_threads(wanted.threads));
         }
         if wanted.sharing != built.sharing {
             self.game = self.game.clone().with_sharing(wanted.sharing);
@@ -315,14 +324,18 @@ impl Engine {
 
     /// Sets the komi. The moves stay.
     pub fn set_komi(&mut self, komi: f32) {
-        self.game = self.game.with_rules(self.game.rules(), komi);
+        if komi.to_bits() != self.game.komi().to_bits() {
+            self.game = self.game.with_rules(self.game.rules(), komi);
+        }
         self.notes.note_change();
     }
 
     /// Sets the rules. The moves stay. These rules also become the default for game records that name none.
     pub fn set_rules(&mut self, rules: Rules) {
         self.settings.rules = rules;
-        self.game = self.game.with_rules(rules, self.game.komi());
+        if rules != self.game.rules() {
+            self.game = self.game.with_rules(rules, self.game.komi());
+        }
         self.notes.note_change();
     }
 
@@ -501,7 +514,11 @@ impl Engine {
                 searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             }),
         };
-        self.time_manager.note_search(stopwatch.elapsed(), report.playouts, self.settings.threads);
+        self.time_manager.note_search(
+            stopwatch.elapsed(),
+            report.playouts,
+            search_threads(self.settings.threads),
+        );
         report
     }
 
