@@ -25,6 +25,7 @@ mod setup;
 mod sgf;
 mod shell;
 mod solve;
+mod terminal;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -192,7 +193,7 @@ fn run(words: Vec<OsString>) -> ExitCode {
 
 fn failure(error: &anyhow::Error) -> ExitCode {
     // No other channel is left if the standard error is closed.
-    let _ = writeln!(io::stderr(), "kosumi: {error:#}");
+    let _ = writeln!(terminal::stderr(), "kosumi: {error:#}");
     ExitCode::FAILURE
 }
 

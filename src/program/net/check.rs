@@ -1,6 +1,7 @@
 //! `kosumi net check`: comparison of the fast kernels with the plain forward pass on this processor.
 
 use crate::options::{self, PrecisionChoice};
+use crate::terminal;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use kosumi_go::board::{BoardSize, Move};
@@ -13,7 +14,7 @@ use kosumi_net::{
     Activation, Arithmetic, ArithmeticChoice, BuiltIn, Context, Features, Input, Kernel, Network, Output,
     Precision, Prediction, Prepared, Scratch, scalar,
 };
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Compare the fast kernels with the plain forward pass on this processor
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let positions: Vec<Vec<Position>> =
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
     let arithmetics = options::available_arithmetics(arguments.kernel, arguments.precision)?;
-    check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
+    check(&networks, &positions, &arithmetics, &mut terminal::stdout())
 }
 
 /// Prints a line per network and kernel, and the default kernel.

@@ -1,6 +1,7 @@
 //! `kosumi net eval`: network evaluation of one position.
 
 use crate::options;
+use crate::terminal;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use kosumi_eval::{NetworkEvaluator, NetworkSettings};
@@ -14,7 +15,7 @@ use kosumi_net::{Network, Prediction, Profile, symmetry};
 use kosumi_tools::files::read_regular;
 use kosumi_tools::words::unsigned_zero;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -84,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
     let settings = NetworkSettings { profile: arguments.profile, ..NetworkSettings::default() };
     let prediction = predict(network, settings, &game, images, arguments.optimism)?;
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if arguments.json {
         serde_json::to_writer(&mut out, &EvaluationJson::new(&game, &prediction))?;
         writeln!(out)?;
@@ -122,7 +123,7 @@ fn game(arguments: &Arguments) -> anyhow::Result<Game> {
     let up_to = Some(moves + 1);
     let replayed = record.replay(rules, record.komi_under(rules), up_to, Strictness::Tolerant)?;
     for warning in &replayed.warnings {
-        writeln!(io::stderr(), "kosumi: {}: {warning}", arguments.sgf.display())?;
+        writeln!(terminal::stderr(), "kosumi: {}: {warning}", arguments.sgf.display())?;
     }
     let game = replayed.game;
     Ok(match arguments.komi {

@@ -2,6 +2,7 @@
 
 use super::Input;
 use super::progress::run_with_progress;
+use crate::terminal;
 use anyhow::Context;
 use clap::Args;
 use kosumi_tools::collections::stats::{self, Collector};
@@ -86,7 +87,7 @@ pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
 fn write_to(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<bool> {
     let is_standard_output = path == Path::new("-");
     let written = if is_standard_output {
-        let mut buffered = BufWriter::new(io::stdout().lock());
+        let mut buffered = BufWriter::new(terminal::stdout());
         write(&mut buffered).and_then(|()| buffered.flush())
     } else {
         write_atomically_with(path, |file| write(file))
