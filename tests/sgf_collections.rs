@@ -409,8 +409,8 @@ fn nothing_from_outside_controls_the_terminal() {
         &["net", "info", name(&missing)],
         &["play", name(&missing)],
     ] {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_kosumi")).args(arguments).stdin(Stdio::null()).output().unwrap();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+        let output = program.args(arguments).current_dir(&folder).stdin(Stdio::null()).output().unwrap();
         for stream in [output.stdout, output.stderr] {
             let text = String::from_utf8(stream).unwrap();
             let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || c == '\u{202e}';
