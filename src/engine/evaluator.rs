@@ -10,7 +10,8 @@ use kosumi_go::board::{BoardSize, ByColor, Move, Symmetry};
 use kosumi_go::game::{Game, Line};
 use kosumi_go::playout::HeuristicPolicy;
 use kosumi_go::rng::Rng;
-use kosumi_net::{Network, device};
+use kosumi_net::Network;
+use kosumi_net::device::{self, Attached};
 use kosumi_search::SearchParams;
 use std::sync::Arc;
 
@@ -64,12 +65,22 @@ impl EngineEvaluator {
         workers: usize,
         visits: Option<u32>,
     ) -> SearchParams {
-        let with_device = self.network().filter(|evaluator| evaluator.settings().use_device);
-        let attached = with_device.and_then(|evaluator| device::attached(evaluator.network()));
-        match attached.filter(|attached| attached.evaluates(size.area())) {
+        match self.device().filter(|attached| attached.evaluates(size.area())) {
             Some(attached) => params.for_device(workers, attached.device().at_once(), visits),
             None => params.for_workers(workers, processors()),
         }
+    }
+
+    /// Returns the device that evaluates, if there is one that works.
+    fn device(&self) -> Option<Arc<Attached>> {
+        let with_device = self.network().filter(|evaluator| evaluator.settings().use_device);
+        let attached = with_device.and_then(|evaluator| device::attached(evaluator.network()));
+        attached.filter(|attached| attached.device().is_working())
+    }
+
+    /// Returns whether a device evaluates instead of the processor.
+    pub fn has_device(&self) -> bool {
+        self.device().is_some()
     }
 
     /// Network, if there is one.

@@ -122,12 +122,23 @@ fn params(
     let is_ranked = settings.rank.is_some() && evaluator.network().is_some();
     // The play of ranks was measured with the same parameters for all networks.
     let usual = if is_ranked { SearchParams::for_network() } else { evaluator.search_params(size) };
-    evaluator.for_workers(usual, size, settings.threads, visits).changed(&settings.search)
+    evaluator
+        .for_workers(usual, size, search_threads(evaluator, settings.threads), visits)
+        .changed(&settings.search)
 }
 
 /// Returns the largest number of visits that two limits permit.
 fn most_visits(visits: Option<u32>, playouts: Option<u32>) -> Option<u32> {
     [visits, playouts].into_iter().flatten().min()
+}
+
+/// Number of search threads for each processor, at most. At the end of a search every thread completes an evaluation, so
+/// more threads would only exceed the time.
+const THREADS_PER_PROCESSOR: usize = 8;
+
+/// Returns the number of threads that an engine with this setting uses. Threads that wait for a device need no processor.
+fn search_threads(evaluator: &EngineEvaluator, wanted: usize) -> usize {
+    if evaluator.has_device() { wanted } else { wanted.min(THREADS_PER_PROCESSOR * processors()) }
 }
 
 impl Engine {
@@ -146,7 +157,8 @@ impl Engine {
         let evaluator = EngineEvaluator::new(&settings, network);
         let params = params(&evaluator, &settings, size, most_visits(settings.visits, settings.playouts));
         let memory = evaluator::table_mebibytes(&settings, &evaluator);
-        let search = Search::new(evaluator, params, memory, settings.threads);
+        let threads = search_threads(&evaluator, settings.threads);
+        let search = Search::new(evaluator, params, memory, threads);
         let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
         Engine {
             settings,
@@ -199,8 +211,9 @@ impl Engine {
             self.status = None;
         }
         self.human = self.human.take().map(|human| Box::new(human.with_settings(self.settings.network)));
-        if wanted.threads != built.threads {
-            self.search.set_threads(wanted.threads);
+        let threads = search_threads(self.search.evaluator(), self.settings.threads);
+        if threads != self.search.threads() {
+            self.search.set_threads(threads);
         }
         if wanted.sharing != built.sharing {
             self.game = self.game.clone().with_sharing(wanted.sharing);
@@ -327,14 +340,18 @@ impl Engine {
 
     /// Sets the komi. The moves stay.
     pub fn set_komi(&mut self, komi: f32) {
-        self.game = self.game.with_rules(self.game.rules(), komi);
+        if komi.to_bits() != self.game.komi().to_bits() {
+            self.game = self.game.with_rules(self.game.rules(), komi);
+        }
         self.notes.note_change();
     }
 
     /// Sets the rules. The moves stay. These rules also become the default for game records that name none.
     pub fn set_rules(&mut self, rules: Rules) {
         self.settings.rules = rules;
-        self.game = self.game.with_rules(rules, self.game.komi());
+        if rules != self.game.rules() {
+            self.game = self.game.with_rules(rules, self.game.komi());
+        }
         self.notes.note_change();
     }
 
@@ -513,7 +530,7 @@ impl Engine {
                 searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             }),
         };
-        self.time_manager.note_search(stopwatch.elapsed(), report.playouts, self.settings.threads);
+        self.time_manager.note_search(stopwatch.elapsed(), report.playouts, self.search.threads());
         report
     }
 

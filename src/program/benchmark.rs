@@ -4,6 +4,7 @@ use super::device::{self, Card, CardFacts, DeviceChoice};
 use super::model::ModelArguments;
 use super::net::check::positions;
 use super::options;
+use super::terminal;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use kosumi_engine::EngineEvaluator;
@@ -15,7 +16,7 @@ use kosumi_net::device::Beside;
 use kosumi_net::{Forward, Input, Network, Precision, Scratch};
 use kosumi_search::{Limits, Search, SearchContext};
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -115,7 +116,7 @@ const SENDERS: usize = 2;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let report = measure(arguments)?;
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &report)?;
         writeln!(out)?;

@@ -5,6 +5,7 @@ use super::katago::KataGoArguments;
 use super::model::ModelArguments;
 use super::options;
 use super::ranks::{self, warn};
+use crate::terminal;
 use anyhow::{Context, bail};
 use clap::Args;
 use kosumi_cluster::{ClusterError, Placement};
@@ -311,7 +312,7 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
         None => None,
     };
     let mut log = arguments.log.as_deref().map(|path| match path == Path::new("-") {
-        true => Log::to(io::stderr(), warn),
+        true => Log::to(terminal::stderr(), warn),
         false => Log::open(path, warn),
     });
     if let Some(log) = &mut log {
@@ -320,7 +321,7 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
     }
     // Errors are ignored: a closed standard error has no reader.
     let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
-    let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
+    let note = |note: &str| writeln!(terminal::stderr(), "{note}").unwrap_or_default();
     let (name, version) = arguments.compatible.gtp_identity();
     let version = arguments.override_version.clone().map_or(version.into(), Cow::Owned);
     let commands = Commands::new(engine)

@@ -27,10 +27,11 @@ mod setup;
 mod sgf;
 mod shell;
 mod solve;
+mod terminal;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use kosumi_tools::system::has_own_console;
+use kosumi_tools::system::{has_own_console, survive_file_size_limit};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -132,6 +133,7 @@ pub fn check(words: Vec<OsString>) -> Result<(), String> {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    survive_file_size_limit();
     let has_own_console = has_own_console() && io::stdin().is_terminal();
     let words = expand_arguments(std::env::args_os().collect());
     let code = run(if has_own_console { shell::with_play(words) } else { words });
@@ -196,7 +198,7 @@ fn run(words: Vec<OsString>) -> ExitCode {
 
 fn failure(error: &anyhow::Error) -> ExitCode {
     // No other channel is left if the standard error is closed.
-    let _ = writeln!(io::stderr(), "kosumi: {error:#}");
+    let _ = writeln!(terminal::stderr(), "kosumi: {error:#}");
     ExitCode::FAILURE
 }
 

@@ -8,10 +8,11 @@ use clap::Args;
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::BoardSize;
 use kosumi_go::rules::Rules;
+use kosumi_go::sgf::collection::RECORD_LIMIT;
 use kosumi_net::BuiltIn;
 use kosumi_tools::browser::{self, EnginePurpose, InitialTable, MakeEngine, ServerSettings};
+use kosumi_tools::files::read_regular;
 use kosumi_tools::session::today;
-use std::fs;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -155,7 +156,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ensure!(arguments.engines.len() <= 16, "more than 16 engines");
     let record = match &arguments.file {
         Some(file) => {
-            let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+            let bytes = read_regular(file, RECORD_LIMIT as u64)
+                .with_context(|| format!("cannot read {}", file.display()))?;
             Some(bytes)
         }
         None => None,

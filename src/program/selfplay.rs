@@ -2,6 +2,7 @@
 
 use super::model::ModelArguments;
 use super::{device, interrupt, options, progress, ranks};
+use crate::terminal;
 use anyhow::bail;
 use clap::Args;
 use kosumi_engine::{RankLink, processors};
@@ -11,7 +12,7 @@ use kosumi_net::Network;
 use kosumi_tools::ranks::{PieceQueue, World};
 use kosumi_tools::selfplay::{self, LogSegment, LogStorage, NoiseSettings, Settings};
 use serde_json::{Map, Value, json};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -207,7 +208,7 @@ fn play(
     segment.write_shard()?;
     bar.finish_and_clear();
     let finished = segment.finished().count();
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     writeln!(out, "games      {finished} of {}, {} of them now", arguments.games, finished - before)?;
     writeln!(out, "positions  {} of this run, in {} shards", segment.positions(), segment.shards())?;
     if finished < arguments.games && !stop.load(Ordering::Relaxed) {

@@ -21,8 +21,8 @@ use kosumi_net::{Network, Prediction};
 use kosumi_search::analysis::shares_of_priors;
 use kosumi_search::root_moves::{self, Image};
 use kosumi_search::{
-    Analysis, AntiMirror, Extras, MoveRule, Reporting, Restriction, RootExploration, RootNoise, Search,
-    SearchChanges, SearchContext, SearchReport,
+    Analysis, AntiMirror, Extras, Reporting, Restriction, RootExploration, RootNoise, Search, SearchChanges,
+    SearchContext, SearchReport,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -294,10 +294,7 @@ fn images(game: &Game, policy: &[(Move, f32)], restriction: &Restriction) -> Vec
 
 fn without_images(restriction: &Restriction, images: &[Image], color: Color) -> Restriction {
     let mut restriction = restriction.clone();
-    if !images.is_empty() {
-        let moves = images.iter().map(|(image, ..)| *image).collect();
-        restriction.avoid.push(MoveRule { color, moves, until: 1 });
-    }
+    restriction.avoid(color, images.iter().map(|(image, ..)| *image), 1);
     restriction
 }
 

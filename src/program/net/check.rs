@@ -2,6 +2,7 @@
 
 use crate::device::{self, Card, DeviceChoice};
 use crate::options::{self, PrecisionChoice};
+use crate::terminal;
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use kosumi_go::board::{BoardSize, Move};
@@ -14,7 +15,7 @@ use kosumi_net::{
     Activation, Arithmetic, ArithmeticChoice, BuiltIn, Context, Features, Input, Kernel, Network, Output,
     Precision, Prediction, Prepared, Scratch, scalar,
 };
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Compare the fast kernels with the plain forward pass on this processor
@@ -68,13 +69,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
     let numbers = arguments.device.map_or(Vec::new(), DeviceChoice::cards);
     for &number in &numbers {
-        check_card(&networks, &positions, number, arguments.precision, &mut io::stdout().lock())?;
+        check_card(&networks, &positions, number, arguments.precision, &mut terminal::stdout())?;
     }
     if !numbers.is_empty() {
         return Ok(());
     }
     let arithmetics = options::available_arithmetics(arguments.kernel, arguments.precision)?;
-    check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
+    check(&networks, &positions, &arithmetics, &mut terminal::stdout())
 }
 
 /// Prints a line per network and kernel, and the default kernel.

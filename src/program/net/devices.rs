@@ -2,10 +2,11 @@
 
 use crate::device::Card;
 use crate::model::ModelArguments;
+use crate::terminal;
 use anyhow::Context as _;
 use clap::Args;
 use kosumi_net::{Forward, device};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// List the devices that can evaluate networks, and the one that would be used
 #[derive(Debug, Args)]
@@ -24,7 +25,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let out = &mut io::stdout().lock();
+    let out = &mut terminal::stdout();
     let network = arguments.model.load()?.context("no network: leave out --no-model")?;
     let settings = arguments.model.settings_or(kosumi_eval::NetworkSettings::default());
     let processor = Forward::shared(&network, settings.arithmetic).prepared().arithmetic().name();

@@ -22,6 +22,7 @@ mod strength;
 mod study;
 mod table;
 mod thinker;
+mod waiting;
 mod windows;
 
 pub use play::{InitialTable, ServerSettings, play};
