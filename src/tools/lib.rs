@@ -11,6 +11,8 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
+pub use kosumi_board::{pages, review, words};
+
 pub mod analysis;
 pub mod browser;
 pub mod collections;
@@ -18,11 +20,9 @@ pub mod commands;
 pub mod files;
 pub mod matches;
 pub mod networks;
-pub mod pages;
 pub mod players;
 pub mod ranks;
 pub mod regress;
-pub mod review;
 pub mod selfplay;
 pub mod session;
 pub mod setup;
@@ -31,4 +31,3 @@ pub mod statistics;
 pub mod system;
 pub mod training;
 pub mod tune;
-pub mod words;
