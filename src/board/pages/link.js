@@ -2,7 +2,8 @@
 class Link {
   // `hear(message)` is called with each message, `change(isOpen)` when the connection opens or closes.
   constructor(hear, change) {
-    Object.assign(this, { hear, change, wait: 250, isOpen: false });
+    // Address of the page of a review.
+    Object.assign(this, { hear, change, wait: 250, isOpen: false, reviewAddress: "review" });
     this.open();
   }
 

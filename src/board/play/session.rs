@@ -178,6 +178,15 @@ impl<H: Host> TableSession<H> {
         self.table.remembered(&self.engines, self.host.today(), now)
     }
 
+    /// Returns what a list of games shows of this one.
+    pub fn summary(&self) -> Value {
+        let state = self.table.state(self.now);
+        let names = ["columns", "rows", "seats", "names", "result"];
+        let mut summary: Value = names.iter().map(|&name| (name, state[name].clone())).collect();
+        summary["moves"] = self.table.game().records().len().into();
+        summary
+    }
+
     /// Puts a remembered game on the table in place of the present one. If `is_paused` is set, engines and clocks wait then.
     ///
     /// # Errors
@@ -477,11 +486,11 @@ impl<H: Host> TableSession<H> {
             PageRequest::Pause { on } => self.table.pause(on, now),
             PageRequest::Seats { black, white } => self.table.seat(black, white)?,
             PageRequest::Load { text, bytes, shared, partial } => {
-                let bytes = match shared.as_str() {
-                    "" => file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?,
-                    shared => share::record_of(shared)?,
+                let record = match shared.as_str() {
+                    "" => Ok(file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?),
+                    shared => share::record_of(shared),
                 };
-                match self.table.load(&bytes, partial) {
+                match record.and_then(|record| self.table.load(&record, partial)) {
                     Ok(notes) => {
                         self.notes = notes;
                         self.replace_game();
