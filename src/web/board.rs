@@ -258,3 +258,6 @@ impl Board {
         json!({ "game": game, "number": self.session.game_number(), "about": self.session.summary() })
     }
 }
+
+#[cfg(test)]
+mod tests;

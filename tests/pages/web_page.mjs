@@ -193,7 +193,6 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await second.waitForFunction(() => document.getElementById("status").textContent.includes("another window"));
   equal(await moves(second), 5, "a game that another window has is not opened");
   await page.close();
-  await second.waitForFunction(async () => (await navigator.locks.query()).held.length === 1);
   await second.click("#games");
   await second.click("#kept-list li:not(:has(:disabled)) button:first-child");
   await played(second, 6);

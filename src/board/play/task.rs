@@ -325,3 +325,69 @@ fn follow(engine: &mut Engine, game: &Game) {
     }
     engine.set_game(game.clone());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::board::BoardSize;
+    use kosumi_go::rules::Rules;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Each reading takes a millisecond.
+    fn time() -> Duration {
+        static READINGS: AtomicU64 = AtomicU64::new(0);
+        Duration::from_millis(READINGS.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Carries a task out in slices. Returns its results, and the number of slices.
+    fn in_slices(task: Task) -> (Vec<TaskResult>, usize) {
+        let settings = EngineSettings { threads: 1, memory_mebibytes: 8, ..EngineSettings::default() };
+        let mut engine = ConfiguredEngine::new(Engine::new(settings).with_time_source(time));
+        let game = Game::new(BoardSize::square(7).unwrap(), Rules::default(), 7.5);
+        let mut run = engine.begin(game, task);
+        let mut results = Vec::new();
+        for slices in 1..1000 {
+            if run.advance(&mut engine, time, &mut |result| results.push(result)) {
+                return (results, slices);
+            }
+        }
+        panic!("the task does not end");
+    }
+
+    #[test]
+    fn levels_search_as_much_in_slices_as_at_once() {
+        for (level, visits) in [("first", 2), ("firm", 50), ("strong", 200)] {
+            let level = Level::named(level).unwrap();
+            let (results, _) = in_slices(Task::Choose { level, clock: None });
+            let [TaskResult::Chosen(Decision::Play(_), Some(evaluation))] = &results[..] else {
+                panic!("{results:?}")
+            };
+            assert_eq!(evaluation.visits, visits, "{}", level.id);
+        }
+    }
+
+    #[test]
+    fn a_level_with_a_time_takes_that_time() {
+        let level = Level::named("seconds-1").unwrap();
+        let began = time();
+        let (results, slices) = in_slices(Task::Choose { level, clock: None });
+        assert!(matches!(&results[..], [TaskResult::Chosen(Decision::Play(_), Some(_))]), "{results:?}");
+        let passed = time() - began;
+        assert!((Duration::from_secs(1)..Duration::from_millis(1500)).contains(&passed), "{passed:?}");
+        assert!((5..=20).contains(&slices), "{slices}");
+    }
+
+    #[test]
+    fn an_analysis_reports_after_every_slice_and_ends_at_its_limit() {
+        let limits = Limits { visits: Some(2000), ..Limits::time(Duration::from_secs(1000)) };
+        let (results, slices) = in_slices(Task::Study { limits });
+        assert!(slices > 1 && results.len() == slices, "{slices}");
+        let last = results.iter().map(|result| match result {
+            TaskResult::Studied { analysis, is_last, .. } => (analysis.visits, *is_last),
+            _ => panic!("{result:?}"),
+        });
+        let all: Vec<(u32, bool)> = last.collect();
+        assert!(all.is_sorted() && all.last() == Some(&(2000, true)), "{all:?}");
+        assert!(all[..slices - 1].iter().all(|&(_, is_last)| !is_last));
+    }
+}

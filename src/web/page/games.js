@@ -4,6 +4,8 @@ const NAME = "kosumi";
 const STORE = "games";
 // The oldest of more games are deleted.
 const MOST = 200;
+// Time in milliseconds within which a window that was closed or reloaded has released its game.
+const PATIENCE = 1000;
 
 /** Returns the result of a request to the database. */
 const result = (request) =>
@@ -61,12 +63,12 @@ export class Games {
       return Promise.resolve(true);
     }
     return new Promise((resolve) => {
-      locks.request(`kosumi-game-${id}`, { ifAvailable: true }, (lock) => {
-        resolve(lock !== null);
-        if (lock === null) return null;
+      const hold = () => {
+        resolve(true);
         claimed();
         return new Promise((release) => (this.#release = release));
-      });
+      };
+      locks.request(`kosumi-game-${id}`, { signal: AbortSignal.timeout(PATIENCE) }, hold).catch(() => resolve(false));
     });
   }
 
