@@ -6,8 +6,8 @@
 //! [`Search`](kosumi_search::Search) → [`Analysis`](kosumi_search::Analysis) → [`commands`] → text*. Everything before
 //! the engine handles text, and everything after it typed values.
 //!
-//! Modules depend on each other in one direction: {files, networks, pages, ranks, statistics, training} ← {collections,
-//! shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
+//! Modules depend on each other in one direction: {files, networks, ranks, statistics, training} ← {collections,
+//! shards} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 

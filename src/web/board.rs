@@ -30,7 +30,7 @@ enum BoardRequest {
     Advance,
     /// A game that was remembered replaces that on the table.
     Restore {
-        game: RestoredGame,
+        game: Box<RestoredGame>,
         #[serde(default)]
         is_paused: bool,
     },

@@ -6,7 +6,7 @@ import { browse, check, equal, finish, watch } from "./browser.mjs";
 import { serve } from "./static_server.mjs";
 
 const [chromium, folder] = process.argv.slice(2);
-const server = await serve(folder, { change: (name, file) => name === "index.html" ? "<!doctype html><title>Kosumi</title>" : file });
+const server = await serve(folder, { change: (name, file) => name === "index.html" ? '<!doctype html><link rel="icon" href="data:,"><title>Kosumi</title>' : file });
 const { url } = server;
 
 await browse(chromium, {}, async context => {

@@ -3,7 +3,7 @@
 // A phone plays, loses its tab and its network. Games are sent as links, reviewed and kept. The engine fails. Pictures and
 // figures are written to FOLDER.
 
-import { statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { browse, check, checkContrast, checkWidth, equal, finish, watch } from "./browser.mjs";
@@ -92,8 +92,11 @@ await browse(chromium, phone, async context => {
 
   // The tab is killed.
   await page.evaluate(() => navigator.serviceWorker.ready);
-  const crash = page.waitForEvent("crash");
   const devtools = await context.newCDPSession(page);
+  const { installabilityErrors } = await devtools.send("Page.getInstallabilityErrors");
+  // Windows of tests store nothing for good, so browsers install nothing from them.
+  equal(installabilityErrors.map(it => it.errorId).filter(id => id !== "in-incognito"), [], "the page can be installed");
+  const crash = page.waitForEvent("crash");
   devtools.send("Page.crash").catch(() => undefined);
   await crash;
   await page.close();
@@ -164,6 +167,15 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await played(page, 6);
   await page.click("#hint");
   await page.waitForSelector("#board [data-candidate]");
+
+  // Networks of the user: one that is none, and one that can be used.
+  const network = bytes => page.setInputFiles("#network-file", { name: "x.bin.gz", mimeType: "application/gzip", buffer: bytes });
+  await network(Buffer.from("nothing"));
+  await page.waitForFunction(() => document.getElementById("connection").textContent.includes("network cannot be read"));
+  equal(await moves(page), 6, "and the game goes on");
+  await network(readFileSync(join(web, "small.bin.gz")));
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("x.bin.gz"));
+  equal(await moves(page), 6, "with another network, too");
 
   // The review of the finished game opens as a page.
   await page.click("#resign");

@@ -87,6 +87,8 @@ fn markup(is_file: bool) -> Markup {
                         @if is_file {
                             (button("share", "share", None))
                             (button("games", "kept-games", None))
+                            button #network type="button" data-text="choose-network" data-hint="choose-network-hint" {}
+                            input #network-file type="file" accept=".gz,.bin" hidden;
                         }
                         (button("players", "players", None))
                         (button("help", "help", Some("?")))

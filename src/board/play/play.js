@@ -53,6 +53,7 @@
     else if (message.is === "cannot-run") warn(text("cannot-run", message));
     else if (message.is === "shared") showLink(message.fragment);
     else if (message.is === "games") showGames(message);
+    else if (message.is === "network") { notice = text("network-chosen", message); if (state) show(); }
   }, isOpen => { told = null; warn(isOpen ? "" : text("lost")); });
   const ask = (what, more = {}) => link.say({ do: what, ...more });
   const moveCount = () => state.moves.length;
@@ -690,6 +691,12 @@
   if (get("share")) {
     onClick("share", () => { if (state) ask("share"); });
     onClick("games", () => ask("games"));
+    onClick("network", () => get("network-file").click());
+    get("network-file").addEventListener("change", async ({ target }) => {
+      const [file] = target.files;
+      target.value = "";
+      if (file) ask("network", { name: file.name, bytes: await file.arrayBuffer() });
+    });
     onClick("share-copy", async () => {
       get("share-link").select();
       // Pages without encryption have no other way.

@@ -1,8 +1,11 @@
-// A GTP engine in Node: `node gtp.mjs [MILLISECONDS]` for a move (default 1000).
+// A GTP engine in Node: `node gtp.mjs [--visits N] [--milliseconds N]` limits the search for a move (default: one second).
 import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
 import { Kosumi } from "./kosumi.js";
 
-const milliseconds = Number(process.argv[2] ?? 1000);
+const { values: given } = parseArgs({ options: { visits: { type: "string" }, milliseconds: { type: "string" } } });
+const number = (text) => (text === undefined ? undefined : Number(text));
+const limits = { visits: number(given.visits), milliseconds: number(given.milliseconds ?? (given.visits ? undefined : 1000)) };
 const kosumi = await Kosumi.create({ memory: 64, resign: null });
 let settings = { size: 19, rules: "chinese", komi: 7.5 };
 const anew = (changes) => {
@@ -25,7 +28,7 @@ const COMMANDS = {
   "kata-set-rules": (rules) => anew({ rules }),
   play: (color, vertex) => void kosumi.play(vertex, color),
   undo: () => void kosumi.undo(),
-  genmove: async (color) => (await kosumi.genmove({ color, milliseconds })).move,
+  genmove: async (color) => (await kosumi.genmove({ color, ...limits })).move,
   showboard: () => `\n${kosumi.position.board.join("\n")}`,
   quit: () => "",
 };

@@ -6,6 +6,8 @@ import { Instance, bytesOf, compiled, memoryLimit, moduleName, others, supportsS
 import { Games } from "./games.js";
 
 const OPTIONS = { memory: 64 };
+// Limit of the memory in MiB with a network that the user has chosen.
+const LARGE_LIMIT = 1024;
 const NETWORK = "small.bin.gz";
 // Failures in a row after which the game is not tried again.
 const FAILURES = 3;
@@ -30,7 +32,9 @@ let reviewer = null;
 
 /** Starts an instance of the module, with the game `game` if there is one. */
 function start(game, isPaused) {
-  instance = new Instance(module, memoryLimit(OPTIONS), now);
+  endReview();
+  const limit = networks.some(({ isBest }) => isBest) ? LARGE_LIMIT : memoryLimit(OPTIONS);
+  instance = new Instance(module, limit, now);
   const session = `${Date.now()}-${Math.random()}`;
   const refusal = instance.call("kosumi_start_board", JSON.stringify(OPTIONS), session);
   if (refusal) throw new Error(refusal);
@@ -41,6 +45,7 @@ function start(game, isPaused) {
   // The page gets nothing before everything has succeeded. What it gets then contains the whole state.
   carryOut({ ...request({ do: "open" }), remembered }, current.id);
   networks.forEach(giveNetwork);
+  goOn();
 }
 
 /** Asks the table. Throws if it refuses, and whatever a failing instance throws. */
@@ -75,7 +80,6 @@ function handle(message, id) {
 function recover(error) {
   const reason = instance.reason(error);
   failures += 1;
-  endReview();
   try {
     // Engines wait, because the same task may fail again.
     start(failures < FAILURES ? current.game : null, true);
@@ -95,13 +99,16 @@ function carryOut({ messages, isBusy, wake, review, endsReview, remembered }, id
   if (review) startReview(...review);
   clearTimeout(waking);
   if (wake !== null) waking = setTimeout(() => handle({ do: "advance" }), wake + 1);
-  if (isBusy && !isScheduled) {
-    isScheduled = true;
-    others().then(() => {
-      isScheduled = false;
-      handle({ do: "advance" });
-    });
-  }
+  if (isBusy) goOn();
+}
+
+/** Lets the engine go on with its task after the messages that wait. */
+async function goOn() {
+  if (isScheduled) return;
+  isScheduled = true;
+  await others();
+  isScheduled = false;
+  handle({ do: "advance" });
 }
 
 /** Keeps the game on the table. Another game gets another key. */
@@ -113,10 +120,9 @@ function remember({ game, number, about }, id) {
 
 // ---- Networks ----
 
-function giveNetwork({ bytes, isBest }) {
-  const refusal = instance.call("kosumi_network", bytes, isBest ? 1 : 0);
-  if (refusal) trouble(refusal);
-  return !refusal;
+/** Gives the engines a network, which keeps the reason if it is refused. */
+function giveNetwork(network) {
+  network.refusal = instance.call("kosumi_network", network.bytes, network.isBest ? 1 : 0);
 }
 
 async function loadNetwork() {
@@ -131,11 +137,34 @@ async function loadNetwork() {
   if (!instance) return;
   try {
     giveNetwork(networks.at(-1));
+    if (networks.at(-1).refusal) trouble(networks.at(-1).refusal);
+    goOn();
   } catch (error) {
     networks.pop();
     recover(error);
   }
-  handle({ do: "advance" });
+}
+
+/** Uses a network of the user, in an instance with more memory. If it is refused, everything stays as it was. */
+function useNetwork({ name, bytes }) {
+  const [before, table, former] = [instance, current, [...networks]];
+  const best = { bytes: new Uint8Array(bytes), isBest: true };
+  networks.splice(0, Infinity, ...former.filter(({ isBest }) => !isBest), best);
+  let reason = "";
+  try {
+    start(current.game, false);
+    if (best.refusal === "") {
+      tell({ is: "network", name });
+      return;
+    }
+    reason = best.refusal;
+  } catch (error) {
+    reason = instance.reason(error);
+  }
+  networks.splice(0, Infinity, ...former);
+  [instance, current] = [before, table];
+  handle({ do: "open" });
+  trouble(reason);
 }
 
 // ---- Reviews ----
@@ -175,6 +204,7 @@ function endReview() {
 // ---- Messages of the page ----
 
 const OWN = {
+  network: useNetwork,
   games: async () => tell({ is: "games", games: await games.list(), current: current.id }),
   "open-game": async ({ id }) => {
     if (id === current.id) return;
