@@ -291,7 +291,7 @@ wire! {
     // Each rank chooses its own arithmetic, because machines differ in which one is fastest.
     NetworkSettings {
         view, share_symmetric, policy_optimism, root_policy_optimism, policy_temperature, root_views, profile,
-        ignore_pre_root_history, black_doubling_advantage, pass_alive_with_suicide; arithmetic
+        ignore_pre_root_history, use_device, black_doubling_advantage, pass_alive_with_suicide; arithmetic
     }
     Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits }
     Ended { counters, owners, unit, count, usage, audit }
@@ -481,6 +481,7 @@ mod tests {
                     profile: Some("rank_3k_5d".parse().expect("a profile")),
                     ignore_pre_root_history: true,
                     black_doubling_advantage: -1.5,
+                    use_device: false,
                     pass_alive_with_suicide: Some(true),
                     ..NetworkSettings::default()
                 }),

@@ -1,7 +1,7 @@
 //! Evaluator of an engine: a network if it has one, otherwise playouts.
 
-use super::EngineSettings;
 use super::status::OwnershipSource;
+use super::{EngineSettings, processors};
 use kosumi_eval::{
     Evaluation, Evaluator, FirstPlays, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
     StoredPrediction,
@@ -10,7 +10,7 @@ use kosumi_go::board::{BoardSize, ByColor, Move, Symmetry};
 use kosumi_go::game::{Game, Line};
 use kosumi_go::playout::HeuristicPolicy;
 use kosumi_go::rng::Rng;
-use kosumi_net::Network;
+use kosumi_net::{Network, device};
 use kosumi_search::SearchParams;
 use std::sync::Arc;
 
@@ -52,6 +52,23 @@ impl EngineEvaluator {
             EngineEvaluator::Network(evaluator) => {
                 SearchParams::for_network_of(evaluator.network().cost().parameters)
             }
+        }
+    }
+
+    /// Returns parameters for a number of threads that search with this evaluator, to at most `visits` visits. The
+    /// processors evaluate, or the network's device in batches.
+    pub fn for_workers(
+        &self,
+        params: SearchParams,
+        size: BoardSize,
+        workers: usize,
+        visits: Option<u32>,
+    ) -> SearchParams {
+        let with_device = self.network().filter(|evaluator| evaluator.settings().use_device);
+        let attached = with_device.and_then(|evaluator| device::attached(evaluator.network()));
+        match attached.filter(|attached| attached.evaluates(size.area())) {
+            Some(attached) => params.for_device(workers, attached.device().at_once(), visits),
+            None => params.for_workers(workers, processors()),
         }
     }
 

@@ -111,12 +111,23 @@ enum Purpose {
     Pondering,
 }
 
-/// Returns the search parameters of an engine with these settings on boards of this size.
-fn params(evaluator: &EngineEvaluator, settings: &EngineSettings, size: BoardSize) -> SearchParams {
+/// Returns the search parameters of an engine with these settings on boards of this size, for a search of at most
+/// `visits` visits.
+fn params(
+    evaluator: &EngineEvaluator,
+    settings: &EngineSettings,
+    size: BoardSize,
+    visits: Option<u32>,
+) -> SearchParams {
     let is_ranked = settings.rank.is_some() && evaluator.network().is_some();
     // The play of ranks was measured with the same parameters for all networks.
     let usual = if is_ranked { SearchParams::for_network() } else { evaluator.search_params(size) };
-    usual.for_workers(settings.threads, processors()).changed(&settings.search)
+    evaluator.for_workers(usual, size, settings.threads, visits).changed(&settings.search)
+}
+
+/// Returns the largest number of visits that two limits permit.
+fn most_visits(visits: Option<u32>, playouts: Option<u32>) -> Option<u32> {
+    [visits, playouts].into_iter().flatten().min()
 }
 
 impl Engine {
@@ -133,7 +144,7 @@ impl Engine {
         let komi = settings.komi.unwrap_or(settings.rules.usual_komi());
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
         let evaluator = EngineEvaluator::new(&settings, network);
-        let params = params(&evaluator, &settings, size);
+        let params = params(&evaluator, &settings, size, most_visits(settings.visits, settings.playouts));
         let memory = evaluator::table_mebibytes(&settings, &evaluator);
         let search = Search::new(evaluator, params, memory, settings.threads);
         let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
@@ -199,7 +210,8 @@ impl Engine {
 
     /// Updates the search parameters for boards of this size.
     fn update_search_params(&mut self, size: BoardSize) {
-        self.search.set_params(params(self.search.evaluator(), &self.settings, size));
+        let visits = most_visits(self.settings.visits, self.settings.playouts);
+        self.search.set_params(params(self.search.evaluator(), &self.settings, size, visits));
     }
 
     /// Limits of a search for a move where no clock is running.
@@ -467,7 +479,7 @@ impl Engine {
         let stopwatch = Stopwatch::start(self.time_source);
         let SearchRequest { interrupted, restriction, noise, detail, evaluates_root, observer } = request;
         self.tell_advantage(game.to_move(), purpose);
-        let plan = self.plan(game, purpose, noise);
+        let plan = self.plan(game, limits, purpose, noise);
         self.forget_other_expectations(&plan);
         self.searches += 1;
         self.report_key = game.graph_key();

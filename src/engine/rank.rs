@@ -223,7 +223,8 @@ mod tests {
 
     #[test]
     fn ranks_use_the_measured_search_params() {
-        let params = |it: &Engine| crate::params(it.search.evaluator(), it.settings(), it.game().size());
+        let params =
+            |it: &Engine| crate::params(it.search.evaluator(), it.settings(), it.game().size(), None);
         // A small network, which would have its own parameters without a rank.
         assert_eq!(params(&engine(Some(rank("3k")), 1)), SearchParams::for_network());
         assert_ne!(params(&engine(None, 1)), SearchParams::for_network());

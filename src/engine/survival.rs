@@ -92,7 +92,7 @@ impl Engine {
         let network = self.search.evaluator().network()?;
         let about = Arc::new(GroupSurvival::new(board.size(), board.chain(point).collect(), *playable));
         let evaluator = EngineEvaluator::Network(Box::new(network.clone().with_survival(Arc::clone(&about))));
-        let params = super::params(&evaluator, &self.settings, board.size());
+        let params = super::params(&evaluator, &self.settings, board.size(), Some(visits));
         let mut search = Search::new(evaluator, params, MEMORY, 1);
         let mut game = Game::from_board(*board, first, self.game.rules(), self.game.komi());
         if let Some(color) = endless_threats {

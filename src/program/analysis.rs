@@ -1,5 +1,6 @@
 //! `kosumi analysis`.
 
+use super::device;
 use super::model::ModelArguments;
 use super::options;
 use anyhow::{Context, bail, ensure};
@@ -95,7 +96,8 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     if config.settings.engine.network.profile.is_some() && human.is_none() && !network.takes_metadata() {
         bail!("humanSLProfile is set, but no human-play network is loaded: give one with -human-model");
     }
-    let processors = arguments.threads.map_or_else(processors, usize::from);
+    let threads = arguments.threads.map(usize::from).or_else(|| device::threads(Some(&*network)));
+    let processors = threads.unwrap_or_else(processors);
     let human_name = arguments.human_model.as_ref().map(|path| path.display().to_string());
     let names = [Some(arguments.model.name()), human_name].into_iter().flatten().collect();
     let version = arguments.compatible.analysis_version().to_owned();

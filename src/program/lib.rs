@@ -4,7 +4,9 @@
 
 mod analysis;
 mod bench;
+mod benchmark;
 mod contender;
+mod device;
 mod features;
 mod gtp;
 mod help;
@@ -64,6 +66,8 @@ enum Subcommands {
     Review(Box<review::Arguments>),
     /// Measure speed, and print the signature of the search
     Bench(bench::Arguments),
+    /// Measure how fast a network is on the processor and on graphics cards, and write a report
+    Benchmark(benchmark::Arguments),
     /// Compare search parameters on positions of games
     Tune(Box<tune::Arguments>),
     /// Convert game records to training positions for networks
@@ -169,6 +173,7 @@ fn run(words: Vec<OsString>) -> ExitCode {
         Some(Subcommands::Regress(arguments)) => return regress::run(&arguments),
         Some(Subcommands::Review(arguments)) => review::run(&arguments),
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
+        Some(Subcommands::Benchmark(arguments)) => benchmark::run(&arguments),
         Some(Subcommands::Tune(arguments)) => tune::run(&arguments),
         Some(Subcommands::Features(arguments)) => features::run(&arguments),
         Some(Subcommands::Selfplay(arguments)) => selfplay::run(&arguments),

@@ -1,5 +1,6 @@
 //! `kosumi play`: a board in the browser.
 
+use super::device;
 use super::model::ModelArguments;
 use super::options;
 use anyhow::{Context, ensure};
@@ -124,18 +125,19 @@ impl PageEngineArguments {
     ///
     /// Returns an error if the network cannot be used.
     pub(super) fn engine(&self, rules: Rules) -> anyhow::Result<MakeEngine> {
+        // Levels with few visits, and ranks, were calibrated with the small network.
+        let (best, of_levels) = (self.model.load()?, self.model.load_or(BuiltIn::Small)?);
         let defaults = EngineSettings::default();
+        let threads = device::threads(best.as_deref()).unwrap_or(defaults.threads);
         let seed = self.seed.map_or_else(options::random_seed, Ok)?;
         let settings = EngineSettings {
-            threads: self.threads.map_or(defaults.threads, usize::from),
+            threads: self.threads.map_or(threads, usize::from),
             memory_mebibytes: usize::try_from(self.memory).unwrap_or(defaults.memory_mebibytes),
             seed,
             rules,
             network: self.model.settings_or(defaults.network),
             ..defaults
         };
-        // Levels with few visits, and ranks, were calibrated with the small network.
-        let (best, of_levels) = (self.model.load()?, self.model.load_or(BuiltIn::Small)?);
         // Searches for levels are small, and both engines share the memory.
         let for_levels = (settings.memory_mebibytes / 8).clamp(1, 32);
         let for_best = settings.memory_mebibytes.saturating_sub(for_levels).max(1);

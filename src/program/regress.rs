@@ -205,7 +205,7 @@ fn play_suites(arguments: &Arguments, names: &[String], part: RankPart) -> anyho
             (Box::new(children), line.clone(), 1)
         }
         None => {
-            let network = arguments.built_in.network()?;
+            let network = arguments.built_in.repeatable_network()?;
             let settings = built_in_settings(&arguments.built_in, network.is_some());
             let about = settings_text(&settings, network.as_deref());
             let make = move |folder: &Path| {

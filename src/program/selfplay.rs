@@ -1,7 +1,7 @@
 //! `kosumi selfplay`: games of the engine against itself, stored as shards for the training of networks.
 
 use super::model::ModelArguments;
-use super::{interrupt, options, progress, ranks};
+use super::{device, interrupt, options, progress, ranks};
 use anyhow::bail;
 use clap::Args;
 use kosumi_engine::{RankLink, processors};
@@ -132,13 +132,13 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((world, link)) = World::join()? else {
-        return play(arguments, arguments.threads.map_or_else(processors, usize::from), None);
+        return play(arguments, arguments.threads.map(usize::from), None);
     };
     // Ranks may share machines. Only the user knows how many threads each rank may use.
     let threads = arguments.threads.map_or(1, usize::from);
     ranks::check_processors(world.rank(), threads);
     ranks::run_rank(world, link, |link, is_one_gone| match is_one_gone {
-        Some(is_one_gone) => play(arguments, threads, Some((link, is_one_gone))),
+        Some(is_one_gone) => play(arguments, Some(threads), Some((link, is_one_gone))),
         None => {
             let network = arguments.model.load()?;
             selfplay::serve(&arguments.settings(), network.as_ref(), threads, link)
@@ -147,13 +147,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     .map(Option::unwrap_or_default)
 }
 
-/// Plays the games of the command line on this rank and, if there are other ranks, on them.
+/// Plays the games of the command line on this rank and, if there are other ranks, on them. Without a number of
+/// threads, the network's device or the number of processors decides.
 fn play(
     arguments: &Arguments,
-    threads: usize,
+    threads: Option<usize>,
     others: Option<(RankLink, Arc<AtomicBool>)>,
 ) -> anyhow::Result<()> {
     let network = arguments.model.load()?;
+    let threads = threads.or_else(|| device::threads(network.as_deref())).unwrap_or_else(processors);
     let settings = arguments.settings();
     let storage = LogStorage {
         folder: arguments.out.clone(),

@@ -62,7 +62,7 @@ const PLAYOUTS: u32 = 100;
 const MEMORY_MEBIBYTES: usize = 64;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let network = arguments.engine.network()?;
+    let network = arguments.engine.repeatable_network()?;
     let defaults = EngineSettings {
         threads: 1,
         memory_mebibytes: MEMORY_MEBIBYTES,

@@ -47,11 +47,13 @@ pub enum Requirement {
     Strace,
     /// Folder that `scripts/web` has built.
     Web,
+    /// Graphics card, or a software driver such as Mesa's for Vulkan.
+    Gpu,
 }
 
 impl Requirement {
     /// All requirements.
-    pub const ALL: [Requirement; 13] = [
+    pub const ALL: [Requirement; 14] = [
         Requirement::GnuGo,
         Requirement::Shared,
         Requirement::PyTorch,
@@ -65,6 +67,7 @@ impl Requirement {
         Requirement::Mpi,
         Requirement::Strace,
         Requirement::Web,
+        Requirement::Gpu,
     ];
 
     /// Returns the name in [`MUST_RUN`].
@@ -84,6 +87,7 @@ impl Requirement {
             Requirement::Mpi => "mpi",
             Requirement::Strace => "strace",
             Requirement::Web => "web",
+            Requirement::Gpu => "gpu",
         }
     }
 
