@@ -232,6 +232,11 @@ impl Engine {
         self.limits(None)
     }
 
+    /// Limits of a search for a move of `color`, by its clock and the settings.
+    pub fn limits_for_move(&self, color: Color) -> Limits {
+        self.limits(self.budget(color))
+    }
+
     /// Returns the work that makes the first evaluation on a board of this size slow. The caller may run it beforehand,
     /// on any thread. It does not change any result.
     pub fn warm_up(&self) -> impl FnOnce() + Send + 'static {

@@ -50,6 +50,10 @@
     else if (message.is === "record") takeText(message);
     else if (message.is === "refused") refused(message.why, message);
     else if (message.is === "trouble") warn(text("trouble", message));
+    else if (message.is === "cannot-run") warn(text("cannot-run", message));
+    else if (message.is === "shared") showLink(message.fragment);
+    else if (message.is === "games") showGames(message);
+    else if (message.is === "network") { notice = text("network-chosen", message); if (state) show(); }
   }, isOpen => { told = null; warn(isOpen ? "" : text("lost")); });
   const ask = (what, more = {}) => link.say({ do: what, ...more });
   const moveCount = () => state.moves.length;
@@ -142,6 +146,7 @@
     if (isOtherLine) fillMoves();
     if (get("new-game").open && !next.moves.length && isWaiting) { isWaiting = false; get("new-game").close(); }
     show();
+    if (!before) openAddress();
   }
 
   function moveWords([color, place, lifted]) {
@@ -268,11 +273,12 @@
 
   // ---- Side panels ----
 
-  function seatName(color) {
-    const seat = state.seats[color];
+  // The name of a player in a state of the table or in the summary of a kept game.
+  function seatName(color, { seats, names } = state) {
+    const seat = seats[color];
     if (seat.kind === "kosumi") return text("kosumi", { level: text(`level-${seat.level}`) });
     if (seat.kind === "engine") return choices?.engines[seat.number] || "?";
-    return state.names[color] || colorName(color);
+    return names[color] || colorName(color);
   }
 
   function resultWords(result) {
@@ -361,6 +367,7 @@
     get("reviewing").hidden = !isRunning;
     if (isRunning) get("reviewing").textContent = text("progress", { done: review[0], total: review[1] });
     get("reviewed").hidden = review !== true;
+    get("reviewed").firstChild.href = link.reviewAddress;
   }
 
   // ---- The list of moves ----
@@ -641,6 +648,62 @@
     isSaving = ask("save");
     if (!isSaving) say(text("lost"));
   });
+
+  // ---- Games in addresses, and games that the browser keeps ----
+
+  // Opens the game that the address holds. A later reload must not open it again, so it is removed from the address.
+  function openAddress() {
+    const shared = /^#game=(.+)$/.exec(location.hash)?.[1];
+    if (shared === undefined) return;
+    history.replaceState(null, "", location.pathname + location.search);
+    opened = { shared };
+    ask("load", opened);
+  }
+  addEventListener("hashchange", openAddress);
+
+  function showLink(fragment) {
+    get("share-link").value = `${location.origin}${location.pathname}#game=${fragment}`;
+    get("share-done").textContent = "";
+    get("share-text").showModal();
+  }
+
+  function showGames({ games, current }) {
+    const date = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+    get("kept-list").replaceChildren(...games.map(({ id, about, changed }) => {
+      const item = document.createElement("li"), open = element("button"), forget = element("button", "×");
+      const players = `${seatName("B", about)} – ${seatName("W", about)}`;
+      const facts = [`${about.columns}×${about.rows}`, text("game-moves", { count: about.moves }),
+        about.result ? resultWords(about.result) : "", date.format(changed)].filter(Boolean).join(" · ");
+      open.type = forget.type = "button";
+      open.append(element("b", players), element("span", facts));
+      open.disabled = forget.disabled = id === current;
+      open.addEventListener("click", () => { get("kept-games").close(); ask("open-game", { id }); });
+      forget.setAttribute("aria-label", `${text("delete")}: ${players}, ${facts}`);
+      forget.title = text("delete");
+      forget.addEventListener("click", () => ask("delete-game", { id }));
+      item.append(open, forget);
+      return item;
+    }));
+    if (!get("kept-games").open) get("kept-games").showModal();
+  }
+
+  // Only the page without a program has these buttons.
+  if (get("share")) {
+    onClick("share", () => { if (state) ask("share"); });
+    onClick("games", () => ask("games"));
+    onClick("network", () => get("network-file").click());
+    get("network-file").addEventListener("change", async ({ target }) => {
+      const [file] = target.files;
+      target.value = "";
+      if (file) ask("network", { name: file.name, bytes: await file.arrayBuffer() });
+    });
+    onClick("share-copy", async () => {
+      get("share-link").select();
+      // Pages without encryption have no other way.
+      await navigator.clipboard?.writeText(get("share-link").value) ?? document.execCommand("copy");
+      get("share-done").textContent = text("copied");
+    });
+  }
 
   // ---- Players and new games ----
 

@@ -37,6 +37,16 @@ pub fn live_page(reviewed: &Reviewed, run: u64) -> (String, String) {
     make(reviewed, Some(run), true)
 }
 
+/// Returns the script of the page, which is the same for all reviews.
+fn script() -> String {
+    format!("\n{}{SCRIPT}", components::SCRIPTS.concat())
+}
+
+/// Returns the source of this script for a content security policy.
+pub fn script_source() -> String {
+    components::script_source(&script())
+}
+
 fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, String) {
     let facts = &reviewed.facts;
     let mut page = match facts.has_names() {
@@ -44,7 +54,7 @@ fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, Str
         false => Page::named(localized("game-review")),
     };
     page.enable_languages();
-    let script = format!("\n{}{SCRIPT}", components::SCRIPTS.concat());
+    let script = script();
     page.allow_script(&script);
     if live.is_some() {
         page.allow("connect-src 'self'");

@@ -1,32 +1,60 @@
-//! Page of `kosumi play` and its parts. The markup contains the keys of its texts.
+//! Page of a game and its parts. The markup contains the keys of its texts.
 
-use super::http::Resource;
-use crate::pages::{components, style};
+use crate::pages::{components, style as common_style};
+use crate::review;
 use maud::{DOCTYPE, Markup, html};
 
 const SCRIPT: &str = include_str!("play.js");
 const STYLE: &str = include_str!("play.css");
 
-/// Content security policy: only resources of this server, and nothing inline.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
+/// Content security policy of the page of a program: only resources of its server, and nothing inline.
+pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Returns a part of the page by its path after the token.
-pub(super) fn resource(place: &str) -> Option<Resource> {
-    let resource = |kind, body| Some(Resource { kind, body, policy: POLICY.to_owned() });
-    match place {
-        "" => resource("text/html", page().into_string()),
-        "play.js" => resource("text/javascript", components::SCRIPTS.concat() + SCRIPT),
-        "play.css" => resource("text/css", [style(), components::STYLE, STYLE].concat()),
-        _ => None,
-    }
+/// What is behind a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PageKind {
+    /// A program, which serves the page.
+    Program,
+    /// A Web Worker. The page is a file beside its other files.
+    Worker,
+}
+
+/// Returns the script of the page: `play.js`.
+pub fn script(kind: PageKind) -> String {
+    let link = match kind {
+        PageKind::Program => components::LINK,
+        PageKind::Worker => components::WORKER_LINK,
+    };
+    components::UNCONNECTED_SCRIPTS.concat() + link + SCRIPT
+}
+
+/// Returns the style of the page: `play.css`.
+pub fn style() -> String {
+    [common_style(), components::STYLE, STYLE].concat()
+}
+
+/// Returns the policy of a page with a worker. A document that the page makes, such as a review, inherits the policy, so the
+/// script of reviews and inline style are allowed.
+fn worker_policy() -> String {
+    format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {}; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
+         worker-src 'self'; manifest-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'",
+        review::script_source()
+    )
 }
 
 fn button(id: &str, text: &str, key: Option<&str>) -> Markup {
     html! { button id=(id) type="button" data-text=(text) data-key=[key] {} }
 }
 
-fn page() -> Markup {
+/// Returns the markup of the page.
+pub fn page(kind: PageKind) -> String {
+    let is_file = kind == PageKind::Worker;
+    markup(is_file).into_string()
+}
+
+fn markup(is_file: bool) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -34,7 +62,16 @@ fn page() -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { "Kosumi" }
-                link rel="icon" href="data:,";
+                @if is_file {
+                    meta http-equiv="Content-Security-Policy" content=(worker_policy());
+                    meta name="theme-color" content="#e9e2d3";
+                    meta name="description" content="A board for the game Go (Weiqi, Baduk) that plays, teaches and reviews, without a server";
+                    link rel="icon" href="icon.svg" type="image/svg+xml";
+                    link rel="apple-touch-icon" href="icon-192.png";
+                    link rel="manifest" href="manifest.webmanifest";
+                } @else {
+                    link rel="icon" href="data:,";
+                }
                 link rel="stylesheet" href="play.css";
                 script src="play.js" defer {}
             }
@@ -47,6 +84,12 @@ fn page() -> Markup {
                         button #load type="button" data-text="load" {}
                         input #file type="file" accept=".sgf,application/x-go-sgf" hidden;
                         (button("save", "save", None))
+                        @if is_file {
+                            (button("share", "share", None))
+                            (button("games", "kept-games", None))
+                            button #network type="button" data-text="choose-network" data-hint="choose-network-hint" {}
+                            input #network-file type="file" accept=".gz,.bin" hidden;
+                        }
                         (button("players", "players", None))
                         (button("help", "help", Some("?")))
                         label { span.hidden data-text="language" {} select #language {} }
@@ -111,7 +154,40 @@ fn page() -> Markup {
                 p.hidden #say aria-live="assertive" {}
                 (new_game())
                 (players())
-                (help())
+                (help(is_file))
+                @if is_file { (share()) (games()) }
+            }
+        }
+    }
+}
+
+/// The link of a game.
+fn share() -> Markup {
+    html! {
+        dialog #share-text aria-labelledby="share-title" {
+            form method="dialog" {
+                h2 #share-title data-text="share" {}
+                p data-text="share-about" {}
+                div.fields { (field("link", &html! { input #share-link type="text" readonly; })) }
+                p #share-done role="status" {}
+                div.actions {
+                    button.main #share-copy type="button" data-text="copy" {}
+                    button data-text="close" {}
+                }
+            }
+        }
+    }
+}
+
+/// The games that the browser keeps.
+fn games() -> Markup {
+    html! {
+        dialog #kept-games aria-labelledby="games-title" {
+            form method="dialog" {
+                h2 #games-title data-text="kept-games" {}
+                p data-text="games-about" {}
+                ol.kept #kept-list {}
+                div.actions { button.main data-text="close" {} }
             }
         }
     }
@@ -234,7 +310,7 @@ fn players() -> Markup {
     }
 }
 
-fn help() -> Markup {
+fn help(is_file: bool) -> Markup {
     let keys: [(&[&str], &str); 8] = [
         (&["←", "↑", "→", "↓"], "key-arrows"),
         (&["Enter"], "key-enter"),
@@ -249,7 +325,7 @@ fn help() -> Markup {
         dialog #help-text aria-labelledby="help-title" {
             form method="dialog" {
                 h2 #help-title data-text="help" {}
-                p data-text="help-about" {}
+                p data-text=(if is_file { "help-about-worker" } else { "help-about" }) {}
                 dl {
                     @for (names, text) in keys {
                         div { dt { @for name in names { kbd { (name) } " " } } dd data-text=(text) {} }
@@ -269,18 +345,17 @@ mod tests {
 
     #[test]
     fn the_page_holds_no_script_and_no_style_of_its_own() {
-        let text = resource("").unwrap().body;
-        for piece in ["style=", "onclick", "<style", "javascript:"] {
-            assert!(!text.contains(piece), "{piece}");
+        for text in [page(PageKind::Program), page(PageKind::Worker)] {
+            for piece in ["style=", "onclick", "<style", "javascript:", "http:", "https:"] {
+                assert!(!text.contains(piece), "{piece}");
+            }
+            assert_eq!(text.matches("<script").count(), 1);
         }
-        assert_eq!(text.matches("<script").count(), 1);
-        assert_eq!(resource("../Cargo.toml"), None);
-        assert_eq!(resource("index.html"), None);
     }
 
     #[test]
     fn every_name_of_a_text_has_words() {
-        let text = resource("").unwrap().body;
+        let text = page(PageKind::Worker);
         let names = ["data-text=\"", "data-label=\""].into_iter().flat_map(|mark| text.split(mark).skip(1));
         let names = names.map(|rest| rest.split('"').next().unwrap());
         for name in names {

@@ -1,11 +1,11 @@
 //! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
-use super::message::{NewGame, PlayerKind, RestoredGame, parse_place};
+use super::message::{ClockSettings, GameDetails, NewGame, PlayerKind, RestoredGame, parse_place};
 use super::strength::{DEFAULT_LEVEL, LEVELS};
-use super::thinker::MoveEvaluation;
+use super::task::MoveEvaluation;
 use crate::review::{continue_with, owners, place};
 use crate::words::color_letter;
-use kosumi_engine::time::{Clock, TimeControl};
+use kosumi_engine::time::{Clock, TimeControl, seconds};
 use kosumi_go::board::{BoardSize, ByColor, Color, Move, PointSet};
 use kosumi_go::game::{Game, IllegalMove};
 use kosumi_go::handicap::{fixed_handicap, star_points};
@@ -37,11 +37,16 @@ pub(super) enum Phase {
 /// Reason of a refusal. Pages have texts for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Refusal {
+pub enum Refusal {
+    /// The point has a stone.
     Occupied,
+    /// The rules forbid the suicide.
     Suicide,
+    /// The move takes back a ko.
     Ko,
+    /// The move repeats an earlier position.
     Superko,
+    /// There is no such point.
     OffBoard,
     /// It is another player's turn, or the game is over.
     NotNow,
@@ -49,6 +54,11 @@ pub(super) enum Refusal {
     BadSettings,
     /// The file is no record of a game on a supported board.
     BadRecord,
+    /// The link contains no game.
+    BadLink,
+    /// The game does not fit into a link.
+    LinkTooLong,
+    /// The game or the file is too long.
     TooLong,
     /// The message is invalid.
     BadMessage,
@@ -68,12 +78,13 @@ impl From<IllegalMove> for Refusal {
 
 /// Reason why a record is not loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct BadRecord {
-    pub(super) refusal: Refusal,
+pub struct BadRecord {
+    /// The reason, for pages.
+    pub refusal: Refusal,
     /// Description of the fault and its location.
-    pub(super) text: String,
+    pub text: String,
     /// Whether a part of the record can be loaded.
-    pub(super) can_be_partial: bool,
+    pub can_be_partial: bool,
 }
 
 impl From<BadRecord> for Refusal {
@@ -248,8 +259,8 @@ impl GameTable {
         Ok(said)
     }
 
-    /// Loads a game that a page remembers. Its clocks are lost.
-    pub(super) fn restore(&mut self, remembered: &RestoredGame) -> Result<(), Refusal> {
+    /// Loads a game that a page remembers. Its clocks are lost if the page does not know them.
+    pub(super) fn restore(&mut self, remembered: &RestoredGame, now: Duration) -> Result<(), Refusal> {
         let mut table = self.clone();
         // This program wrote the record, so faults in it were there before.
         table.load(remembered.text.as_bytes(), true)?;
@@ -269,8 +280,80 @@ impl GameTable {
             table.phase = Phase::Over(result.clone());
         }
         table.seat(remembered.black.clone(), remembered.white.clone())?;
+        if let Some(details) = &remembered.details {
+            // The game may have been counted, which a record without the dead stones does not tell.
+            if let Some(result) = result {
+                table.phase = Phase::Over(result.clone());
+            }
+            table.restore_details(details, now)?;
+        }
         *self = table;
         Ok(())
+    }
+
+    /// Restores what a record does not contain.
+    fn restore_details(&mut self, details: &GameDetails, now: Duration) -> Result<(), Refusal> {
+        let (bad, size) = (Refusal::BadMessage, self.game.size());
+        let clock = Clock::new(details.clock.control().ok_or(bad)?);
+        self.clocks = ByColor::new(clock, clock);
+        for (color, &(left, periods)) in Color::BOTH.into_iter().zip(&details.left) {
+            if clock.control() != TimeControl::None {
+                self.clocks[color].set_time_left(seconds(left), periods);
+            }
+        }
+        let line = |line: &Vec<(char, String)>| {
+            let moves = line.iter().map(|(color, place)| {
+                let color = Color::BOTH.into_iter().find(|&known| color_letter(known) == *color);
+                Some((color?, parse_place(size, place)?))
+            });
+            moves.take(MOVES_MOST).collect::<Option<Vec<_>>>()
+        };
+        let lines = details.variations.iter().take(ABANDONED_MOST);
+        self.abandoned = lines.map(line).collect::<Option<Vec<_>>>().ok_or(bad)?;
+        let count = self.game.records().len();
+        let evaluation = |&(number, win_rate, score, visits): &(usize, f32, f32, u32)| {
+            (number, MoveEvaluation { win_rate, score, visits })
+        };
+        let known = |all: &[(usize, f32, f32, u32)]| {
+            all.iter().map(evaluation).filter(|(number, _)| *number <= count).collect::<Vec<_>>()
+        };
+        self.outlooks = known(&details.outlooks);
+        self.analysed = known(&details.evaluations).into_iter().collect();
+        self.is_paused = details.paused;
+        self.start_clock(now);
+        Ok(())
+    }
+
+    /// Returns all that [`restore`](GameTable::restore) needs.
+    pub(super) fn remembered(&self, engines: &[String], date: Option<String>, now: Duration) -> RestoredGame {
+        let size = self.game.size();
+        let left = |color: Color| {
+            let (left, periods) = self.time_left(now).map_or((Duration::ZERO, 0), |(_, left)| left[color]);
+            (left.as_secs_f64(), periods)
+        };
+        let line = |line: &Vec<(Color, Move)>| {
+            line.iter().map(|&(color, mv)| (color_letter(color), place(size, mv))).collect()
+        };
+        let evaluation = |number: usize, it: &MoveEvaluation| (number, it.win_rate, it.score, it.visits);
+        RestoredGame {
+            text: self.record(engines, date).to_string(),
+            kept: self.game.records().len(),
+            moves: Vec::new(),
+            result: match &self.phase {
+                Phase::Over(result) => Some(result.clone()),
+                _ => None,
+            },
+            black: self.seats[Color::Black].clone(),
+            white: self.seats[Color::White].clone(),
+            details: Some(GameDetails {
+                clock: ClockSettings::of(self.clocks[Color::Black].control()),
+                left: Color::BOTH.map(left),
+                paused: self.is_paused,
+                variations: self.abandoned.iter().map(line).collect(),
+                outlooks: self.outlooks.iter().map(|(number, it)| evaluation(*number, it)).collect(),
+                evaluations: self.analysed.iter().map(|(&number, it)| evaluation(number, it)).collect(),
+            }),
+        }
     }
 
     /// Sets the players.
@@ -717,7 +800,6 @@ pub(super) fn choices(engines: &[String]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::browser::message::ClockSettings;
 
     const NOW: Duration = Duration::ZERO;
 
@@ -825,6 +907,7 @@ mod tests {
             result: result.map(str::to_owned),
             black: PlayerKind::Person,
             white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() },
+            details: None,
         };
         let mut first = table(9);
         first.begin(&NewGame { handicap: 2, ..wanted(9) }).unwrap();
@@ -833,18 +916,18 @@ mod tests {
         assert!(first.undo(Some(1), NOW));
         play(&mut first, &["eg", "--", "--"], NOW);
         let mut restored = table(19);
-        restored.restore(&remembered(&text, 1, &["eg", "--", "--"], None)).unwrap();
+        restored.restore(&remembered(&text, 1, &["eg", "--", "--"], None), NOW).unwrap();
         assert_eq!(restored.game.graph_key(), first.game.graph_key());
         assert_eq!(restored.state(NOW)["moves"], first.state(NOW)["moves"]);
         assert_eq!((&restored.phase, restored.date.as_deref()), (&first.phase, Some("2026-01-31")));
         assert_eq!(restored.seats[Color::Black], PlayerKind::Person);
-        restored.restore(&remembered(&text, 2, &[], Some("W+R"))).unwrap();
+        restored.restore(&remembered(&text, 2, &[], Some("W+R")), NOW).unwrap();
         assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Over("W+R".to_owned())));
         // The record was sent when the game was over, and the game was continued.
         let over = restored.record(&[], None).to_string();
-        restored.restore(&remembered(&over, 2, &[], None)).unwrap();
+        restored.restore(&remembered(&over, 2, &[], None), NOW).unwrap();
         assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Playing));
-        restored.restore(&remembered(&over, 2, &["dd"], None)).unwrap();
+        restored.restore(&remembered(&over, 2, &["dd"], None), NOW).unwrap();
         assert_eq!((restored.game.records().len(), &restored.phase), (3, &Phase::Playing));
         for (bad, why) in [
             (remembered("no record", 0, &[], None), Refusal::BadRecord),
@@ -856,7 +939,7 @@ mod tests {
                 Refusal::BadSettings,
             ),
         ] {
-            assert_eq!(restored.restore(&bad), Err(why), "{bad:?}");
+            assert_eq!(restored.restore(&bad, NOW), Err(why), "{bad:?}");
             assert_eq!((restored.game.records().len(), &restored.phase), (3, &Phase::Playing), "{bad:?}");
         }
     }
@@ -914,6 +997,46 @@ mod tests {
         assert!(text.contains(";W[gg](;B[cg])(;B[ee])"), "{text}");
         table.begin(&wanted(9)).unwrap();
         assert!(table.abandoned.is_empty() && table.analysed.is_empty());
+    }
+
+    #[test]
+    fn a_remembered_game_is_restored_with_its_clocks_and_variations() {
+        let second = Duration::from_secs;
+        let mut table = table(9);
+        let clock = ClockSettings::ByoYomi { main: 10.0, period: 5.0, periods: 3 };
+        table.begin(&NewGame { clock, ..wanted(9) }).unwrap();
+        play(&mut table, &["cc", "gg", "cg"], second(3));
+        assert!(table.play_on_from(2, second(3)));
+        play(&mut table, &["ee"], second(16));
+        table.add_analysis(1, MoveEvaluation { win_rate: 0.25, score: -1.5, visits: 7 });
+        let back = |table: &GameTable, now| {
+            let text = serde_json::to_string(&table.remembered(&[], None, now)).unwrap();
+            let mut other = GameTable::new(BoardSize::square(5).unwrap(), Rules::default(), 7.5, 0);
+            other.restore(&serde_json::from_str(&text).unwrap(), second(100)).unwrap();
+            other
+        };
+        let restored = back(&table, second(18));
+        let state = |table: &GameTable, now: u64| {
+            let mut state = table.state(second(now));
+            // The same turn continues with the time that was left.
+            state["clock"] = json!(format!("{:?}", table.time_left(second(now))));
+            state["analysed"] = json!(table.record(&[], None).to_string());
+            state
+        };
+        assert_eq!(state(&restored, 100), state(&table, 18));
+        assert_eq!(restored.flag_time(), Some(second(100) + table.flag_time().unwrap() - second(18)));
+        let mut resigned = table.clone();
+        resigned.resign().unwrap();
+        let mut counted = table.clone();
+        play(&mut counted, &["--", "--"], second(20));
+        counted.settle().unwrap();
+        for over in [resigned, counted] {
+            assert!(matches!(over.phase, Phase::Over(_)));
+            assert_eq!(back(&over, second(20)).phase, over.phase);
+        }
+        let mut bad = table.remembered(&[], None, second(18));
+        bad.details.as_mut().unwrap().variations[0][0].1 = "zz".to_owned();
+        assert_eq!(table.restore(&bad, second(18)), Err(Refusal::BadMessage));
     }
 
     #[test]

@@ -8,80 +8,126 @@ use serde::{Deserialize, Serialize};
 /// Player of a colour.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum PlayerKind {
+pub enum PlayerKind {
     /// A person at the board.
     Person,
     /// Kosumi at one of its levels.
-    Kosumi { level: String },
-    /// One of the engines given on the command line, by index.
-    Engine { number: usize },
+    Kosumi {
+        /// Name of the level.
+        level: String,
+    },
+    /// One of the engines given on the command line.
+    Engine {
+        /// Index of the engine.
+        number: usize,
+    },
 }
 
 /// Settings of a new game.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewGame {
-    pub(super) columns: usize,
-    pub(super) rows: usize,
-    pub(super) handicap: usize,
+pub struct NewGame {
+    /// Number of columns.
+    pub columns: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of handicap stones.
+    pub handicap: usize,
     /// Komi; `None` for the usual one.
-    pub(super) komi: Option<f32>,
-    pub(super) rules: String,
-    pub(super) black: PlayerKind,
-    pub(super) white: PlayerKind,
-    pub(super) clock: ClockSettings,
+    pub komi: Option<f32>,
+    /// Name of the rules.
+    pub rules: String,
+    /// Player of Black.
+    pub black: PlayerKind,
+    /// Player of White.
+    pub white: PlayerKind,
+    /// Time control.
+    pub clock: ClockSettings,
 }
 
 /// Time control of a game, in seconds.
-#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum ClockSettings {
+pub enum ClockSettings {
+    /// No limit.
     None,
-    Absolute { main: f64 },
-    Fischer { main: f64, increment: f64 },
-    ByoYomi { main: f64, period: f64, periods: u32 },
+    /// Sudden death.
+    Absolute {
+        /// Time for the whole game.
+        main: f64,
+    },
+    /// Each move adds time.
+    Fischer {
+        /// Time at the start.
+        main: f64,
+        /// Time added after every move.
+        increment: f64,
+    },
+    /// After the main time, each move that takes longer than a period costs one.
+    ByoYomi {
+        /// Time before the first period.
+        main: f64,
+        /// Length of a period.
+        period: f64,
+        /// Number of periods.
+        periods: u32,
+    },
 }
 
 /// Request of a page. Moves are in the form of [`review::place`](crate::review::place). `at` is the number of moves
 /// that the page has seen. Requests for another position are refused.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum PageRequest {
+pub enum PageRequest {
+    /// Starts another game.
     New {
+        /// Its settings.
         game: NewGame,
     },
+    /// Plays a move of the side to move.
     Play {
+        /// Number of moves.
         at: usize,
+        /// The move.
         place: String,
     },
     /// Takes moves back: until the same person is to move again, or to a number of moves.
     Undo {
+        /// Number of moves.
         at: usize,
+        /// Number of moves that are left.
         to: Option<usize>,
     },
+    /// Resigns for the person.
     Resign {
+        /// Number of moves.
         at: usize,
     },
     /// Starts or stops continuous analysis.
     Analyse {
+        /// Whether it starts.
         on: bool,
     },
     /// Selects the position that continuous analysis is about, by its number of moves.
     View {
+        /// Number of moves of the position.
         at: usize,
     },
     /// Reviews the game that is on the table.
     Review {},
     /// Shows the best moves of this position once.
     Hint {
+        /// Number of moves of the position.
         at: usize,
     },
     /// Estimates the score and the owner of every point.
     Estimate {
+        /// Number of moves of the position.
         at: usize,
     },
     /// At the end of a game: toggles whether the chain of a stone is dead.
     Mark {
+        /// Point of the stone.
         place: String,
     },
     /// At the end of a game: confirms the dead stones.
@@ -90,10 +136,14 @@ pub(super) enum PageRequest {
     Resume {},
     /// Pauses or resumes engines and clocks.
     Pause {
+        /// Whether it starts.
         on: bool,
     },
+    /// Sets the players.
     Seats {
+        /// Player of Black.
         black: PlayerKind,
+        /// Player of White.
         white: PlayerKind,
     },
     /// Loads a record. If `partial` is set, a record that cannot be followed to its end is loaded as far as possible.
@@ -104,16 +154,25 @@ pub(super) enum PageRequest {
         /// Content of the file in Base64 if it is not UTF-8.
         #[serde(default)]
         bytes: String,
+        /// Record of a [`Share`](PageRequest::Share) request.
+        #[serde(default)]
+        shared: String,
+        /// Whether the part before a fault is enough.
         #[serde(default)]
         partial: bool,
     },
+    /// Requests the record in a form that fits into an address.
+    Share {},
     /// Restores the game that this page showed before the server restarted, unless a game has begun since.
     Restore {
+        /// The game.
         game: RestoredGame,
     },
     /// In a review: analyses the position after a step of the main line and further moves.
     Look {
+        /// Step of the main line.
         step: usize,
+        /// Moves after it.
         line: Vec<String>,
     },
     /// In a review: stops the analysis of this window.
@@ -123,23 +182,46 @@ pub(super) enum PageRequest {
 }
 
 /// Game as a page knows it: a record that the server sent once, and what has changed since.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RestoredGame {
+pub struct RestoredGame {
     /// Record.
-    pub(super) text: String,
+    pub text: String,
     /// Number of moves of the record that are still in the game.
-    pub(super) kept: usize,
+    pub kept: usize,
     /// Places of the moves after them.
-    pub(super) moves: Vec<String>,
+    pub moves: Vec<String>,
     /// Result in the form of game records, if the game is over.
-    pub(super) result: Option<String>,
-    pub(super) black: PlayerKind,
-    pub(super) white: PlayerKind,
+    pub result: Option<String>,
+    /// Player of Black.
+    pub black: PlayerKind,
+    /// Player of White.
+    pub white: PlayerKind,
+    /// What the record does not contain, if it is known.
+    #[serde(default)]
+    pub details: Option<GameDetails>,
+}
+
+/// What a record does not contain of a game.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GameDetails {
+    /// Time control.
+    pub clock: ClockSettings,
+    /// Time left of Black and of White, in seconds, and the periods left: 0 during the main time.
+    pub left: [(f64, u32); 2],
+    /// Whether engines and clocks must wait.
+    pub paused: bool,
+    /// Abandoned lines from the start of the game: colours and places of the moves.
+    pub variations: Vec<Vec<(char, String)>>,
+    /// Evaluations by the engine of its own moves: number of the move, win rate, score and visits.
+    pub outlooks: Vec<(usize, f32, f32, u32)>,
+    /// Evaluations by analyses, with the number of moves of the position.
+    pub evaluations: Vec<(usize, f32, f32, u32)>,
 }
 
 /// Returns the content of a file from text or Base64; `None` if the Base64 is invalid.
-pub(super) fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
+pub fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
     match bytes {
         "" => Some(text.into_bytes()),
         _ => data_encoding::BASE64.decode(bytes.as_bytes()).ok(),
@@ -150,6 +232,20 @@ pub(super) fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
 const LONGEST: f64 = 24.0 * 3600.0;
 
 impl ClockSettings {
+    /// Returns the settings of a time control. Those that a page does not offer count as none.
+    pub(super) fn of(control: TimeControl) -> ClockSettings {
+        match control {
+            TimeControl::Absolute { main } => ClockSettings::Absolute { main: main.as_secs_f64() },
+            TimeControl::Fischer { main, increment, .. } => {
+                ClockSettings::Fischer { main: main.as_secs_f64(), increment: increment.as_secs_f64() }
+            }
+            TimeControl::ByoYomi { main, period, periods } => {
+                ClockSettings::ByoYomi { main: main.as_secs_f64(), period: period.as_secs_f64(), periods }
+            }
+            _ => ClockSettings::None,
+        }
+    }
+
     /// Returns the time control; `None` if the values are out of range.
     pub(super) fn control(self) -> Option<TimeControl> {
         let time = |value: f64| (0.0..=LONGEST).contains(&value).then(|| seconds(value));
@@ -184,7 +280,7 @@ impl NewGame {
 }
 
 /// Returns the move at a place; `None` if it is not on the board.
-pub(super) fn parse_place(size: BoardSize, place: &str) -> Option<Move> {
+pub fn parse_place(size: BoardSize, place: &str) -> Option<Move> {
     if place == "--" {
         return Some(Move::Pass);
     }

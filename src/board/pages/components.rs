@@ -14,10 +14,16 @@ pub const LANGUAGE: &str = include_str!("language.js");
 pub const CHARTS: &str = include_str!("charts.js");
 /// `Packed`: decoding of the program's numbers; `element(name, text, class)`; numbers as words.
 pub const PACKED: &str = include_str!("packed.js");
+/// `readRecord(file)`, `takeFiles(input, take)`, `saveText(name, text)`.
+pub const RECORDS: &str = include_str!("records.js");
 /// `Link`: the connection to the program that serves the page.
 pub const LINK: &str = include_str!("link.js");
+/// `Link`: the connection to a table in a Web Worker, with the same interface.
+pub const WORKER_LINK: &str = include_str!("worker_link.js");
+/// All scripts but the connection, for a page with a board and curves.
+pub const UNCONNECTED_SCRIPTS: [&str; 6] = [BOARD, TEXTS, LANGUAGE, CHARTS, PACKED, RECORDS];
 /// All scripts, for a page with a board, curves and a running engine.
-pub const SCRIPTS: [&str; 6] = [BOARD, TEXTS, LANGUAGE, CHARTS, PACKED, LINK];
+pub const SCRIPTS: [&str; 7] = [BOARD, TEXTS, LANGUAGE, CHARTS, PACKED, RECORDS, LINK];
 /// Style of boards, stones, curves and panels, in addition to the common style.
 pub const STYLE: &str = include_str!("pieces.css");
 

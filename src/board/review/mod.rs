@@ -48,7 +48,7 @@ pub use json::json;
 pub use judge::{Class, Judgement, Thresholds};
 pub use main_line::{Change, MainLine, Step};
 pub use packed::{Line, Numbers, owners, place};
-pub use page::{live_page, page, served_page};
+pub use page::{live_page, page, script_source, served_page};
 pub use reviewed::Reviewed;
 pub use run::{Review, Scope, review};
 pub use scatter::Scatter;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Level of strength.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Level {
+pub struct Level {
     /// Name in messages. Pages have texts for it.
     pub(super) id: &'static str,
     /// Maximum visits of the position, including visits kept from the previous move.
