@@ -72,11 +72,14 @@ pub(super) trait BlockUnit {
     fn multiply(&mut self, it: Product<'_>);
 }
 
+/// Work for a matrix unit.
+pub(super) type BlockWork<'a> = &'a mut (dyn FnMut(&mut dyn BlockUnit) + 'a);
+
 /// Functions of a matrix unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TileUnit {
     /// Configures the unit in this thread, runs the work and releases the unit.
-    pub(super) run: fn(&mut dyn FnMut(&mut dyn BlockUnit)),
+    pub(super) run: fn(BlockWork<'_>),
     pub(super) to_grid: fn(&Grid, &[f32], &mut [u16]),
 }
 
