@@ -323,7 +323,11 @@ mod tests {
     fn without_a_rank_nothing_changes() {
         let mut plain = engine(None, 1);
         assert!(plain.style().is_none() && plain.ranked_exploration(plain.game()).is_none());
-        plain.change_settings(EngineSettings { rank: Some(rank("3k")), visits: Some(9), ..*plain.settings() });
+        plain.change_settings(EngineSettings {
+            rank: Some(rank("3k")),
+            visits: Some(9),
+            ..*plain.settings()
+        });
         let limits = plain.limits_without_clock();
         assert_eq!((limits.visits, limits.playouts), (Some(RankStyle::of(rank("3k")).visits), None));
         assert!(plain.ranked_exploration(plain.game()).is_none(), "an analysis has full strength");
@@ -352,10 +356,8 @@ mod tests {
         use kosumi_go::graph_key::NodeSharing;
         use kosumi_net::BuiltIn;
         use kosumi_search::SearchChanges;
-        let (small, large) = (
-            || Network::built_in(BuiltIn::Small).unwrap(),
-            || Network::built_in(BuiltIn::Large).unwrap(),
-        );
+        let (small, large) =
+            (|| Network::built_in(BuiltIn::Small).unwrap(), || Network::built_in(BuiltIn::Large).unwrap());
         let usual = EngineSettings { threads: 1, memory_mebibytes: 16, ..EngineSettings::default() };
         let nothing = |_: &mut Engine| {};
         let wanted = moves_of_a_rank(ranked_engine(small(), usual), nothing);
