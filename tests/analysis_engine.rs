@@ -595,3 +595,24 @@ fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
     assert_eq!(code, Some(0));
     assert!(rest.iter().any(|it| it["id"] == "long" && it["isDuringSearch"] == false));
 }
+
+/// Checks that the work ends when nobody can read its results, as after the end of the program that started it.
+#[test]
+fn work_ends_when_input_and_output_are_closed() {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+        .arg("analysis")
+        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let endless = query_9x9("x", &json!([]), &json!({ "maxVisits": 1_000_000_000 }));
+    let mut input = process.stdin.take().unwrap();
+    // The answer shows that the query before it was read.
+    writeln!(input, "{endless}\n{}", json!({ "id": "v", "action": "query_version" })).unwrap();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    drop((input, output));
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+}

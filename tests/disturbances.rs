@@ -303,3 +303,38 @@ fn wall_clocks_are_used_for_dates_only() {
     }
     assert_eq!(found, known.map(|(_, files)| files.len()));
 }
+
+/// Checks that nothing waits for the other end of a pipe that a command names as a file.
+#[test]
+fn pipes_are_no_files() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let folder = tempfile::TempDir::new().unwrap();
+    mknodat(CWD, folder.path().join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let run = |arguments: &[&str], input: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+        command.args(arguments).current_dir(folder.path());
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    let told = "it is not a regular file";
+    let session = "loadsgf pipe\nsavesgf pipe\nprintsgf pipe\nloadsgf /dev/zero\nsavesgf /dev/null\n";
+    let answers = run(&["gtp", "--no-model", "--memory", "1"], session);
+    assert_eq!(answers.matches(told).count(), 5, "{answers}");
+    for arguments in [
+        &["regress", "pipe"][..],
+        &["regress", "--engine", "kosumi gtp", "pipe"],
+        &["gtp", "--no-model", "--resume", "pipe"],
+        &["review", "pipe"],
+        &["play", "pipe"],
+        &["net", "info", "pipe"],
+        &["net", "eval", "pipe", "--sgf", "pipe"],
+        &["analysis", "--config", "pipe"],
+        &["match", "builtin:no-model,playouts=1", "builtin:no-model,playouts=1", "--log", "pipe", "--resume"],
+    ] {
+        assert!(run(arguments, "").contains(told), "{arguments:?}: {}", run(arguments, ""));
+    }
+}

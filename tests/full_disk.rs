@@ -2,7 +2,7 @@
 //! the reason, and the work can be resumed later.
 //!
 //! A limit on the size of files (`ulimit -f`) simulates the full disk. The system returns an error as on a full disk: a
-//! part of a line is written, the rest is not.
+//! part of a line is written, the rest is not. The signal that comes with the error must not end the program.
 
 #![cfg(unix)]
 
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 fn limited(folder: &Path, blocks: u32, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     // Blocks have 512 bytes in some shells and 1,024 in others.
-    let script = "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"";
+    let script = "ulimit -f \"$0\"; exec \"$@\"";
     command.args(["-c", script, &blocks.to_string(), env!("CARGO_BIN_EXE_kosumi")]).args(arguments);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -120,4 +120,56 @@ fn a_game_goes_on_and_the_last_whole_record_stays() {
     assert!(text.starts_with("(;") && text.trim_end().ends_with(')'), "whole: {text}");
     let moves = text.matches(";B[").count() + text.matches(";W[").count();
     assert!(moves > 20 && moves < played, "{moves} of {played} moves");
+}
+
+/// Checks that the earlier file stays when a later one does not fit, and that the session goes on.
+#[test]
+fn a_saved_record_is_the_earlier_or_the_later_one() {
+    let folder = TempDir::new().unwrap();
+    let mut engine = limited(folder.path(), 1, &["gtp", "--no-model", "--memory", "1"]);
+    let mut engine = engine.stdin(Stdio::piped()).spawn().unwrap();
+    let mut commands = "savesgf a.sgf\nprintsgf b.sgf\n".to_owned();
+    for row in 1..=19 {
+        for (index, column) in "ABCDEFGHJKLMNOPQRST".chars().enumerate() {
+            if (index + row) % 3 > 0 {
+                commands.push_str(&format!("play {} {column}{row}\n", ["b", "w"][(index + row) % 3 - 1]));
+            }
+        }
+    }
+    commands.push_str("7 savesgf a.sgf\n8 printsgf b.sgf\nloadsgf a.sgf\nquit\n");
+    engine.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+    let output = engine.wait_with_output().unwrap();
+    let answers = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{answers}{}", errors(&output));
+    for id in [7, 8] {
+        assert!(answers.contains(&format!("?{id} cannot write: ")), "{answers}");
+    }
+    for name in ["a.sgf", "b.sgf"] {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(text.starts_with("(;") && text.trim_end().ends_with(')') && !text.contains(";B["), "{text}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no unfinished file is left");
+}
+
+#[test]
+fn statistics_selections_and_networks_are_the_earlier_or_the_later_ones() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("games.sgf"), "(;SZ[5]KM[7];B[cc];W[bb];B[dd])\n".repeat(100)).unwrap();
+    let outputs = ["a.json", "a.html", "out.sgf", "out.bin"];
+    for name in outputs {
+        fs::write(folder.path().join(name), "earlier").unwrap();
+    }
+    for arguments in [
+        &["sgf", "stats", "games.sgf", "--json", "a.json", "--html", "a.html"][..],
+        &["sgf", "stats", "games.sgf", "--html", "a.html"],
+        &["sgf", "filter", "games.sgf", "--output", "out.sgf", "--force"],
+        &["net", "random", "-o", "out.bin"],
+    ] {
+        let stopped = limited(folder.path(), 1, arguments).output().unwrap();
+        assert_eq!(stopped.status.code(), Some(1), "{arguments:?}: {}", errors(&stopped));
+        for name in outputs {
+            assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), "earlier", "{arguments:?}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "{arguments:?}");
+    }
 }

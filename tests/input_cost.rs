@@ -21,6 +21,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::io::{Cursor, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 
 /// Returns the processor time of this thread, in seconds.
 fn now() -> f64 {
@@ -195,17 +196,83 @@ fn networks() {
     }
 }
 
-/// Runs `kosumi` with limited memory. Returns the exit code and the standard error.
-fn within(kibibytes: u32, arguments: &[&str]) -> (Option<i32>, String) {
+/// Runs `kosumi` with limited memory and processor time, and with this input. Returns the exit code, the standard output
+/// and the standard error. The limit of the time is far above what an honest reader needs, and far below what a quadratic
+/// one does.
+fn within(kibibytes: u32, arguments: &[&str], input: Vec<u8>) -> (Option<i32>, String, String) {
     let mut command = Command::new("sh");
     command.args([
         "-c",
-        "ulimit -v \"$0\"; exec \"$@\"",
+        "ulimit -t 40; ulimit -v \"$0\"; exec \"$@\"",
         &kibibytes.to_string(),
         env!("CARGO_BIN_EXE_kosumi"),
     ]);
-    let output = command.args(arguments).stdin(Stdio::null()).output().unwrap();
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut writer = child.stdin.take().unwrap();
+    let output = thread::scope(|scope| {
+        // The program may refuse to read its input.
+        scope.spawn(move || writer.write_all(&input));
+        child.wait_with_output().unwrap()
+    });
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// Checks lines of `kosumi analysis` whose cost would grow faster than their length: fields that nobody reads, values
+/// that take a hundred times as much memory as their text, and lists that are compared with other lists.
+#[test]
+fn queries_take_bounded_memory_and_time() {
+    let query = |id: usize, more: &str| {
+        format!(r#"{{"id":"{id}","boardXSize":19,"boardYSize":19,"rules":"chinese",{more}}}"#)
+    };
+    let objects = "{\"\":0},".repeat(3_000_000);
+    let fields: String = (0..16_000).map(|number| format!("\"{number}\":0,")).collect();
+    let moves = "\"A1\",".repeat(100_000);
+    let stones = "[\"B\",\"A1\"],".repeat(200_000);
+    let turns: Vec<String> = (1..=80_000).map(|number| number.to_string()).collect();
+    let mut lines = vec![
+        format!(r#"{{"x":[{objects}0],"id":"unread"}}"#),
+        format!(r#"{{"moves":[{objects}0],"id":"values"}}"#),
+        format!(r#"{{{fields}"id":"{}"}}"#, "x".repeat(700_000)),
+        query(1, &format!(r#""moves":[],"initialStones":[{stones}["B","B1"]]"#)),
+        query(
+            2,
+            &format!(
+                r#""moves":[],"maxVisits":50,"avoidMoves":[{{"player":"B","moves":[{moves}"B2"],"untilDepth":9}}]"#
+            ),
+        ),
+    ];
+    lines.extend((3..20_000).map(|id| query(id, r#""moves":[],"maxVisits":1000000,"priority":-1"#)));
+    lines.push(format!(r#"{{"id":"end","action":"terminate_all","turnNumbers":[{}]}}"#, turns.join(",")));
+    let arguments =
+        ["analysis", "--network", "small", "--memory", "64", "--threads", "1", "--quit-without-waiting"];
+    let (code, answers, errors) = within(1_500_000, &arguments, (lines.join("\n") + "\n").into_bytes());
+    assert_eq!(code, Some(0), "{errors}");
+    let told = |text: &str| answers.lines().any(|line| line.contains(text));
+    assert!(told("\"field\":\"boardXSize\",\"id\":\"unread\""));
+    assert!(told("the values take more than"));
+    assert!(told("must have at most 16384 bytes"));
+    assert!(told("Illegal stone placements"));
+    assert!(told("terminate_all"));
+}
+
+/// Checks commands whose cost would grow with the square of the length of a line or of a session.
+#[test]
+fn sessions_take_bounded_time() {
+    let moves = " A1".repeat(200_000);
+    let listed = "a1:t19,".repeat(100_000);
+    let mut lines = vec![
+        format!("restricted_genmove b{moves}"),
+        format!("lz-genmove_analyze b 100 avoid w {listed}a1 5"),
+        format!("lz-genmove_analyze b 100{}", " avoid b c3 9".repeat(60_000)),
+    ];
+    lines.extend((0..16_000).map(|number| format!("play {} pass", ["b", "w"][number % 2])));
+    lines.extend((0..16_000).map(|number| format!("komi {}", number % 100)));
+    let arguments = ["gtp", "--no-model", "--threads", "1", "--memory", "1", "--playouts", "100"];
+    let (code, answers, errors) = within(400_000, &arguments, (lines.join("\n") + "\n").into_bytes());
+    assert_eq!(code, Some(0), "{errors}");
+    assert_eq!(answers.lines().filter(|line| line.starts_with(['=', '?'])).count(), lines.len());
 }
 
 #[test]
@@ -227,7 +294,7 @@ fn small_files_take_bounded_memory() {
     ] {
         // The program, its threads and its tables need half of this memory, and the decompressed input is nearly as
         // large.
-        let (code, errors) = within(300_000, &arguments);
+        let (code, _, errors) = within(300_000, &arguments, Vec::new());
         assert!(matches!(code, Some(0 | 1)), "{arguments:?}: {code:?}: {errors}");
         assert!(errors.contains(word) && !errors.contains("memory allocation"), "{arguments:?}: {errors}");
     }

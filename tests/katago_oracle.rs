@@ -129,16 +129,23 @@ fn game(row: &Row) -> Game {
 
 /// Evaluates a position with the plain forward pass or with a kernel. Returns the plain and the optimistic prediction.
 fn predict(network: &Network, prepared: Option<&Prepared>, game: &Game) -> [Prediction; 2] {
+    predict_with(network, game, &|input| {
+        match prepared {
+            Some(prepared) => prepared.evaluate_one(input, &mut Scratch::default()),
+            None => scalar::evaluate(network, input),
+        }
+        .unwrap()
+    })
+}
+
+/// Evaluates a position with a function. Returns the plain and the optimistic prediction.
+fn predict_with(network: &Network, game: &Game, evaluate: &dyn Fn(&Input) -> Output) -> [Prediction; 2] {
     let line = Line::new(game);
     let (mut input, mut legal) = (Input::zero(1, 1), Vec::new());
     Features::default().fill(&line, &mut input);
     features::legal_points(&line, &mut legal);
     let no_result = features::can_have_no_result(game.rules());
-    let output: Output = match prepared {
-        Some(prepared) => prepared.evaluate_one(&input, &mut Scratch::default()),
-        None => scalar::evaluate(network, &input),
-    }
-    .unwrap();
+    let output = evaluate(&input);
     [0.0, 1.0].map(|optimism| {
         Prediction::new(
             network,
@@ -365,11 +372,27 @@ fn compare_integers(rows: &[&Row], network: &Network, prepared: &Prepared) {
 }
 
 fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {
+    let tolerance = match prepared {
+        Some(prepared) if prepared.arithmetic().is_rounded() => ROUNDED,
+        _ => EXACT,
+    };
+    let name = prepared.map_or("plain".to_owned(), |prepared| prepared.arithmetic().name());
+    compare_with(rows, network, &name, tolerance, &|game| predict(network, prepared, game));
+}
+
+/// Compares predictions with KataGo's. `name` stands for what has predicted.
+fn compare_with(
+    rows: &[&Row],
+    network: &Network,
+    name: &str,
+    tolerance: Tolerance,
+    predict: &(dyn Fn(&Game) -> [Prediction; 2] + Sync),
+) {
     let found: Vec<(&Row, [f64; 6], bool, bool)> = rows
         .par_iter()
         .map(|&row| {
             let game = game(row);
-            let predictions = predict(network, prepared, &game);
+            let predictions = predict(&game);
             let wanted = &row.raw.policy.policy;
             assert_eq!(predictions[0].policy.len(), wanted.iter().flatten().count());
             let legal =
@@ -379,10 +402,6 @@ fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {
             (row, differences(row, &predictions), same_legal, same_move(row, &predictions[0]))
         })
         .collect();
-    let tolerance = match prepared {
-        Some(prepared) if prepared.arithmetic().is_rounded() => ROUNDED,
-        _ => EXACT,
-    };
     let Tolerance { probability, points, .. } = tolerance;
     let mut wrong = Vec::new();
     let mut worst = [0.0; 6];
@@ -405,7 +424,7 @@ fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {
         "{}: {} positions, {}; largest differences: {COMPARED}: {worst:.6?}; best move the same in {same_moves}",
         network.name(),
         rows.len(),
-        prepared.map_or("plain".to_owned(), |prepared| prepared.arithmetic().name())
+        name
     );
     assert!(same_moves as f64 >= tolerance.same_move * rows.len() as f64, "the best moves differ");
     assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), rows.len(), wrong.join("\n"));
@@ -465,5 +484,72 @@ fn speed() {
             games.len(),
             mean(&games.iter().map(|game| game.records().len() as f64).collect::<Vec<_>>())
         );
+    }
+}
+
+/// Graphics cards, or a software driver for one.
+#[cfg(feature = "gpu")]
+mod cards {
+    use super::{
+        B6C96, B7C96H3, B7C96H6, ORACLES, Oracle, ROUNDED, Row, Tolerance, compare_with, predict_with,
+    };
+    use kosumi_gpu::{Card, Gpu, GpuOptions, cards};
+    use kosumi_net::{Device, Network};
+    use kosumi_test_support::{Requirement, require};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    /// Sums are added in another order than KataGo's, and the card's functions are less exact than the processor's.
+    const ON_A_CARD: Tolerance = Tolerance { probability: 2e-4, points: 2e-2, same_move: 0.99 };
+
+    fn card() -> Option<Card> {
+        let found = cards().into_iter().min_by_key(Card::order);
+        let missing = || "there is no graphics card and no software driver".to_owned();
+        require(Requirement::Gpu, found.ok_or_else(missing))
+    }
+
+    /// Compares a card in 32 and in 16 bits.
+    fn compare_card(rows: &[&Row], network: &Network, card: &Card) {
+        for half in [false, true] {
+            let options = GpuOptions {
+                half,
+                matrix_units: true,
+                batch: 8,
+                cache: None,
+                on_failure: Box::new(|reason| panic!("{reason}")),
+                on_note: Box::new(|note| panic!("{note}")),
+                fault: None,
+            };
+            let gpu = Gpu::start(card, network, options, Arc::new(|| Duration::ZERO)).unwrap();
+            if half && !gpu.is_half() {
+                continue;
+            }
+            let tolerance = if half { ROUNDED } else { ON_A_CARD };
+            let name = format!("{} in {}", card.title(), if half { "f16" } else { "f32" });
+            compare_with(rows, network, &name, tolerance, &|game| {
+                predict_with(network, game, &|input| gpu.evaluate(&[input]).pop().flatten().unwrap())
+            });
+        }
+    }
+
+    fn compare_all(oracles: &[Oracle], keep: impl Fn(&Row) -> bool) {
+        let Some(card) = card() else { return };
+        for oracle in oracles {
+            let Some((rows, network)) = oracle.load() else { continue };
+            let rows: Vec<&Row> = rows.iter().filter(|row| keep(row)).collect();
+            assert!(!rows.is_empty());
+            compare_card(&rows, &network, &card);
+        }
+    }
+
+    #[test]
+    fn card_judges_positions_on_small_boards_as_katago_does() {
+        compare_all(&[B6C96, B7C96H3, B7C96H6], |row| row.columns * row.rows <= 49);
+    }
+
+    #[test]
+    #[ignore = "hours on a software driver: cargo test --features gpu --profile checked --test program katago_oracle::cards -- --ignored --nocapture"]
+    fn card_judges_every_position_as_katago_does() {
+        compare_all(&ORACLES, |_| true);
     }
 }

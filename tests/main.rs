@@ -10,6 +10,7 @@ mod autosave;
 mod browser;
 mod browser_play;
 mod browser_study;
+mod browser_web;
 mod built_in_network;
 mod client_configurations;
 mod clients;

@@ -388,3 +388,33 @@ fn only_the_error_is_printed_if_nothing_can_be_read() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
     assert!(message.contains("/no/such/folder"), "{message}");
 }
+
+/// Checks that names of files and players, and the contents of records, cannot control a terminal.
+#[test]
+fn nothing_from_outside_controls_the_terminal() {
+    let folder = folder("terminal");
+    let hostile = "\u{1b}]2;x\u{7}\u{9b}2J\u{202e}";
+    let record = format!("(;SZ[5]PB[b{hostile}]PW[w{hostile}]RE[{hostile}];B[cc];W[cc{hostile}])");
+    let path = folder.join(format!("a{hostile}.sgf"));
+    fs::write(&path, &record).unwrap();
+    let missing = folder.join(format!("missing{hostile}"));
+    let other = folder.join("b.sgf");
+    fs::write(&other, "no game").unwrap();
+    for arguments in [
+        &["sgf", "stats", name(&path), name(&missing)][..],
+        &["sgf", "stats", "--json", "-", name(&path)],
+        &["sgf", "replay", name(&path), name(&missing)],
+        &["sgf", "replay", "--print", "1", name(&path)],
+        &["review", "--no-model", "--playouts", "2", name(&path)],
+        &["net", "info", name(&missing)],
+        &["play", name(&missing)],
+    ] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+        let output = program.args(arguments).current_dir(&folder).stdin(Stdio::null()).output().unwrap();
+        for stream in [output.stdout, output.stderr] {
+            let text = String::from_utf8(stream).unwrap();
+            let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || c == '\u{202e}';
+            assert!(!text.contains(is_harmful), "{arguments:?}: {text:?}");
+        }
+    }
+}

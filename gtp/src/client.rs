@@ -560,7 +560,7 @@ impl PartialAnswer {
 /// spaces.
 fn controller_text(bytes: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(bytes).replace('\t', " ");
-    text.retain(|character| !character.is_ascii_control());
+    text.retain(|character| !character.is_control());
     text
 }
 

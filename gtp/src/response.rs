@@ -204,7 +204,7 @@ pub(crate) fn push_lines(text: &mut String, lines: &str) {
 /// Appends a line without control characters and trailing blanks. Returns whether anything was appended.
 fn push_tidy(text: &mut String, line: &str) -> bool {
     let start = text.len();
-    text.extend(line.chars().filter(|&character| character == '\t' || !character.is_ascii_control()));
+    text.extend(line.chars().filter(|&character| character == '\t' || !character.is_control()));
     let kept = text.get(start..).map_or(0, |added| added.trim_end().len());
     text.truncate(start + kept);
     kept > 0

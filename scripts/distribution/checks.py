@@ -43,8 +43,14 @@ SYSTEM_LIBRARIES = {
 # Oldest glibc that the programs for it must run with.
 OLDEST_GLIBC = (2, 28)
 
-# Largest size of a program, in bytes.
+# Largest size of a program, in bytes, and what each cargo feature may add.
 LARGEST_PROGRAM = 25_000_000
+LARGEST_FEATURE = {"gpu": 6_000_000}
+
+
+def largest_program(target: Target) -> int:
+    """Largest size of the program of a target, in bytes."""
+    return LARGEST_PROGRAM + sum(LARGEST_FEATURE[feature] for feature in target.features)
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,24 @@ import json
 import re
 import time
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from distribution.targets import ROOT, output
+from distribution.targets import ROOT, Target, output
 
 # Names of files with terms or notices.
 LICENCE_NAMES = re.compile(r"^(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNORECASE)
 
 
-def parts(triple: str) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, list[str]]]:
+def parts(target: Target) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, list[str]]]:
     """The program, the crates that are built into it for a target, and for each crate those that it uses.
 
     Crates that only build scripts, macros or tests use are not among them, except macros themselves and what they use:
     cargo does not tell them apart from other dependencies.
     """
-    metadata = json.loads(output("cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", triple))
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target.triple]
+    metadata = json.loads(output(*command, "--features", ",".join(target.features)))
     packages = {package["id"]: package for package in metadata["packages"]}
     edges = {
         node["id"]: [
@@ -53,9 +55,9 @@ def checksums() -> dict[tuple[str, str], str]:
     return {(name, version): checksum for name, version, checksum in found}
 
 
-def bill(triple: str, program_sha256: str, epoch: int) -> bytes:
+def bill(target: Target, program_sha256: str, epoch: int) -> bytes:
     """Bill of materials of a program, as CycloneDX 1.5 in JSON."""
-    root, crates, uses = parts(triple)
+    root, crates, uses = parts(target)
     sums = checksums()
 
     def component(package: dict[str, Any]) -> dict[str, Any]:
@@ -81,12 +83,12 @@ def bill(triple: str, program_sha256: str, epoch: int) -> bytes:
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
-        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{triple}/{program_sha256}')}",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{target.triple}/{program_sha256}')}",
         "version": 1,
         "metadata": {
             "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch)),
             "component": program,
-            "properties": [{"name": "kosumi:target", "value": triple}],
+            "properties": [{"name": "kosumi:target", "value": target.triple}],
         },
         "components": [component(package) for package in crates],
         "dependencies": [{"ref": name, "dependsOn": others} for name, others in sorted(uses.items())],
@@ -94,12 +96,12 @@ def bill(triple: str, program_sha256: str, epoch: int) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def notices(triples: list[str]) -> bytes:
+def notices(targets: Iterable[Target]) -> bytes:
     """Licences of all crates of other authors in the programs, each text once."""
     crates = {
         reference(package): package
-        for triple in triples
-        for package in parts(triple)[1]
+        for target in targets
+        for package in parts(target)[1]
         if package["source"] is not None
     }
     texts: dict[str, list[str]] = {}

@@ -29,6 +29,8 @@ class Target:
     flags: tuple[str, ...] = ()
     # Linker, if it is not the default one of the target.
     linker: str | None = None
+    # Cargo features of the program.
+    features: tuple[str, ...] = ()
 
     @property
     def program(self) -> str:
@@ -50,8 +52,9 @@ APPLE = (f"-Lnative={STUBS}", f"-Lframework={STUBS}")
 TARGETS = (
     Target("x86_64-unknown-linux-musl", build_as="x86_64-unknown-linux-musl", **MUSL),  # type: ignore[arg-type]
     Target("aarch64-unknown-linux-musl", build_as="aarch64-unknown-linux-musl", **MUSL),  # type: ignore[arg-type]
-    Target("x86_64-unknown-linux-gnu", "tar.gz", "x86_64-unknown-linux-gnu.2.28", True),
-    Target("aarch64-unknown-linux-gnu", "tar.gz", "aarch64-unknown-linux-gnu.2.28", True),
+    # Graphics cards need the system's loader of libraries, which a static program for musl does not have.
+    Target("x86_64-unknown-linux-gnu", "tar.gz", "x86_64-unknown-linux-gnu.2.28", True, features=("gpu",)),
+    Target("aarch64-unknown-linux-gnu", "tar.gz", "aarch64-unknown-linux-gnu.2.28", True, features=("gpu",)),
     # The linker writes the time of the build into programs for Windows unless it is told not to.
     Target(
         "x86_64-pc-windows-gnu",
@@ -138,5 +141,7 @@ def build(target: Target, epoch: int) -> Path:
         environment[f"CARGO_TARGET_{name}_LINKER"] = target.linker
     command = ["cargo", "zigbuild" if target.with_zig else "build"]
     command += ["--release", "--locked", "--package", "kosumi", "--bin", "kosumi", "--target", target.build_as]
+    if target.features:
+        command += ["--features", ",".join(target.features)]
     subprocess.run(command, check=True, cwd=ROOT, env=environment)
     return target.path(target_dir())

@@ -9,7 +9,7 @@ use kosumi_search::counters::Counters;
 use kosumi_search::node::{Means, NodeStatistics};
 use kosumi_search::params::CONSTANTS;
 use kosumi_search::registry::Value;
-use kosumi_search::{Formula, MoveRule, PuctParams, Restriction, SearchParams, TableUse};
+use kosumi_search::{Formula, PuctParams, Restriction, SearchParams, TableUse};
 
 /// Value of [`ReplyTo::task`] for the control of the search, on rank 0, instead of another node.
 pub(crate) const CONTROL: u32 = u32::MAX;
@@ -286,12 +286,10 @@ wire! {
     PositionEvaluation { evaluation, moves }
     EdgeView { mv, prior, visits, child }
     Begin { game, is_tree, key, params, network, for_play, score, seed, restriction, clear, is_central }
-    Restriction { avoid, allow }
-    MoveRule { color, moves, until }
     // Each rank chooses its own arithmetic, because machines differ in which one is fastest.
     NetworkSettings {
         view, share_symmetric, policy_optimism, root_policy_optimism, policy_temperature, root_views, profile,
-        ignore_pre_root_history, black_doubling_advantage, pass_alive_with_suicide; arithmetic
+        ignore_pre_root_history, use_device, black_doubling_advantage, pass_alive_with_suicide; arithmetic
     }
     Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits }
     Ended { counters, owners, unit, count, usage, audit }
@@ -342,6 +340,21 @@ impl Wire for NetworkView {
 
     fn read(from: &mut Reader<'_>) -> Result<NetworkView, Malformed> {
         Ok(if bool::read(from)? { NetworkView::Varied } else { NetworkView::Plain })
+    }
+}
+
+impl Wire for Restriction {
+    fn write(&self, out: &mut Writer) {
+        let forbidden: Vec<_> = self.forbidden().map(|(color, mv, until)| ((color, mv), until)).collect();
+        forbidden.write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Restriction, Malformed> {
+        let mut restriction = Restriction::NONE;
+        for ((color, mv), until) in Vec::<((Color, Move), usize)>::read(from)? {
+            restriction.avoid(color, [mv], until);
+        }
+        Ok(restriction)
     }
 }
 
@@ -451,7 +464,8 @@ mod tests {
             no_result: 0.5,
             errors,
         };
-        let rule = MoveRule { color: Color::White, moves: vec![mv, Move::Pass], until: 3 };
+        let mut restriction = Restriction::avoiding(Color::White, [mv, Move::Pass], 3);
+        restriction.allow(Color::Black, [mv], 5);
         let mut ownership = Ownership::default();
         ownership.add_expected(size, &vec![-3; size.area()]);
         let counters = Counters {
@@ -481,13 +495,14 @@ mod tests {
                     profile: Some("rank_3k_5d".parse().expect("a profile")),
                     ignore_pre_root_history: true,
                     black_doubling_advantage: -1.5,
+                    use_device: false,
                     pass_alive_with_suicide: Some(true),
                     ..NetworkSettings::default()
                 }),
                 for_play: true,
                 score: -3.5,
                 seed: 99,
-                restriction: Restriction { avoid: vec![rule.clone()], allow: vec![rule] },
+                restriction,
                 clear: true,
                 is_central: false,
             })),

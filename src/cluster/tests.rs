@@ -12,7 +12,7 @@ use kosumi_net::{BuiltIn, Network};
 use kosumi_search::fixtures::{LegalityOracle, empty, fighting_positions, game, rules};
 use kosumi_search::node::Node;
 use kosumi_search::{
-    Limits, MoveRule, NodeTable, Reporting, Restriction, Search, SearchContext, SearchParams, SearchReport,
+    Limits, NodeTable, Reporting, Restriction, Search, SearchContext, SearchParams, SearchReport,
 };
 use kosumi_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::collections::HashMap;
@@ -342,8 +342,7 @@ fn statistics_survive_a_move() {
 fn limits_restrictions_and_reports_hold() {
     let game = empty(5);
     let corner = Move::Play(kosumi_go::board::Point::new(0, 0));
-    let allow = vec![MoveRule { color: Color::Black, moves: vec![corner], until: 1 }];
-    let restriction = Restriction { allow, ..Restriction::NONE };
+    let restriction = Restriction::allowing(Color::Black, [corner], 1);
     let mut all = Ranks::start(&HashPolicy, 3, 1, Placement::Hashed, 8);
     // A clock that advances by a millisecond at every reading, so that the speed of the machine does not matter.
     let looks = AtomicU64::new(0);

@@ -8,7 +8,7 @@ use super::{Decision, Engine, Purpose, SearchRequest};
 use kosumi_go::board::{Cell, Color, Move, PointSet};
 use kosumi_go::rules::Rules;
 use kosumi_go::tactics;
-use kosumi_search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
+use kosumi_search::{Limits, MoveReport, Restriction, SearchReport};
 
 /// Maximum value that a move which takes a liberty may lose against the best move nearby, on the scale from −1 to 1.
 const CAPTURE_LOSS_MAX: f32 = 0.1;
@@ -59,10 +59,8 @@ impl Engine {
         interrupted: &(dyn Fn() -> bool + Sync),
     ) -> Move {
         let near = self.around(dead);
-        let no_pass = MoveRule { color, moves: vec![Move::Pass], until: 1 };
-        let anywhere = Restriction { avoid: vec![no_pass], allow: Vec::new() };
-        let near_only = MoveRule { color, moves: near.iter().map(Move::Play).collect(), until: 1 };
-        let nearby = Restriction { avoid: Vec::new(), allow: vec![near_only] };
+        let anywhere = Restriction::avoiding(color, [Move::Pass], 1);
+        let nearby = Restriction::allowing(color, near.iter().map(Move::Play), 1);
         let limits = halved(&self.limits(self.budget(color)));
         let game = self.game.clone();
         let free = self.run_search(

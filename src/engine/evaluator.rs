@@ -1,7 +1,7 @@
 //! Evaluator of an engine: a network if it has one, otherwise playouts.
 
-use super::EngineSettings;
 use super::status::OwnershipSource;
+use super::{EngineSettings, processors};
 use kosumi_eval::{
     Evaluation, Evaluator, FirstPlays, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
     StoredPrediction,
@@ -11,6 +11,7 @@ use kosumi_go::game::{Game, Line};
 use kosumi_go::playout::HeuristicPolicy;
 use kosumi_go::rng::Rng;
 use kosumi_net::Network;
+use kosumi_net::device::{self, Attached};
 use kosumi_search::SearchParams;
 use std::sync::Arc;
 
@@ -53,6 +54,33 @@ impl EngineEvaluator {
                 SearchParams::for_network_of(evaluator.network().cost().parameters)
             }
         }
+    }
+
+    /// Returns parameters for a number of threads that search with this evaluator, to at most `visits` visits. The
+    /// processors evaluate, or the network's device in batches.
+    pub fn for_workers(
+        &self,
+        params: SearchParams,
+        size: BoardSize,
+        workers: usize,
+        visits: Option<u32>,
+    ) -> SearchParams {
+        match self.device().filter(|attached| attached.evaluates(size.area())) {
+            Some(attached) => params.for_device(workers, attached.device().at_once(), visits),
+            None => params.for_workers(workers, processors()),
+        }
+    }
+
+    /// Returns the device that evaluates, if there is one that works.
+    fn device(&self) -> Option<Arc<Attached>> {
+        let with_device = self.network().filter(|evaluator| evaluator.settings().use_device);
+        let attached = with_device.and_then(|evaluator| device::attached(evaluator.network()));
+        attached.filter(|attached| attached.device().is_working())
+    }
+
+    /// Returns whether a device evaluates instead of the processor.
+    pub fn has_device(&self) -> bool {
+        self.device().is_some()
     }
 
     /// Network, if there is one.

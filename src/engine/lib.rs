@@ -116,9 +116,32 @@ enum Purpose {
     Pondering,
 }
 
-/// Returns the search parameters of an engine with these settings on boards of this size.
-fn params(evaluator: &EngineEvaluator, settings: &EngineSettings, size: BoardSize) -> SearchParams {
-    evaluator.search_params(size).for_workers(settings.threads, processors()).changed(&settings.search)
+/// Returns the search parameters of an engine with these settings on boards of this size, for a search of at most
+/// `visits` visits.
+fn params(
+    evaluator: &EngineEvaluator,
+    settings: &EngineSettings,
+    size: BoardSize,
+    visits: Option<u32>,
+) -> SearchParams {
+    let usual = evaluator.search_params(size);
+    evaluator
+        .for_workers(usual, size, search_threads(evaluator, settings.threads), visits)
+        .changed(&settings.search)
+}
+
+/// Returns the largest number of visits that two limits permit.
+fn most_visits(visits: Option<u32>, playouts: Option<u32>) -> Option<u32> {
+    [visits, playouts].into_iter().flatten().min()
+}
+
+/// Number of search threads for each processor, at most. At the end of a search every thread completes an evaluation, so
+/// more threads would only exceed the time.
+const THREADS_PER_PROCESSOR: usize = 8;
+
+/// Returns the number of threads that an engine with this setting uses. Threads that wait for a device need no processor.
+fn search_threads(evaluator: &EngineEvaluator, wanted: usize) -> usize {
+    if evaluator.has_device() { wanted } else { wanted.min(THREADS_PER_PROCESSOR * processors()) }
 }
 
 impl Engine {
@@ -135,9 +158,10 @@ impl Engine {
         let komi = settings.komi.unwrap_or(settings.rules.usual_komi());
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
         let evaluator = EngineEvaluator::new(&settings, network);
-        let params = params(&evaluator, &settings, size);
+        let params = params(&evaluator, &settings, size, most_visits(settings.visits, settings.playouts));
         let memory = evaluator::table_mebibytes(&settings, &evaluator);
-        let search = Search::new(evaluator, params, memory, settings.threads);
+        let threads = search_threads(&evaluator, settings.threads);
+        let search = Search::new(evaluator, params, memory, threads);
         let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
         Engine {
             settings,
@@ -192,8 +216,9 @@ impl Engine {
             self.status = None;
         }
         self.human = self.human.take().map(|human| Box::new(human.with_settings(self.settings.network)));
-        if wanted.threads != built.threads {
-            self.search.set_threads(wanted.threads);
+        let threads = search_threads(self.search.evaluator(), self.settings.threads);
+        if threads != self.search.threads() {
+            self.search.set_threads(threads);
         }
         self.set_sharing(wanted.sharing);
         self.update_search_params(self.game.size());
@@ -208,12 +233,18 @@ impl Engine {
 
     /// Updates the search parameters for boards of this size.
     fn update_search_params(&mut self, size: BoardSize) {
-        self.search.set_params(params(self.search.evaluator(), &self.settings, size));
+        let visits = most_visits(self.settings.visits, self.settings.playouts);
+        self.search.set_params(params(self.search.evaluator(), &self.settings, size, visits));
     }
 
     /// Limits of a search for a move where no clock is running.
     pub fn limits_without_clock(&self) -> Limits {
         self.limits(None)
+    }
+
+    /// Limits of a search for a move of `color`, by its clock and the settings.
+    pub fn limits_for_move(&self, color: Color) -> Limits {
+        self.limits(self.budget(color))
     }
 
     /// Returns the work that makes the first evaluation on a board of this size slow. The caller may run it beforehand,
@@ -324,14 +355,18 @@ impl Engine {
 
     /// Sets the komi. The moves stay.
     pub fn set_komi(&mut self, komi: f32) {
-        self.game = self.game.with_rules(self.game.rules(), komi);
+        if komi.to_bits() != self.game.komi().to_bits() {
+            self.game = self.game.with_rules(self.game.rules(), komi);
+        }
         self.notes.note_change();
     }
 
     /// Sets the rules. The moves stay. These rules also become the default for game records that name none.
     pub fn set_rules(&mut self, rules: Rules) {
         self.settings.rules = rules;
-        self.game = self.game.with_rules(rules, self.game.komi());
+        if rules != self.game.rules() {
+            self.game = self.game.with_rules(rules, self.game.komi());
+        }
         self.notes.note_change();
     }
 
@@ -471,7 +506,7 @@ impl Engine {
         let stopwatch = Stopwatch::start(self.time_source);
         let SearchRequest { interrupted, restriction, noise, detail, evaluates_root, observer } = request;
         self.tell_advantage(game.to_move(), purpose);
-        let plan = self.plan(game, purpose, noise);
+        let plan = self.plan(game, limits, purpose, noise);
         self.forget_other_expectations(&plan);
         self.searches += 1;
         self.report_key = game.graph_key();
@@ -510,7 +545,7 @@ impl Engine {
                 searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             }),
         };
-        self.time_manager.note_search(stopwatch.elapsed(), report.playouts, self.settings.threads);
+        self.time_manager.note_search(stopwatch.elapsed(), report.playouts, self.search.threads());
         report
     }
 

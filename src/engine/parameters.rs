@@ -140,6 +140,9 @@ const ROWS: &[Row] = &[
         network.view),
     row!(of!(Network, "shareSymmetric", Kind::Flag, "Evaluates positions that are mirror images of each other once."),
         network.share_symmetric),
+    row!(of!(Network, "useDevice", Kind::Flag,
+        "Evaluates on the graphics card that --device has chosen, if there is one; false evaluates on the processor.")
+        .accepted(ByGtpAlone), network.use_device),
     row!(of!(Network, "policyOptimism", SHARE, "Share of the network's optimistic policy below the root."),
         network.policy_optimism),
     row!(of!(Network, "nnPolicyTemperature", Kind::Real(0.01, 5.0),

@@ -3,14 +3,14 @@
 //! A plan is made from the settings and the position. Settings that change the outputs of a network are kept in the
 //! evaluator instead, because all statistics that depend on the old outputs must be discarded.
 
-use super::{Engine, EngineEvaluator, Purpose, params};
+use super::{Engine, EngineEvaluator, Purpose, most_visits, params};
 use kosumi_eval::NetworkSettings;
 use kosumi_go::board::{ByColor, Color};
 use kosumi_go::game::Game;
 use kosumi_net::features;
 use kosumi_search::{
-    AntiMirror, ExplorationShares, RootExploration, RootNoise, SearchChanges, SearchContext, SearchParams,
-    StopRule, TreeExploration,
+    AntiMirror, ExplorationShares, Limits, RootExploration, RootNoise, SearchChanges, SearchContext,
+    SearchParams, StopRule, TreeExploration,
 };
 use std::time::Duration;
 
@@ -56,13 +56,20 @@ fn searched_for(to_move: Color, purpose: Purpose) -> Color {
 
 impl Engine {
     /// Returns the settings for a search of this position. `noise` replaces the noise of the settings.
-    pub(super) fn plan(&self, game: &Game, purpose: Purpose, noise: Option<RootNoise>) -> Plan {
+    pub(super) fn plan(
+        &self,
+        game: &Game,
+        limits: &Limits,
+        purpose: Purpose,
+        noise: Option<RootNoise>,
+    ) -> Plan {
         let for_play = purpose == Purpose::Play;
         let anti_mirror = self.against_mirror(game, for_play);
         // The visits of a mirrored reply are intended, and must not be pruned as noise.
         let use_noise_pruning = anti_mirror.as_ref().map(|_| false);
         let changes = SearchChanges { use_noise_pruning, ..SearchChanges::default() };
-        let usual = || params(self.search.evaluator(), &self.settings, game.size());
+        let visits = most_visits(limits.visits, limits.playouts);
+        let usual = || params(self.search.evaluator(), &self.settings, game.size(), visits);
         Plan {
             params: self.params_in_use().unwrap_or_else(usual).changed(&changes),
             exploration: self.root_exploration(game).or_else(|| self.ranked_exploration(game)),

@@ -58,15 +58,23 @@ impl SurvivalSearch {
 impl Engine {
     /// Estimates the fate of a group when both sides may play in this part of the board or elsewhere. Runs a search of
     /// `visits` visits, and one of four times as many where a ko may decide. The result depends on the position only.
-    /// Returns `None` without a network or without a stone at `point`.
-    pub fn estimate_survival(&self, question: SurvivalQuestion<'_>, visits: u32) -> Option<SurvivalEstimate> {
+    /// Returns `None` without a network, without a stone at `point`, or if a search was interrupted.
+    pub fn estimate_survival(
+        &self,
+        question: SurvivalQuestion<'_>,
+        visits: u32,
+        interrupted: &(dyn Fn() -> bool + Sync),
+    ) -> Option<SurvivalEstimate> {
         let SurvivalQuestion { board, point, first, .. } = question;
         let owner = board.cell(point).color()?;
-        let plain = self.search_survival(question, None, visits)?;
+        let plain = self.search_survival(question, None, visits, interrupted)?;
         // Find out whether ko threats save the side that loses.
         let loser = if plain.is_captured() { owner } else { owner.opponent() };
         let ko = match plain.about.was_banned_by_ko(loser) {
-            true => self.search_survival(question, Some(loser), visits.saturating_mul(KO_VISITS_FACTOR)),
+            true => {
+                let visits = visits.saturating_mul(KO_VISITS_FACTOR);
+                Some(self.search_survival(question, Some(loser), visits, interrupted)?)
+            }
             false => None,
         };
         let ko = ko.filter(|ko| ko.is_captured() != plain.is_captured());
@@ -86,21 +94,25 @@ impl Engine {
         question: SurvivalQuestion<'_>,
         endless_threats: Option<Color>,
         visits: u32,
+        interrupted: &(dyn Fn() -> bool + Sync),
     ) -> Option<SurvivalSearch> {
         let SurvivalQuestion { board, point, playable, first } = question;
         let color = board.cell(point).color()?;
         let network = self.search.evaluator().network()?;
         let about = Arc::new(GroupSurvival::new(board.size(), board.chain(point).collect(), *playable));
         let evaluator = EngineEvaluator::Network(Box::new(network.clone().with_survival(Arc::clone(&about))));
-        let params = super::params(&evaluator, &self.settings, board.size());
+        let params = super::params(&evaluator, &self.settings, board.size(), Some(visits));
         let mut search = Search::new(evaluator, params, MEMORY, 1);
         let mut game = Game::from_board(*board, first, self.game.rules(), self.game.komi());
         if let Some(color) = endless_threats {
             game = game.with_endless_threats(color);
         }
         let limits = Limits { visits: Some(visits), ..Limits::default() };
-        let (elapsed, interrupted) = (|| Duration::ZERO, || false);
-        let report = search.run(&game, 0, &SearchContext::new(&limits, &elapsed, &interrupted));
+        let elapsed = || Duration::ZERO;
+        let report = search.run(&game, 0, &SearchContext::new(&limits, &elapsed, interrupted));
+        if interrupted() {
+            return None;
+        }
         let best = report.moves.first()?;
         let survives = (1.0 + best.value * color.sign() as f32) / 2.0;
         let play = report.moves.iter().find(|entry| entry.mv != Move::Pass && entry.visits > 0);
@@ -127,7 +139,7 @@ mod tests {
         let point = board.size().points().find(|&point| board.cell(point).color() == Some(Color::Black));
         let point = point.expect("a stone");
         let question = SurvivalQuestion { board, point, playable: &everywhere, first };
-        engine.estimate_survival(question, 60).expect("a judgement")
+        engine.estimate_survival(question, 60, &|| false).expect("a judgement")
     }
 
     const UNSETTLED: &str = "
@@ -190,7 +202,7 @@ mod tests {
             let point = Point::new(column, 0);
             let playable = &PointSet::EMPTY;
             let question = SurvivalQuestion { board: &board, point, playable, first: Color::White };
-            assert_eq!(engine.estimate_survival(question, 10), None);
+            assert_eq!(engine.estimate_survival(question, 10, &|| false), None);
         }
     }
 }

@@ -654,3 +654,19 @@ fn clocked_search_uses_time_that_would_be_lost() {
     // Without a clock, a clear choice does not end the search.
     assert_eq!(engine.limits(None).settled_from, None);
 }
+
+/// Checks that settings start no more threads than the processors can serve in time.
+#[test]
+fn threads_are_limited_by_the_processors() {
+    let mut engine = engine_with_threads(4096);
+    let most = 8 * crate::processors();
+    assert_eq!(engine.search.threads(), most);
+    engine.change_settings(EngineSettings { threads: 1, ..*engine.settings() });
+    assert_eq!(engine.search.threads(), 1);
+    engine.change_settings(EngineSettings { threads: 2048, ..*engine.settings() });
+    assert_eq!((engine.search.threads(), engine.settings().threads), (most, 2048));
+}
+
+fn engine_with_threads(threads: usize) -> Engine {
+    Engine::new(EngineSettings { threads, memory_mebibytes: 1, ..EngineSettings::default() })
+}

@@ -33,6 +33,8 @@ pub struct NetworkSettings {
     pub share_symmetric: bool,
     /// Instruction set and precision of the computation.
     pub arithmetic: ArithmeticChoice,
+    /// Whether the device that is attached to the network evaluates, if there is one. Otherwise the processor does.
+    pub use_device: bool,
     /// Share of the optimistic policy below the root of a search, in `[0, 1]`, for networks that have one. It favours
     /// moves that are good only if something unexpected is true.
     pub policy_optimism: f32,
@@ -73,6 +75,7 @@ impl Default for NetworkSettings {
             view: NetworkView::Varied,
             share_symmetric: true,
             arithmetic: ArithmeticChoice::default(),
+            use_device: true,
             policy_optimism: 1.0,
             root_policy_optimism: 0.2,
             policy_temperature: 1.0,
@@ -83,6 +86,12 @@ impl Default for NetworkSettings {
             pass_alive_with_suicide: None,
         }
     }
+}
+
+/// Returns the forward pass of a network with these settings.
+fn forward(network: &Arc<Network>, settings: NetworkSettings) -> Forward {
+    let forward = Forward::shared(network, settings.arithmetic);
+    if settings.use_device { forward } else { forward.on_processor() }
 }
 
 /// Data that all workers share.
@@ -113,9 +122,8 @@ impl NetworkEvaluator {
     ///
     /// Panics if this processor supports nothing that the settings allow.
     pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
-        let forward = Forward::shared(&network, settings.arithmetic);
         NetworkEvaluator {
-            forward,
+            forward: forward(&network, settings),
             features: features(&network, settings),
             shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             input: Input::zero(1, 1),
@@ -168,7 +176,12 @@ impl NetworkEvaluator {
     pub fn with_settings_and_cache(&self, settings: NetworkSettings, bytes: usize) -> NetworkEvaluator {
         let cache = EvaluationCache::of_bytes(bytes);
         let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
-        NetworkEvaluator { features: features(self.network(), settings), shared, ..self.clone() }
+        let mut changed =
+            NetworkEvaluator { features: features(self.network(), settings), shared, ..self.clone() };
+        if settings.use_device != self.shared.settings.use_device {
+            changed.forward = forward(&self.shared.network, settings);
+        }
+        changed
     }
 
     /// Returns the share of the optimistic policy below the root of a search and at the root.

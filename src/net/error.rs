@@ -95,6 +95,9 @@ pub enum ErrorKind {
     /// The network has more weights than this limit.
     #[error("the network has more than {0} weights")]
     TooLarge(usize),
+    /// The network would take more memory than this limit, in MiB, when it is prepared.
+    #[error("the network would take more than {0} MiB of memory, too much for a file of its size")]
+    Memory(usize),
     /// Blocks are nested more deeply than this limit.
     #[error("blocks are nested more than {0} levels deep")]
     TooDeep(usize),

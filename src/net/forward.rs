@@ -1,5 +1,6 @@
 //! Forward pass in the fastest arithmetic of this machine, optionally through a symmetry of the board.
 
+use super::device::{self, Attached};
 use super::input::Input;
 use super::kernels::{ArithmeticChoice, Prepared, Scratch};
 use super::model::Network;
@@ -16,6 +17,8 @@ pub struct Forward {
     scratch: Scratch,
     /// Buffer for the image of a position.
     image: Input,
+    /// Device that evaluates instead of the processor, until it fails.
+    attached: Option<Arc<Attached>>,
 }
 
 impl Forward {
@@ -31,11 +34,12 @@ impl Forward {
     /// Panics if this machine supports none of them; see [`ArithmeticChoice::candidates`].
     pub fn with_arithmetic(network: &Network, choice: ArithmeticChoice) -> Forward {
         let prepared = Arc::new(Prepared::fastest(network, choice));
-        Forward { prepared, scratch: Scratch::default(), image: Input::zero(1, 1) }
+        Forward { prepared, scratch: Scratch::default(), image: Input::zero(1, 1), attached: None }
     }
 
     /// Like [`with_arithmetic`](Self::with_arithmetic), but shares the prepared network among all callers that request
-    /// the same arithmetic, for as long as `network` exists.
+    /// the same arithmetic, for as long as `network` exists. If a device is [attached](device::attach) to the network,
+    /// it evaluates instead of the processor, until it fails.
     ///
     /// # Panics
     ///
@@ -69,7 +73,13 @@ impl Forward {
                 prepared
             }
         };
-        Forward { prepared, scratch: Scratch::default(), image: Input::zero(1, 1) }
+        let attached = device::attached(network);
+        Forward { prepared, scratch: Scratch::default(), image: Input::zero(1, 1), attached }
+    }
+
+    /// Returns this forward pass without a device: the processor evaluates.
+    pub fn on_processor(self) -> Forward {
+        Forward { attached: None, ..self }
     }
 
     /// Returns the prepared network.
@@ -83,6 +93,12 @@ impl Forward {
     ///
     /// Returns [`NotFinite`] if a number of the result is infinite or NaN.
     pub fn evaluate(&mut self, input: &Input) -> Result<Output, NotFinite> {
+        let attached = self.attached.as_ref();
+        let (prepared, scratch) = (&self.prepared, &mut self.scratch);
+        if let Some(result) = attached.and_then(|attached| attached.evaluate(input, prepared, scratch)) {
+            return result;
+        }
+        self.attached = self.attached.take().filter(|attached| attached.device().is_working());
         self.prepared.evaluate_one(input, &mut self.scratch)
     }
 

@@ -11,6 +11,7 @@
 
 pub mod architecture;
 mod built_in;
+pub mod device;
 pub mod error;
 pub mod features;
 pub mod forward;
@@ -19,6 +20,7 @@ pub mod kernels;
 pub mod layer;
 pub mod model;
 pub mod output;
+pub mod plan;
 pub mod prediction;
 pub mod profile;
 pub mod random;
@@ -29,6 +31,7 @@ mod tokens;
 pub mod write;
 
 pub use built_in::BuiltIn;
+pub use device::Device;
 pub use error::{ErrorKind, ReadError};
 pub use features::Features;
 pub use forward::Forward;

@@ -15,6 +15,7 @@ use super::model::{
 };
 use super::tokens::TokenReader;
 use flate2::bufread::MultiGzDecoder;
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -42,6 +43,19 @@ const LARGEST_MULTIPLIER: f64 = 1e6;
 /// Largest base of the angles of a rotary embedding. Published networks have 100.
 const LARGEST_THETA: f64 = 1e9;
 
+/// Multiple of the channels to which preparation fills a layer, at most.
+const PREPARED_ALIGN: usize = 64;
+
+/// Size of a layer without its weights when it is prepared, in bytes.
+const PREPARED_LAYER: usize = 1 << 10;
+
+/// Memory of a prepared network that every file may take, in bytes.
+const PREPARED_LEAST: usize = 512 << 20;
+
+/// Further memory of a prepared network for each byte of its file, in bytes. Weights of trained networks hardly compress:
+/// those of a byte become four in memory, and 3 × 3 windows take four times as much for Winograd's transformation.
+const PREPARED_PER_BYTE: usize = 64;
+
 /// Size of the blocks that are read from the disk, in bytes.
 const BUFFER: usize = 1 << 16;
 
@@ -64,7 +78,7 @@ impl Header {
     ///
     /// Returns an error if the file cannot be read or does not begin as a network does.
     pub fn open(path: &Path) -> Result<Header, ReadError> {
-        let file = File::open(path).map_err(ReadError::Io)?;
+        let file = open_regular(path).map_err(ReadError::Io)?;
         let mut input = BufReader::with_capacity(BUFFER, file);
         if is_packed(&mut input)? {
             Header::read(&mut TokenReader::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
@@ -95,6 +109,14 @@ impl Header {
     }
 }
 
+/// Opens a file, but no pipe, which would wait for a program that writes to it, and no device, which may have no end.
+fn open_regular(path: &Path) -> io::Result<File> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    File::open(path)
+}
+
 impl Network {
     /// Reads a network from a file.
     ///
@@ -102,11 +124,12 @@ impl Network {
     ///
     /// Returns a [`ReadError`] if the file cannot be read, is not a network, is not supported or is malformed.
     pub fn open(path: &Path) -> Result<Network, ReadError> {
-        let file = File::open(path).map_err(ReadError::Io)?;
+        let file = open_regular(path).map_err(ReadError::Io)?;
+        let length = file.metadata().map_err(ReadError::Io)?.len();
         let mut input = BufReader::with_capacity(BUFFER, file);
         // WebAssembly has no second thread.
         if cfg!(not(target_family = "wasm")) && is_packed(&mut input)? {
-            network(&mut TokenReader::new(Unpacked::new(MultiGzDecoder::new(input))))
+            network(&mut TokenReader::new(Unpacked::new(MultiGzDecoder::new(input))), &Cell::new(length))
         } else {
             Network::read(input)
         }
@@ -114,17 +137,47 @@ impl Network {
 
     /// Reads a network, compressed or not, up to the end of the input.
     ///
-    /// Memory grows with the data that has been read, up to 1 GiB for the weights, whatever sizes the file states.
+    /// Memory grows with the data that has been read, up to 1 GiB for the weights, whatever sizes the file states. A file
+    /// is refused if the network would take 512 MiB and 64 times the file's size when it is prepared.
     ///
     /// # Errors
     ///
     /// Returns a [`ReadError`] if the input cannot be read, is not a network, is not supported or is malformed.
     pub fn read(mut input: impl BufRead) -> Result<Network, ReadError> {
-        if is_packed(&mut input)? {
-            network(&mut TokenReader::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
+        let is_packed = is_packed(&mut input)?;
+        let count = Cell::new(0);
+        let input = Counted { input, count: &count };
+        if is_packed {
+            let unpacked = BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input));
+            network(&mut TokenReader::new(unpacked), &count)
         } else {
-            network(&mut TokenReader::new(input))
+            network(&mut TokenReader::new(input), &count)
         }
+    }
+}
+
+/// Reader that counts the bytes that are consumed.
+struct Counted<'c, R> {
+    input: R,
+    count: &'c Cell<u64>,
+}
+
+impl<R: BufRead> BufRead for Counted<'_, R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.input.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.count.set(self.count.get() + amount as u64);
+        self.input.consume(amount);
+    }
+}
+
+impl<R: BufRead> Read for Counted<'_, R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(to)?;
+        self.count.set(self.count.get() + read as u64);
+        Ok(read)
     }
 }
 
@@ -204,13 +257,14 @@ enum Width {
 
 use Width::{Any, Exactly};
 
-fn network<R: BufRead>(tokens: &mut TokenReader<R>) -> Result<Network, ReadError> {
+/// Reads a network. `file_bytes` is the number of bytes of the file, or of those that have been read.
+fn network<R: BufRead>(tokens: &mut TokenReader<R>, file_bytes: &Cell<u64>) -> Result<Network, ReadError> {
     let Header { name, version } = Header::read(tokens)?;
     let version = match u32::try_from(version) {
         Ok(version @ OLDEST_VERSION..=NEWEST_VERSION) => version,
         _ => return Err(ReadError::Version(version)),
     };
-    let mut reader = Reader { tokens, version };
+    let mut reader = Reader { tokens, version, file_bytes, prepared: 0 };
     let spatial = reader.tokens.integer_in("features of a point", 1, MOST_CHANNELS)?;
     reader.fit("features of a point", spatial, Exactly(SPATIAL_FEATURES))?;
     let global = reader.tokens.integer_in("features of the position", 1, MOST_CHANNELS)?;
@@ -240,6 +294,9 @@ fn network<R: BufRead>(tokens: &mut TokenReader<R>) -> Result<Network, ReadError
 struct Reader<'t, R> {
     tokens: &'t mut TokenReader<R>,
     version: u32,
+    file_bytes: &'t Cell<u64>,
+    /// Upper bound of the memory of the prepared layers so far, in bytes.
+    prepared: usize,
 }
 
 impl<R: BufRead> Reader<'_, R> {
@@ -293,8 +350,24 @@ impl<R: BufRead> Reader<'_, R> {
                 value => return Err(self.tokens.error(ErrorKind::Option { what: "dilation", value })),
             }
         }
+        // Winograd's transformation turns 9 weights into 36 numbers.
+        let area = if (height, width) == (3, 3) { 36 } else { height * width };
+        self.reserve(area, inputs, outputs)?;
         let weights = self.tokens.weights(height * width * inputs * outputs)?;
         Ok(Conv { name, height, width, inputs, outputs, weights })
+    }
+
+    /// Counts the memory of a layer, before its weights are read.
+    fn reserve(&mut self, area: usize, inputs: usize, outputs: usize) -> Result<(), ReadError> {
+        let [inputs, outputs] = [inputs, outputs].map(|channels| channels.next_multiple_of(PREPARED_ALIGN));
+        let bytes = area.saturating_mul(inputs).saturating_mul(outputs).saturating_mul(size_of::<f32>());
+        self.prepared = self.prepared.saturating_add(bytes).saturating_add(PREPARED_LAYER);
+        let file_bytes = usize::try_from(self.file_bytes.get()).unwrap_or(usize::MAX);
+        let most = PREPARED_LEAST.saturating_add(file_bytes.saturating_mul(PREPARED_PER_BYTE));
+        if self.prepared > most {
+            return Err(self.tokens.error(ErrorKind::Memory(most >> 20)));
+        }
+        Ok(())
     }
 
     fn window(&mut self, what: &'static str) -> Result<usize, ReadError> {
@@ -310,6 +383,7 @@ impl<R: BufRead> Reader<'_, R> {
         let name = self.tokens.name(role)?;
         let inputs = self.channels("input channels", Exactly(inputs))?;
         let outputs = self.channels("output channels", outputs)?;
+        self.reserve(1, inputs, outputs)?;
         let weights = self.tokens.weights(inputs * outputs)?;
         Ok(MatMul { name, inputs, outputs, weights })
     }
@@ -647,5 +721,66 @@ impl<R: BufRead> Reader<'_, R> {
             score_bias,
             ownership_conv,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    /// Returns the beginning of a network of this many channels up to the weights of its first convolution.
+    fn start(channels: usize, window: usize) -> Vec<u8> {
+        format!(
+            "x\n8\n22\n19\ntrunk\n1\n{channels}\n{channels}\n{channels}\n{channels}\n{channels}\nconv\n{window}\n\
+             {window}\n22\n{channels}\n1\n1\n@BIN@"
+        )
+        .into_bytes()
+    }
+
+    fn kind(bytes: &[u8]) -> ErrorKind {
+        match Network::read(bytes) {
+            Err(ReadError::At { kind, .. }) => kind,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Checks that the memory of a prepared layer is counted before its weights are read, and that it may grow with the
+    /// file, compressed or not.
+    #[test]
+    fn the_memory_of_a_network_is_bounded_by_its_file() {
+        assert_eq!(kind(&start(64, 15)), ErrorKind::End);
+        assert_eq!(kind(&start(MOST_CHANNELS, 15)), ErrorKind::Memory(512));
+        // A matrix of the same size behind weights that are there.
+        let matrix = |random: bool| {
+            let (channels, mut bytes) = (MOST_CHANNELS / 4, start(MOST_CHANNELS / 4, 1));
+            let mut rng = kosumi_go::rng::Rng::new(1);
+            let mut weight = || if random { 1.0 + rng.unit() as f32 } else { 0.0 };
+            (0..22 * channels).for_each(|_| bytes.extend(weight().to_le_bytes()));
+            bytes.extend(format!("\nmatrix\n19\n{channels}\n@BIN@").bytes());
+            (0..19 * channels).for_each(|_| bytes.extend(weight().to_le_bytes()));
+            bytes.extend(format!("\nordinary_block\nb\nnorm\n{channels}\n0.1\n0\n0\n@BIN@").bytes());
+            (0..channels).for_each(|_| bytes.extend(0.0f32.to_le_bytes()));
+            bytes.extend(b"@BIN@");
+            (0..channels).for_each(|_| bytes.extend(1.0f32.to_le_bytes()));
+            bytes.extend(format!("\nrelu\nconv\n5\n5\n{channels}\n640\n1\n1\n@BIN@").bytes());
+            bytes
+        };
+        let gzip = |bytes: &[u8]| {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+            packed.write_all(bytes).unwrap();
+            packed.finish().unwrap()
+        };
+        // 262 MB of weights fit into 512 MiB.
+        assert_eq!(kind(&matrix(false)), ErrorKind::End);
+        let wider = |bytes: Vec<u8>| -> Vec<u8> {
+            let text = b"\n640\n1\n1\n@BIN@";
+            [&bytes[..bytes.len() - text.len()], b"\n1344\n1\n1\n@BIN@"].concat()
+        };
+        // 550 MB of weights are too much for a file that compresses to a few kilobytes, and not for one of weights.
+        assert_eq!(kind(&gzip(&wider(matrix(false)))), ErrorKind::Memory(512));
+        assert_eq!(kind(&gzip(&wider(matrix(true)))), ErrorKind::End);
     }
 }

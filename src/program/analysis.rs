@@ -1,12 +1,15 @@
 //! `kosumi analysis`.
 
+use super::device;
 use super::model::ModelArguments;
 use super::options;
+use crate::terminal;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use kosumi_engine::{Analyst, processors};
 use kosumi_eval::NetworkSettings;
 use kosumi_tools::analysis::{Config, Models, Server};
+use kosumi_tools::system::wait_until_unread;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -95,7 +98,8 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     if config.settings.engine.network.profile.is_some() && human.is_none() && !network.takes_metadata() {
         bail!("humanSLProfile is set, but no human-play network is loaded: give one with -human-model");
     }
-    let processors = arguments.threads.map_or_else(processors, usize::from);
+    let threads = arguments.threads.map(usize::from).or_else(|| device::threads(Some(&*network)));
+    let processors = threads.unwrap_or_else(processors);
     let human_name = arguments.human_model.as_ref().map(|path| path.display().to_string());
     let names = [Some(arguments.model.name()), human_name].into_iter().flatten().collect();
     let version = arguments.compatible.analysis_version().to_owned();
@@ -109,7 +113,9 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let share = memory / 2 / server.workers();
     let server = server.with_search_memory(share).quitting_at_once(arguments.quit_without_waiting);
     warn("Started, ready to begin handling requests");
-    server.serve(io::stdin().lock(), io::stdout()).context("the analysis server failed")
+    server
+        .serve_until(io::stdin().lock(), io::stdout(), wait_until_unread)
+        .context("the analysis server failed")
 }
 
 fn name_once(what: &str, keys: &[impl AsRef<str>]) {
@@ -121,5 +127,5 @@ fn name_once(what: &str, keys: &[impl AsRef<str>]) {
 /// Writes a line to the standard error. The standard output carries responses only.
 fn warn(text: &str) {
     // A closed standard error must not stop the responses.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(terminal::stderr(), "{text}");
 }

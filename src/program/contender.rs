@@ -48,7 +48,8 @@ fn built_in(text: &str, options: &str) -> Result<Contender, String> {
     let options: Vec<&str> = options.split(',').map(str::trim).filter(|option| !option.is_empty()).collect();
     let words = options.iter().map(|option| format!("--{option}"));
     match BuiltIn::try_parse_from(words) {
-        Ok(parsed) => {
+        Ok(BuiltIn { engine, human }) => {
+            let parsed = BuiltIn { engine: engine.prefer_processor(), human };
             let told = |error: anyhow::Error| format!("{error:#}");
             let network = parsed.engine.network().map_err(told)?;
             let human = parsed.human.network(&parsed.engine, network.as_deref()).map_err(told)?;

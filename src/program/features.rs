@@ -1,6 +1,7 @@
 //! `kosumi features`: converts game records to shards for the training of networks.
 
 use super::{options, progress, ranks};
+use crate::terminal;
 use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
@@ -94,7 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Ok(written)
     })?;
     if let Some((counts, files)) = written.flatten() {
-        report(&counts, &files, &mut io::stdout().lock())?;
+        report(&counts, &files, &mut terminal::stdout())?;
     }
     Ok(())
 }

@@ -1,13 +1,15 @@
 //! `kosumi gtp`.
 
+use super::device;
 use super::katago::KataGoArguments;
 use super::model::ModelArguments;
 use super::options;
 use super::ranks::{self, warn};
+use crate::terminal;
 use anyhow::{Context, bail};
 use clap::Args;
 use kosumi_cluster::{ClusterError, Placement};
-use kosumi_engine::{Engine, EngineSettings, HumanSettings, RankLink};
+use kosumi_engine::{Engine, EngineSettings, HumanSettings, RankLink, processors};
 use kosumi_eval::NetworkSettings;
 use kosumi_go::board::BoardSize;
 use kosumi_go::graph_key::NodeSharing;
@@ -176,15 +178,36 @@ pub(super) struct EngineArguments {
 }
 
 impl EngineArguments {
+    /// Makes the processor the device if the options name none: for results that others must be able to repeat.
+    pub(super) fn prefer_processor(mut self) -> EngineArguments {
+        self.model.prefer_processor();
+        self
+    }
+
     /// Loads the network, or returns `None` with `--no-model`.
     ///
     /// # Errors
     ///
     /// Returns an error if the named file cannot be used.
     pub(super) fn network(&self) -> anyhow::Result<Option<Arc<Network>>> {
+        self.model.load_or(self.usual_network())
+    }
+
+    /// Like [`network`](Self::network), but with the processor as the device if the options name none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the named file cannot be used.
+    pub(super) fn repeatable_network(&self) -> anyhow::Result<Option<Arc<Network>>> {
+        let mut model = self.model.clone();
+        model.prefer_processor();
+        model.load_or(self.usual_network())
+    }
+
+    /// Returns the network if the options name none.
+    fn usual_network(&self) -> BuiltIn {
         // Ranks play with the small network. A second one would only serve analyses.
-        let unnamed = if self.rank.is_some() { BuiltIn::Small } else { BuiltIn::default() };
-        self.model.load_or(unnamed)
+        if self.rank.is_some() { BuiltIn::Small } else { BuiltIn::default() }
     }
 
     /// Returns the settings of the options, with `defaults` for options that are not given. The default limit on
@@ -222,13 +245,13 @@ impl EngineArguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((world, link)) = World::join()? else {
-        return serve(arguments, engine(arguments, EngineSettings::default().threads)?);
+        return serve(arguments, engine(arguments, None)?);
     };
     // Ranks may share machines. Only the user knows how many threads each rank may use.
     let (threads, count) = (1, world.ranks());
     let rank = world.rank();
     let part = |link: RankLink, is_one_gone: Option<Arc<AtomicBool>>| {
-        let mut engine = engine(arguments, threads)?;
+        let mut engine = engine(arguments, Some(threads))?;
         ranks::check_processors(rank, engine.settings().threads);
         let is_spread = engine.search().evaluator().network().is_some();
         let Some(is_one_gone) = is_one_gone else {
@@ -260,14 +283,16 @@ fn placement() -> anyhow::Result<Placement> {
 /// Environment variable for measurements that sets the placement of nodes.
 const PLACEMENT_VARIABLE: &str = "KOSUMI_PLACEMENT";
 
-/// Builds the engine of the command line. `threads` is the number of threads if no option sets it.
-fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {
+/// Builds the engine of the command line. `threads` is the number of threads if no option sets it, and by default what
+/// keeps the network's device or the processors busy.
+fn engine(arguments: &Arguments, threads: Option<usize>) -> anyhow::Result<Engine> {
+    let network = arguments.engine.network()?;
+    let threads = threads.or_else(|| device::threads(network.as_deref())).unwrap_or_else(processors);
     let defaults = EngineSettings { threads, ..EngineSettings::default() };
     let configured = arguments.katago.settings_or(defaults)?;
     configured.notes.iter().for_each(|note| warn(note));
     let settings = arguments.engine.settings_or(arguments.human.settings_or(configured.settings));
     let settings = EngineSettings { ponder: settings.ponder || arguments.ponder, ..settings };
-    let network = arguments.engine.network()?;
     let human = arguments.human.network(&arguments.engine, network.as_deref())?;
     let mut engine = Engine::with_network(settings, network);
     if let Some(human) = human {
@@ -287,7 +312,7 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
         None => None,
     };
     let mut log = arguments.log.as_deref().map(|path| match path == Path::new("-") {
-        true => Log::to(io::stderr(), warn),
+        true => Log::to(terminal::stderr(), warn),
         false => Log::open(path, warn),
     });
     if let Some(log) = &mut log {
@@ -296,7 +321,7 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
     }
     // Errors are ignored: a closed standard error has no reader.
     let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
-    let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
+    let note = |note: &str| writeln!(terminal::stderr(), "{note}").unwrap_or_default();
     let (name, version) = arguments.compatible.gtp_identity();
     let version = arguments.override_version.clone().map_or(version.into(), Cow::Owned);
     let commands = Commands::new(engine)

@@ -73,6 +73,7 @@ const RULES: &[(&str, &str)] = &[
 ];
 
 fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Configured> {
+    let most_threads = defaults.threads.max(processors());
     let mut found = Configured { settings: defaults, size: None, notes: Vec::new() };
     // `allowResignation` takes effect whether it stands before or behind `resignThreshold`.
     let mut resigns = true;
@@ -124,8 +125,9 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
         found.settings.resign = None;
     }
     // KataGo's example files have more threads than most machines have processors, because its threads wait for a GPU.
-    // Here each thread computes, and threads without a processor make the search broader and slower (`PERF.md`).
-    found.settings.threads = found.settings.threads.min(processors());
+    // Here each thread computes unless a graphics card does, and threads without a processor make the search broader and
+    // slower (`PERF.md`). The default number of threads is larger than the number of processors only with a card.
+    found.settings.threads = found.settings.threads.min(most_threads);
     Ok(found)
 }
 
@@ -179,6 +181,19 @@ mod tests {
         let arguments =
             KataGoArguments { config: vec![file], override_config: vec!["maxVisits=7".to_owned()] };
         arguments.settings_or(EngineSettings::default())
+    }
+
+    #[test]
+    fn threads_follow_the_device_or_the_processors() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("gtp.cfg");
+        std::fs::write(&file, "numSearchThreads = 4096").unwrap();
+        let arguments = KataGoArguments { config: vec![file], override_config: Vec::new() };
+        for threads in [1, 2 * processors()] {
+            let defaults = EngineSettings { threads, ..EngineSettings::default() };
+            let found = arguments.settings_or(defaults).unwrap().settings.threads;
+            assert_eq!(found, threads.max(processors()));
+        }
     }
 
     #[test]

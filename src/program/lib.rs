@@ -4,7 +4,9 @@
 
 mod analysis;
 mod bench;
+mod benchmark;
 mod contender;
+mod device;
 mod features;
 mod gtp;
 mod help;
@@ -25,10 +27,11 @@ mod setup;
 mod sgf;
 mod shell;
 mod solve;
+mod terminal;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use kosumi_tools::system::has_own_console;
+use kosumi_tools::system::{has_own_console, survive_file_size_limit};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -64,6 +67,8 @@ enum Subcommands {
     Review(Box<review::Arguments>),
     /// Measure speed, and print the signature of the search
     Bench(bench::Arguments),
+    /// Measure how fast a network is on the processor and on graphics cards, and write a report
+    Benchmark(benchmark::Arguments),
     /// Compare search parameters on positions of games
     Tune(Box<tune::Arguments>),
     /// Convert game records to training positions for networks
@@ -128,6 +133,7 @@ pub fn check(words: Vec<OsString>) -> Result<(), String> {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    survive_file_size_limit();
     let has_own_console = has_own_console() && io::stdin().is_terminal();
     let words = expand_arguments(std::env::args_os().collect());
     let code = run(if has_own_console { shell::with_play(words) } else { words });
@@ -169,6 +175,7 @@ fn run(words: Vec<OsString>) -> ExitCode {
         Some(Subcommands::Regress(arguments)) => return regress::run(&arguments),
         Some(Subcommands::Review(arguments)) => review::run(&arguments),
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
+        Some(Subcommands::Benchmark(arguments)) => benchmark::run(&arguments),
         Some(Subcommands::Tune(arguments)) => tune::run(&arguments),
         Some(Subcommands::Features(arguments)) => features::run(&arguments),
         Some(Subcommands::Selfplay(arguments)) => selfplay::run(&arguments),
@@ -191,7 +198,7 @@ fn run(words: Vec<OsString>) -> ExitCode {
 
 fn failure(error: &anyhow::Error) -> ExitCode {
     // No other channel is left if the standard error is closed.
-    let _ = writeln!(io::stderr(), "kosumi: {error:#}");
+    let _ = writeln!(terminal::stderr(), "kosumi: {error:#}");
     ExitCode::FAILURE
 }
 

@@ -1,6 +1,7 @@
 //! `kosumi match`: games between two engines.
 
 use super::{contender, options, progress, ranks};
+use crate::terminal;
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::ProgressBar;
@@ -15,7 +16,7 @@ use kosumi_tools::matches::{
 };
 use kosumi_tools::ranks::World;
 use kosumi_tools::statistics::Sprt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -226,7 +227,7 @@ fn play(arguments: &Arguments, others: Option<(RankLink, Arc<AtomicBool>)>) -> a
     let mut playing = Match::open(conditions, arguments.games, &storage, control)?;
     if let (missing @ 1.., Some(folder)) = (playing.records_missing(), &arguments.sgf) {
         let folder = folder.display();
-        writeln!(io::stderr(), "kosumi: {missing} games of the log have no game record in {folder}")?;
+        writeln!(terminal::stderr(), "kosumi: {missing} games of the log have no game record in {folder}")?;
     }
     let over = playing.summary().games.len() as u64;
     let bar = progress::bar_from(over, arguments.games.into(), progress::WIDE);
@@ -236,8 +237,9 @@ fn play(arguments: &Arguments, others: Option<(RankLink, Arc<AtomicBool>)>) -> a
     shown.bar.finish_and_clear();
 
     let (summary, conditions) = (playing.summary(), playing.conditions());
-    write!(io::stdout(), "{summary}")?;
-    io::stdout().flush()?;
+    let mut out = terminal::stdout();
+    write!(out, "{summary}")?;
+    out.flush()?;
     if let Some(path) = &arguments.json {
         write(path, &matches::json(summary, conditions))?;
     }
@@ -262,7 +264,7 @@ struct MatchProgress {
 impl MatchProgress {
     fn line(&self, line: &str) -> anyhow::Result<()> {
         self.bar.suspend(|| {
-            let mut out = io::stdout().lock();
+            let mut out = terminal::stdout();
             writeln!(out, "{line}")?;
             out.flush()
         })?;
@@ -274,7 +276,7 @@ impl MatchObserver for MatchProgress {
     fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()> {
         let standing = summary.status_line();
         self.bar.set_position(summary.games.len() as u64);
-        self.bar.set_message(standing.clone());
+        self.bar.set_message(terminal::escaped(&standing).into_owned());
         if self.bar.is_hidden() {
             self.line(&format!("{game}  |  {standing}"))
         } else {
@@ -302,7 +304,7 @@ fn catch_interrupts(control: &Arc<Control>) -> anyhow::Result<()> {
             control.abort.store(true, Ordering::Relaxed);
         } else {
             let _ = writeln!(
-                io::stderr(),
+                terminal::stderr(),
                 "\ninterrupted: games in progress are finished first; ^C again aborts them"
             );
         }

@@ -1,5 +1,6 @@
 //! Choice and loading of the network.
 
+use super::device::{self, DeviceChoice};
 use super::options::{self, PrecisionChoice};
 use anyhow::{Context, ensure};
 use clap::Args;
@@ -38,6 +39,10 @@ pub(super) struct ModelArguments {
     /// [default: auto]
     #[arg(long, value_name = "NAME", env = "KOSUMI_PRECISION", value_parser = options::precision)]
     precision: Option<PrecisionChoice>,
+    /// Device for network evaluations: cpu, gpu, gpu:N for the card N of `kosumi net devices` (gpu:N+N for several, gpu+cpu for the processor beside it), or auto, a graphics card
+    /// if it is faster than the processor [default: auto]
+    #[arg(long, value_name = "DEVICE", env = "KOSUMI_DEVICE", value_parser = device::parse)]
+    device: Option<DeviceChoice>,
 }
 
 impl ModelArguments {
@@ -47,6 +52,21 @@ impl ModelArguments {
         let precision = self.precision.map_or(precision, |precision| precision.0);
         let arithmetic = ArithmeticChoice { kernel: self.kernel.or(kernel), precision };
         NetworkSettings { arithmetic, ..defaults }
+    }
+
+    /// Returns the device of the options.
+    pub(super) fn device(&self) -> DeviceChoice {
+        self.device.unwrap_or_default()
+    }
+
+    /// Makes the processor the device if the options name none: for results that others must be able to repeat.
+    pub(super) fn prefer_processor(&mut self) {
+        self.device.get_or_insert(DeviceChoice::Cpu);
+    }
+
+    /// Returns these options with the processor as the device.
+    pub(super) fn on_processor(&self) -> ModelArguments {
+        ModelArguments { device: Some(DeviceChoice::Cpu), ..self.clone() }
     }
 
     /// Returns the path of the network, or `None` for a built-in network.
@@ -82,10 +102,12 @@ impl ModelArguments {
             return Ok(None);
         }
         let arithmetic = options::arithmetic(self.kernel, self.precision)?;
-        match self.file() {
-            Some(path) => load(&path, arithmetic).map(Some),
-            None => built_in(self.network.unwrap_or(unnamed)).map(Some),
-        }
+        let network = match self.file() {
+            Some(path) => load(&path, arithmetic)?,
+            None => built_in(self.network.unwrap_or(unnamed))?,
+        };
+        device::attach(&network, self.device(), arithmetic)?;
+        Ok(Some(network))
     }
 
     /// Loads the small built-in network.
@@ -103,12 +125,14 @@ impl ModelArguments {
     ///
     /// Returns an error if the file cannot be used, or if it is not a human-play network.
     pub(super) fn load_human(&self, path: &Path) -> anyhow::Result<Arc<Network>> {
-        let network = load(path, options::arithmetic(self.kernel, self.precision)?)?;
+        let arithmetic = options::arithmetic(self.kernel, self.precision)?;
+        let network = load(path, arithmetic)?;
         ensure!(
             network.takes_metadata(),
             "{}: not a human-play network (it has no metadata input)",
             path.display()
         );
+        device::attach(&network, self.device(), arithmetic)?;
         Ok(network)
     }
 }

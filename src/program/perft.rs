@@ -1,13 +1,14 @@
 //! `kosumi perft`: exhaustive counts, for comparison with published ones.
 
 use super::options;
+use crate::terminal;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use kosumi_go::board::BoardSize;
 use kosumi_go::game::Game;
 use kosumi_go::perft;
 use kosumi_go::rules::{KoRule, Rules};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Count positions, plays, sequences of moves or whole games
 #[derive(Debug, Args)]
@@ -58,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     rules.ko = arguments.ko.unwrap_or(rules.ko);
     rules.suicide |= arguments.suicide;
     let (size, area) = (arguments.size, arguments.size.area());
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     match arguments.what {
         What::Positions => match perft::positions(size) {
             Some(count) => writeln!(out, "{count}")?,

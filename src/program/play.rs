@@ -1,5 +1,6 @@
 //! `kosumi play`: a board in the browser.
 
+use super::device;
 use super::model::ModelArguments;
 use super::options;
 use anyhow::{Context, ensure};
@@ -7,10 +8,11 @@ use clap::Args;
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::BoardSize;
 use kosumi_go::rules::Rules;
+use kosumi_go::sgf::collection::RECORD_LIMIT;
 use kosumi_net::BuiltIn;
 use kosumi_tools::browser::{self, EnginePurpose, InitialTable, MakeEngine, ServerSettings};
+use kosumi_tools::files::read_regular;
 use kosumi_tools::session::today;
-use std::fs;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -124,18 +126,19 @@ impl PageEngineArguments {
     ///
     /// Returns an error if the network cannot be used.
     pub(super) fn engine(&self, rules: Rules) -> anyhow::Result<MakeEngine> {
+        // Levels with few visits, and ranks, were calibrated with the small network.
+        let (best, of_levels) = (self.model.load()?, self.model.load_or(BuiltIn::Small)?);
         let defaults = EngineSettings::default();
+        let threads = device::threads(best.as_deref()).unwrap_or(defaults.threads);
         let seed = self.seed.map_or_else(options::random_seed, Ok)?;
         let settings = EngineSettings {
-            threads: self.threads.map_or(defaults.threads, usize::from),
+            threads: self.threads.map_or(threads, usize::from),
             memory_mebibytes: usize::try_from(self.memory).unwrap_or(defaults.memory_mebibytes),
             seed,
             rules,
             network: self.model.settings_or(defaults.network),
             ..defaults
         };
-        // Levels with few visits, and ranks, were calibrated with the small network.
-        let (best, of_levels) = (self.model.load()?, self.model.load_or(BuiltIn::Small)?);
         // Searches for levels are small, and both engines share the memory.
         let for_levels = (settings.memory_mebibytes / 8).clamp(1, 32);
         let for_best = settings.memory_mebibytes.saturating_sub(for_levels).max(1);
@@ -153,7 +156,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ensure!(arguments.engines.len() <= 16, "more than 16 engines");
     let record = match &arguments.file {
         Some(file) => {
-            let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+            let bytes = read_regular(file, RECORD_LIMIT as u64)
+                .with_context(|| format!("cannot read {}", file.display()))?;
             Some(bytes)
         }
         None => None,

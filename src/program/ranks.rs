@@ -1,5 +1,6 @@
 //! Helpers of commands that are spread over MPI ranks.
 
+use crate::terminal;
 use anyhow::bail;
 use kosumi_engine::{RankLink, processors};
 use kosumi_tools::ranks::{DISABLE_RANKS, RankPart, World, is_rank};
@@ -111,5 +112,5 @@ pub(super) fn note_loss(rank: usize, pieces: usize, piece: &str) {
 /// Writes a warning to the standard error.
 pub(super) fn warn(text: &str) {
     // A closed standard error must not stop the work.
-    let _ = writeln!(io::stderr(), "kosumi: {text}");
+    let _ = writeln!(terminal::stderr(), "kosumi: {text}");
 }

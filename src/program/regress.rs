@@ -2,6 +2,7 @@
 
 use super::gtp::EngineArguments;
 use super::{options, progress, ranks};
+use crate::terminal;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -120,7 +121,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Err(error) => {
             // If the standard error is closed, the exit code still reports the failure.
             if !super::is_broken_pipe(&error) {
-                let _ = writeln!(io::stderr(), "kosumi: {error:#}");
+                let _ = writeln!(terminal::stderr(), "kosumi: {error:#}");
             }
             ExitCode::from(EXIT_ERROR)
         }
@@ -161,7 +162,7 @@ fn try_run(arguments: &Arguments, part: RankPart) -> anyhow::Result<u8> {
         write(path, &page(&report).to_string())?;
     }
     let code = exit_code(&report.run.tally(), arguments.fail_on_pass, arguments.ignore_unsupported);
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     let written = write!(out, "{}", summary(&report, arguments.verbose)).and_then(|()| out.flush());
     match written {
         Ok(()) => Ok(code),
@@ -182,8 +183,11 @@ fn exit_code(tally: &OutcomeCounts, fail_on_pass: bool, ignore_unsupported: bool
     }
 }
 
+/// Maximum size of the results of a run.
+const RUN_BYTES_MAX: u64 = 256 << 20;
+
 fn read_run(path: &Path) -> anyhow::Result<RunResult> {
-    let text = read_text(path, u64::MAX - 1).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read_text(path, RUN_BYTES_MAX).with_context(|| format!("cannot read {}", path.display()))?;
     RunResult::from_json(&text).with_context(|| path.display().to_string())
 }
 
@@ -205,7 +209,7 @@ fn play_suites(arguments: &Arguments, names: &[String], part: RankPart) -> anyho
             (Box::new(children), line.clone(), 1)
         }
         None => {
-            let network = arguments.built_in.network()?;
+            let network = arguments.built_in.repeatable_network()?;
             let settings = built_in_settings(&arguments.built_in, network.is_some());
             let about = settings_text(&settings, network.as_deref());
             let make = move |folder: &Path| {
@@ -245,7 +249,7 @@ fn read_suites(names: &[String], matching: Matching, is_quiet: bool) -> anyhow::
     for suite in suites.iter().filter(|_| !is_quiet) {
         for (line, warning) in &suite.warnings {
             // A closed standard error must not stop the tests.
-            let _ = writeln!(io::stderr(), "{}:{line}: warning: {warning}", suite.path.display());
+            let _ = writeln!(terminal::stderr(), "{}:{line}: warning: {warning}", suite.path.display());
         }
     }
     Ok(suites)
@@ -291,7 +295,8 @@ impl Progress {
         let unexpected = self.unexpected.fetch_add(usize::from(!is_expected), Ordering::Relaxed)
             + usize::from(!is_expected);
         let name = suite.path.file_stem().unwrap_or_default().to_string_lossy();
-        self.bar.set_message(format!("{name} {}, {unexpected} unexpected", test.name()));
+        let text = format!("{name} {}, {unexpected} unexpected", test.name());
+        self.bar.set_message(terminal::escaped(&text).into_owned());
         self.bar.inc(1);
     }
 }

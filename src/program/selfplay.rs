@@ -1,7 +1,8 @@
 //! `kosumi selfplay`: games of the engine against itself, stored as shards for the training of networks.
 
 use super::model::ModelArguments;
-use super::{interrupt, options, progress, ranks};
+use super::{device, interrupt, options, progress, ranks};
+use crate::terminal;
 use anyhow::bail;
 use clap::Args;
 use kosumi_engine::{RankLink, processors};
@@ -11,7 +12,7 @@ use kosumi_net::Network;
 use kosumi_tools::ranks::{PieceQueue, World};
 use kosumi_tools::selfplay::{self, LogSegment, LogStorage, NoiseSettings, Settings};
 use serde_json::{Map, Value, json};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -132,13 +133,13 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((world, link)) = World::join()? else {
-        return play(arguments, arguments.threads.map_or_else(processors, usize::from), None);
+        return play(arguments, arguments.threads.map(usize::from), None);
     };
     // Ranks may share machines. Only the user knows how many threads each rank may use.
     let threads = arguments.threads.map_or(1, usize::from);
     ranks::check_processors(world.rank(), threads);
     ranks::run_rank(world, link, |link, is_one_gone| match is_one_gone {
-        Some(is_one_gone) => play(arguments, threads, Some((link, is_one_gone))),
+        Some(is_one_gone) => play(arguments, Some(threads), Some((link, is_one_gone))),
         None => {
             let network = arguments.model.load()?;
             selfplay::serve(&arguments.settings(), network.as_ref(), threads, link)
@@ -147,13 +148,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     .map(Option::unwrap_or_default)
 }
 
-/// Plays the games of the command line on this rank and, if there are other ranks, on them.
+/// Plays the games of the command line on this rank and, if there are other ranks, on them. Without a number of
+/// threads, the network's device or the number of processors decides.
 fn play(
     arguments: &Arguments,
-    threads: usize,
+    threads: Option<usize>,
     others: Option<(RankLink, Arc<AtomicBool>)>,
 ) -> anyhow::Result<()> {
     let network = arguments.model.load()?;
+    let threads = threads.or_else(|| device::threads(network.as_deref())).unwrap_or_else(processors);
     let settings = arguments.settings();
     let storage = LogStorage {
         folder: arguments.out.clone(),
@@ -205,7 +208,7 @@ fn play(
     segment.write_shard()?;
     bar.finish_and_clear();
     let finished = segment.finished().count();
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     writeln!(out, "games      {finished} of {}, {} of them now", arguments.games, finished - before)?;
     writeln!(out, "positions  {} of this run, in {} shards", segment.positions(), segment.shards())?;
     if finished < arguments.games && !stop.load(Ordering::Relaxed) {

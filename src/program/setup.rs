@@ -1,11 +1,12 @@
 //! `kosumi setup`: Kosumi as an engine in other programs.
 
+use crate::terminal;
 use anyhow::Context;
 use clap::Args;
 use kosumi_tools::networks::{Platform, SearchRoots};
 use kosumi_tools::setup::Client;
 use std::env;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Show how to put Kosumi into Sabaki, KaTrain, Lizzie, GoGui or CGoban, or do it
@@ -39,7 +40,7 @@ fn client(name: &str) -> Result<Client, String> {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let program = env::current_exe().context("the path of this program is not known")?;
     let client = arguments.client;
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if !arguments.write {
         for line in client.instructions(&program) {
             writeln!(out, "{line}")?;

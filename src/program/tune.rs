@@ -2,6 +2,7 @@
 
 use super::gtp::EngineArguments;
 use super::{interrupt, model, options, progress};
+use crate::terminal;
 use anyhow::ensure;
 use clap::Args;
 use kosumi_engine::EngineSettings;
@@ -11,7 +12,7 @@ use kosumi_tools::collections::read_folder;
 use kosumi_tools::statistics::mean_and_error;
 use kosumi_tools::tune::{Conditions, Contestant, Judge, Trial, compare};
 use kosumi_tools::words::unsigned_zero;
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -62,7 +63,7 @@ const PLAYOUTS: u32 = 100;
 const MEMORY_MEBIBYTES: usize = 64;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let network = arguments.engine.network()?;
+    let network = arguments.engine.repeatable_network()?;
     let defaults = EngineSettings {
         threads: 1,
         memory_mebibytes: MEMORY_MEBIBYTES,
@@ -99,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     bar.finish_and_clear();
     let size = options::size_text(arguments.size);
     ensure!(count > 1, "{count} open positions on {size} in {}", arguments.records.display());
-    print(&searches, &format!("{count} open positions on {size}"), &mut io::stdout().lock())
+    print(&searches, &format!("{count} open positions on {size}"), &mut terminal::stdout())
 }
 
 fn print(searches: &[Contestant], title: &str, out: &mut dyn Write) -> anyhow::Result<()> {

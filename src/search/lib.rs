@@ -59,7 +59,7 @@ pub use noise::RootNoise;
 pub use owners::{Detail, Owners};
 pub use params::{Choice, Formula, PuctParams, RaveParams, RootParams, SearchChanges, SearchParams};
 pub use report::{MoveReport, SearchReport};
-pub use restriction::{MoveRule, Restriction};
+pub use restriction::Restriction;
 pub use stop::{Limits, SearchStats, StopRule};
 pub use table::{NodeTable, StoredMoves, TableUse};
 

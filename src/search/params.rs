@@ -293,6 +293,9 @@ impl Default for SearchParams {
 /// built-in one (10.8 million) is not.
 const SMALL_NETWORK: usize = 2_000_000;
 
+/// Least number of visits of a search for each descent in progress, where threads wait for a device.
+const VISITS_OF_A_DESCENT: u32 = 8;
+
 impl SearchParams {
     /// Returns parameters for playouts on boards of this size.
     pub fn for_playouts(size: BoardSize) -> SearchParams {
@@ -352,6 +355,25 @@ impl SearchParams {
                 SearchParams { virtual_losses: 0.0, descents_at_once: Some(at_once), ..self }
             }
             _ => self,
+        }
+    }
+
+    /// Returns these parameters for a number of threads whose evaluations a device computes in batches, `at_once` at
+    /// a time, in a search of at most `visits` visits.
+    ///
+    /// Each thread then has its place in a batch, as it otherwise has its processor, and a virtual loss keeps it from
+    /// waiting for another one. Only with more threads than places do they take turns as in
+    /// [`for_workers`](Self::for_workers). In a short search, so many descents in progress would be most of the search.
+    /// At most one for every `VISITS_OF_A_DESCENT` visits is then in progress.
+    pub fn for_device(self, workers: usize, at_once: usize, visits: Option<u32>) -> SearchParams {
+        let params = self.for_workers(workers, at_once);
+        let most = visits.map(|visits| (visits / VISITS_OF_A_DESCENT).max(1));
+        match (self.formula, most) {
+            (Formula::Puct(_), Some(most)) if workers > most as usize => {
+                let at_once = params.descents_at_once.map_or(most, |at_once| at_once.min(most));
+                SearchParams { descents_at_once: Some(at_once), ..params }
+            }
+            _ => params,
         }
     }
 
@@ -440,6 +462,24 @@ mod tests {
         assert_eq!(usual.for_workers(3, 2), wanted);
         let size = BoardSize::square(9).expect("9 is a size");
         assert_eq!(SearchParams::for_playouts(size).for_workers(3, 2), SearchParams::for_playouts(size));
+    }
+
+    #[test]
+    fn descents_follow_the_batches_of_a_device() {
+        let usual = SearchParams::for_network();
+        assert_eq!(usual.for_device(64, 128, None), usual);
+        assert_eq!(usual.for_device(64, 128, Some(10_000)), usual);
+        // A short search keeps the virtual losses, because no thread waits for a processor.
+        let short = SearchParams { descents_at_once: Some(12), ..usual };
+        assert_eq!(usual.for_device(64, 128, Some(100)), short);
+        assert_eq!(usual.for_device(64, 128, Some(1)).descents_at_once, Some(1));
+        assert_eq!(usual.for_device(64, 16, None), usual.for_workers(64, 16));
+        assert_eq!(usual.for_device(64, 16, Some(64)).descents_at_once, Some(8));
+        let size = BoardSize::square(9).expect("9 is a size");
+        assert_eq!(
+            SearchParams::for_playouts(size).for_device(9, 2, Some(8)),
+            SearchParams::for_playouts(size)
+        );
     }
 
     #[test]

@@ -1,44 +1,77 @@
 //! Moves that a search must leave out.
 
-use kosumi_go::board::{Color, Move};
+use kosumi_go::board::{BoardSize, ByColor, Color, GRID, MAX_SIDE, Move, Point};
 use kosumi_go::game::Game;
 
-/// Moves of one side that are forbidden, or the only ones permitted, in the first moves of a line.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MoveRule {
-    /// Side whose moves the rule concerns.
-    pub color: Color,
-    /// The moves.
-    pub moves: Vec<Move>,
-    /// Depth, counted from 0, below which the rule holds.
-    pub until: usize,
-}
+/// Number of moves: the points of the padded grid and a pass.
+const MOVES: usize = GRID + 1;
 
-/// Restrictions at the beginning of a line. If no move is left, the position itself is evaluated.
+/// Moves that are forbidden in the first moves of a line. If no move is left, the position itself is evaluated.
+///
+/// Size and cost do not depend on the number of rules that were combined.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Restriction {
-    /// Rules with forbidden moves.
-    pub avoid: Vec<MoveRule>,
-    /// Rules with permitted moves: where such a rule holds, only its moves are permitted.
-    pub allow: Vec<MoveRule>,
+pub struct Restriction(Option<Box<Bars>>);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Bars {
+    /// Greatest depth of all moves.
+    deepest: u32,
+    /// Depth, counted from 0, below which each move is forbidden.
+    depths: ByColor<[u32; MOVES]>,
 }
 
 impl Restriction {
     /// Restriction that permits all moves.
-    pub const NONE: Restriction = Restriction { avoid: Vec::new(), allow: Vec::new() };
+    pub const NONE: Restriction = Restriction(None);
 
-    /// Returns whether a rule holds at this depth.
+    /// Returns a restriction that forbids these moves of one side below a depth, which is counted from 0.
+    pub fn avoiding(color: Color, moves: impl IntoIterator<Item = Move>, until: usize) -> Restriction {
+        let mut restriction = Restriction::NONE;
+        restriction.avoid(color, moves, until);
+        restriction
+    }
+
+    /// Returns a restriction that permits only these moves of one side below a depth, which is counted from 0.
+    pub fn allowing(color: Color, moves: impl IntoIterator<Item = Move>, until: usize) -> Restriction {
+        let mut restriction = Restriction::NONE;
+        restriction.allow(color, moves, until);
+        restriction
+    }
+
+    /// Also forbids these moves of one side below a depth, which is counted from 0.
+    pub fn avoid(&mut self, color: Color, moves: impl IntoIterator<Item = Move>, until: usize) {
+        let mut moves = moves.into_iter().peekable();
+        if moves.peek().is_some() && until > 0 {
+            let bars = self.bars();
+            moves.for_each(|mv| bars.raise(color, number(mv), until));
+        }
+    }
+
+    /// Also forbids all other moves of one side below a depth, which is counted from 0.
+    pub fn allow(&mut self, color: Color, moves: impl IntoIterator<Item = Move>, until: usize) {
+        let mut is_allowed = [false; MOVES];
+        moves.into_iter().for_each(|mv| is_allowed[number(mv)] = true);
+        let points = BoardSize::square(MAX_SIDE).into_iter().flat_map(BoardSize::points);
+        let others = points.map(Move::Play).chain([Move::Pass]).filter(|&mv| !is_allowed[number(mv)]);
+        self.avoid(color, others, until);
+    }
+
+    fn bars(&mut self) -> &mut Bars {
+        self.0.get_or_insert_with(|| {
+            Box::new(Bars { deepest: 0, depths: ByColor::new([0; MOVES], [0; MOVES]) })
+        })
+    }
+
+    /// Returns whether a move may be forbidden at this depth.
     #[inline]
     pub fn applies_at(&self, depth: usize) -> bool {
-        // Usually both lists are empty.
-        self.avoid.iter().chain(&self.allow).any(|rule| depth < rule.until)
+        // Usually there is no restriction.
+        self.0.as_ref().is_some_and(|bars| depth < bars.deepest as usize)
     }
 
     /// Returns whether this move may be searched at this depth.
     pub fn permits(&self, color: Color, mv: Move, depth: usize) -> bool {
-        let holds = |rule: &&MoveRule| rule.color == color && depth < rule.until;
-        self.avoid.iter().filter(holds).all(|rule| !rule.moves.contains(&mv))
-            && self.allow.iter().filter(holds).all(|rule| rule.moves.contains(&mv))
+        self.0.as_ref().is_none_or(|bars| depth >= bars.depths[color][number(mv)] as usize)
     }
 
     /// Returns whether this side has a legal move, including a pass, that may be searched at the root.
@@ -46,24 +79,78 @@ impl Restriction {
         let may_be_searched = |mv| self.permits(color, mv, 0) && game.check(color, mv).is_ok();
         may_be_searched(Move::Pass) || game.size().points().map(Move::Play).any(may_be_searched)
     }
+
+    /// Returns the forbidden moves, each with the depth below which it is forbidden. With [`Restriction::avoid`], they
+    /// make an equal restriction.
+    pub fn forbidden(&self) -> impl Iterator<Item = (Color, Move, usize)> + '_ {
+        self.0.iter().flat_map(|bars| {
+            [Color::Black, Color::White].into_iter().flat_map(|color| {
+                let depths = bars.depths[color].iter().enumerate();
+                depths
+                    .filter(|&(_, &until)| until > 0)
+                    .map(move |(number, &until)| (color, numbered(number), until as usize))
+            })
+        })
+    }
+}
+
+impl Bars {
+    fn raise(&mut self, color: Color, number: usize, until: usize) {
+        let until = u32::try_from(until).unwrap_or(u32::MAX);
+        let depth = &mut self.depths[color][number];
+        *depth = until.max(*depth);
+        self.deepest = until.max(self.deepest);
+    }
+}
+
+/// Index of a move in a table of [`MOVES`].
+fn number(mv: Move) -> usize {
+    mv.point().map_or(GRID, Point::index)
+}
+
+fn numbered(number: usize) -> Move {
+    u16::try_from(number)
+        .ok()
+        .filter(|&index| usize::from(index) < GRID)
+        .map_or(Move::Pass, |index| Move::Play(Point::from_index(index)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kosumi_go::board::Point;
 
     #[test]
     fn rules_are_for_a_player_and_a_depth() {
         let (a, b) = (Move::Play(Point::new(0, 0)), Move::Play(Point::new(1, 0)));
-        let rule = |moves: &[Move], until| MoveRule { color: Color::Black, moves: moves.to_vec(), until };
-        let avoid = Restriction { avoid: vec![rule(&[a, Move::Pass], 1)], allow: vec![] };
+        let avoid = Restriction::avoiding(Color::Black, [a, Move::Pass], 1);
         assert!(!avoid.permits(Color::Black, a, 0) && !avoid.permits(Color::Black, Move::Pass, 0));
         assert!(avoid.permits(Color::Black, b, 0) && avoid.permits(Color::White, a, 0));
         assert!(avoid.permits(Color::Black, a, 1) && !avoid.applies_at(1) && avoid.applies_at(0));
-        let allow = Restriction { avoid: vec![], allow: vec![rule(&[a], 3)] };
+        let allow = Restriction::allowing(Color::Black, [a], 3);
         assert!(allow.permits(Color::Black, a, 2) && !allow.permits(Color::Black, b, 2));
         assert!(allow.permits(Color::White, b, 1) && allow.permits(Color::Black, b, 3));
         assert!(!Restriction::NONE.applies_at(0));
+        assert_eq!(Restriction::avoiding(Color::White, [], 9), Restriction::NONE);
+    }
+
+    #[test]
+    fn rules_are_combined_whatever_their_number() {
+        let [a, b, c] = [0, 1, 2].map(|column| Move::Play(Point::new(column, 0)));
+        let mut restriction = Restriction::allowing(Color::Black, [a, b], 4);
+        restriction.allow(Color::Black, [b, c], 2);
+        for until in 1..10_000 {
+            restriction.avoid(Color::Black, [b, b, b], until % 7);
+            restriction.avoid(Color::White, [Move::Pass], usize::MAX);
+        }
+        let permitted = |depth| [a, b, c].map(|mv| restriction.permits(Color::Black, mv, depth));
+        assert_eq!(permitted(1), [false, false, false]);
+        assert_eq!(permitted(3), [true, false, false]);
+        assert_eq!(permitted(5), [true, false, true]);
+        assert_eq!(permitted(6), [true, true, true]);
+        assert!(!restriction.permits(Color::White, Move::Pass, 1_000_000_000));
+        let mut again = Restriction::NONE;
+        restriction.forbidden().for_each(|(color, mv, until)| again.avoid(color, [mv], until));
+        assert_eq!(again, restriction);
+        assert!(restriction.forbidden().count() <= 2 * MOVES);
     }
 }

@@ -1,7 +1,7 @@
 //! Special treatment of the root's moves: some need not be searched, and their probabilities may be evened out.
 
 use super::params::RootParams;
-use super::restriction::{MoveRule, Restriction};
+use super::restriction::Restriction;
 use kosumi_eval::Prior;
 use kosumi_go::board::{Color, Move, PointSet, Symmetry};
 use kosumi_go::game::{Game, Line};
@@ -95,9 +95,7 @@ pub(super) fn pruned(game: &Game, params: &RootParams, moves: &[Move]) -> Vec<Mo
 /// Returns the restriction with these moves forbidden at the root, too.
 pub fn with_avoided(restriction: &Restriction, color: Color, moves: Vec<Move>) -> Restriction {
     let mut restriction = restriction.clone();
-    if !moves.is_empty() {
-        restriction.avoid.push(MoveRule { color, moves, until: 1 });
-    }
+    restriction.avoid(color, moves, 1);
     restriction
 }
 

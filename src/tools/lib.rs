@@ -6,10 +6,12 @@
 //! [`Search`](kosumi_search::Search) → [`Analysis`](kosumi_search::Analysis) → [`commands`] → text*. Everything before
 //! the engine handles text, and everything after it typed values.
 //!
-//! Modules depend on each other in one direction: {files, networks, pages, ranks, statistics, training} ← {collections,
-//! shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
+//! Modules depend on each other in one direction: {files, networks, ranks, statistics, training} ← {collections,
+//! shards} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
+
+pub use kosumi_board::{pages, review, words};
 
 pub mod analysis;
 pub mod browser;
@@ -18,11 +20,9 @@ pub mod commands;
 pub mod files;
 pub mod matches;
 pub mod networks;
-pub mod pages;
 pub mod players;
 pub mod ranks;
 pub mod regress;
-pub mod review;
 pub mod selfplay;
 pub mod session;
 pub mod setup;
@@ -31,4 +31,3 @@ pub mod statistics;
 pub mod system;
 pub mod training;
 pub mod tune;
-pub mod words;

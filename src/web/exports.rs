@@ -7,7 +7,7 @@
 //! and restores the game.
 #![allow(unsafe_code, reason = "memory is passed to and from JavaScript by address")]
 
-use crate::session::Session;
+use crate::{Board, Session, StartError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,9 +15,17 @@ use std::time::Duration;
 unsafe extern "C" {
     /// Returns the time since any fixed point in the past, in milliseconds.
     safe fn now() -> f64;
+    /// Reports the progress of a review: positions done and total.
+    safe fn progress(done: f64, total: f64);
 }
 
-static SESSION: Mutex<Option<Session>> = Mutex::new(None);
+/// What answers requests.
+enum Running {
+    Session(Box<Session>),
+    Board(Box<Board>),
+}
+
+static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
 static RESPONSE: Mutex<String> = Mutex::new(String::new());
 /// Message of the panic that has ended the instance.
 static FAULT: Mutex<String> = Mutex::new(String::new());
@@ -60,20 +68,67 @@ pub unsafe extern "C" fn kosumi_start(
     network: *mut u8,
     network_length: usize,
 ) {
-    std::panic::set_hook(Box::new(|panic| *lock(&FAULT) = panic.to_string()));
     // SAFETY: guaranteed by the caller.
     let (options, network) = unsafe { (take(options, options_length), take(network, network_length)) };
     let network = Some(&network[..]).filter(|network| !network.is_empty());
-    let result = Session::start(&String::from_utf8_lossy(&options), network, time);
-    let (session, message) = match result {
-        Ok(session) => (Some(session), String::new()),
+    begin(|| {
+        let session = Session::start(&String::from_utf8_lossy(&options), network, time)?;
+        Ok(Running::Session(Box::new(
+            session.with_progress(|done, total| progress(done as f64, total as f64)),
+        )))
+    });
+}
+
+/// Starts a table. `session` is a text that identifies it among all. The response is that of [`kosumi_start`].
+///
+/// # Safety
+///
+/// As for [`kosumi_start`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kosumi_start_board(
+    options: *mut u8,
+    options_length: usize,
+    session: *mut u8,
+    session_length: usize,
+) {
+    // SAFETY: guaranteed by the caller.
+    let (options, session) = unsafe { (take(options, options_length), take(session, session_length)) };
+    begin(|| {
+        let board =
+            Board::start(&String::from_utf8_lossy(&options), &String::from_utf8_lossy(&session), time)?;
+        Ok(Running::Board(Box::new(board)))
+    });
+}
+
+fn begin(start: impl FnOnce() -> Result<Running, StartError>) {
+    std::panic::set_hook(Box::new(|panic| *lock(&FAULT) = panic.to_string()));
+    let (running, message) = match start() {
+        Ok(running) => (Some(running), String::new()),
         Err(error) => (None, error.to_string()),
     };
-    *lock(&SESSION) = session;
+    *lock(&RUNNING) = running;
     *lock(&RESPONSE) = message;
 }
 
-/// Answers a request; see [`Session::answer`].
+/// Gives the table a network; see [`Board::set_network`]. The response is empty, or the reason why it cannot be used.
+///
+/// # Safety
+///
+/// The address must come from [`kosumi_allocate`] with its length, and must not have been passed to any function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kosumi_network(network: *mut u8, length: usize, is_best: u32) {
+    // SAFETY: guaranteed by the caller.
+    let network = unsafe { take(network, length) };
+    let message = match &mut *lock(&RUNNING) {
+        Some(Running::Board(board)) => board
+            .set_network(&network, is_best != 0)
+            .map_or_else(|error| error.to_string(), |()| String::new()),
+        _ => "no table has been started".to_owned(),
+    };
+    *lock(&RESPONSE) = message;
+}
+
+/// Answers a request; see [`Session::answer`] and [`Board::answer`].
 ///
 /// # Safety
 ///
@@ -82,8 +137,9 @@ pub unsafe extern "C" fn kosumi_start(
 pub unsafe extern "C" fn kosumi_request(request: *mut u8, length: usize) {
     // SAFETY: guaranteed by the caller.
     let request = unsafe { take(request, length) };
-    let answer = match &mut *lock(&SESSION) {
-        Some(session) => session.answer(&String::from_utf8_lossy(&request)),
+    let answer = match &mut *lock(&RUNNING) {
+        Some(Running::Session(session)) => session.answer(&String::from_utf8_lossy(&request)),
+        Some(Running::Board(board)) => board.answer(&String::from_utf8_lossy(&request)),
         None => r#"{"error":"no session has been started"}"#.to_owned(),
     };
     *lock(&RESPONSE) = answer;

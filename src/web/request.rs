@@ -52,6 +52,8 @@ pub(super) enum Request {
     Load { record: String, moves: Option<usize> },
     /// Continues a game that this program has saved.
     Restore { record: String },
+    /// Returns the page of a review of a record.
+    Review { record: String },
     /// Returns a signature of the search.
     Signature { kind: SignatureKind },
     /// Measures evaluations of the network per second.

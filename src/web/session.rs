@@ -2,6 +2,8 @@
 
 use crate::request::{self, Refusal, Request, SearchTask, SignatureKind, Size, Turn};
 use crate::response;
+use kosumi_board::play::review_record;
+use kosumi_board::review;
 use kosumi_engine::{Decision, Engine, EngineSettings, SearchRequest, TimeSource, signature};
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::Game;
@@ -60,6 +62,28 @@ pub struct Session {
     network: Option<Arc<Network>>,
     arithmetic: ArithmeticChoice,
     time: TimeSource,
+    progress: fn(usize, usize),
+}
+
+/// Returns the settings of an engine with these options.
+pub(super) fn engine_settings(options: &Options) -> Result<EngineSettings, StartError> {
+    if !(1..=MOST_MEMORY).contains(&options.memory) {
+        return Err(StartError::Value(format!("memory: must be from 1 to {MOST_MEMORY} MiB")));
+    }
+    if options.resign.is_some_and(|resign| !(-1.0..=1.0).contains(&resign)) {
+        return Err(StartError::Value("resign: must be from -1 to 1".to_owned()));
+    }
+    let arithmetic = choice(options.kernel.as_deref(), options.precision.as_deref())
+        .map_err(|refusal| StartError::Value(refusal.0))?;
+    let mut settings = EngineSettings {
+        threads: 1,
+        memory_mebibytes: options.memory,
+        seed: options.seed,
+        resign: options.resign,
+        ..EngineSettings::default()
+    };
+    settings.network.arithmetic = arithmetic;
+    Ok(settings)
 }
 
 impl Session {
@@ -71,25 +95,17 @@ impl Session {
     /// Returns an error if an option is invalid or the network cannot be read.
     pub fn start(options: &str, network: Option<&[u8]>, time: TimeSource) -> Result<Session, StartError> {
         let options: Options = serde_json::from_str(options)?;
-        if !(1..=MOST_MEMORY).contains(&options.memory) {
-            return Err(StartError::Value(format!("memory: must be from 1 to {MOST_MEMORY} MiB")));
-        }
-        if options.resign.is_some_and(|resign| !(-1.0..=1.0).contains(&resign)) {
-            return Err(StartError::Value("resign: must be from -1 to 1".to_owned()));
-        }
-        let arithmetic = choice(options.kernel.as_deref(), options.precision.as_deref())
-            .map_err(|refusal| StartError::Value(refusal.0))?;
+        let settings = engine_settings(&options)?;
+        let arithmetic = settings.network.arithmetic;
         let network = network.map(Network::read).transpose()?.map(Arc::new);
-        let mut settings = EngineSettings {
-            threads: 1,
-            memory_mebibytes: options.memory,
-            seed: options.seed,
-            resign: options.resign,
-            ..EngineSettings::default()
-        };
-        settings.network.arithmetic = arithmetic;
         let engine = Engine::with_network(settings, network.clone()).with_time_source(time);
-        Ok(Session { engine, network, arithmetic, time })
+        Ok(Session { engine, network, arithmetic, time, progress: |_, _| () })
+    }
+
+    /// Sets the function that gets the progress of reviews: positions done and total.
+    #[must_use]
+    pub fn with_progress(self, progress: fn(usize, usize)) -> Session {
+        Session { progress, ..self }
     }
 
     /// Answers a request in JSON: `{"ok": …}`, or `{"error": "…"}` if the request is refused. A refused request changes
@@ -166,6 +182,7 @@ impl Session {
                 self.engine.restore(&parse(&record)?).map_err(Refusal::new)?;
                 Ok(self.position())
             }
+            Request::Review { record } => self.review(&record),
             Request::Signature { kind } => self.signature(kind),
             Request::Speed { size, milliseconds, kernel, precision } => {
                 let network = self.network()?;
@@ -219,6 +236,19 @@ impl Session {
             return Ok(json!({ "visits": report.visits, "simulations": report.playouts }));
         }
         Ok(response::analysis(&Analysis::new(report, &Extras::default())))
+    }
+
+    /// Reviews a record and returns the page of the review. The game stays as it is.
+    fn review(&mut self, record: &str) -> Result<Value, Refusal> {
+        parse(record)?;
+        let game = self.engine.game().clone();
+        let progress = self.progress;
+        let reviewed = review_record(record.as_bytes(), &mut self.engine, &|| false, &mut |done, total| {
+            progress(done, total)
+        });
+        self.engine.set_game(game);
+        let reviewed = reviewed.ok_or_else(|| Refusal::new("the record has no game that can be reviewed"))?;
+        Ok(review::page(&reviewed).into())
     }
 
     /// Returns a signature as text: JavaScript's numbers have only 53 bits.

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { browse, check, equal, finish, watch } from "./browser.mjs";
 
 const [chromium] = process.argv.slice(2);
-const texts = ["en", "de"].map(name => `${name}: ${readFileSync(new URL(`../../src/tools/pages/texts/${name}.json`, import.meta.url), "utf8")}`);
-const read = name => readFileSync(new URL(`../../src/tools/pages/${name}`, import.meta.url), "utf8");
+const texts = ["en", "de"].map(name => `${name}: ${readFileSync(new URL(`../../src/board/pages/texts/${name}.json`, import.meta.url), "utf8")}`);
+const read = name => readFileSync(new URL(`../../src/board/pages/${name}`, import.meta.url), "utf8");
 
 await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" }, async context => {
   const page = context.pages()[0];

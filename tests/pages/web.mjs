@@ -1,28 +1,13 @@
-// Tests the folder of `scripts/web` in a browser: node web.mjs CHROMIUM FOLDER
+// Tests the engine of `scripts/web` in a browser: node web.mjs CHROMIUM FOLDER
 //
 // The engine runs in a worker, from a server of static files. Its signatures must be those of the native program.
 
-import { createServer } from "node:http";
-import { readFile } from "node:fs/promises";
-import { extname, join, normalize } from "node:path";
 import { browse, check, equal, finish, watch } from "./browser.mjs";
+import { serve } from "./static_server.mjs";
 
 const [chromium, folder] = process.argv.slice(2);
-const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html" };
-
-const server = createServer(async (request, response) => {
-  const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
-  try {
-    const file = path === "/" ? "<!doctype html><title>Kosumi</title>" : await readFile(join(folder, path));
-    response.setHeader("Content-Type", TYPES[path === "/" ? ".html" : extname(path)] ?? "application/octet-stream");
-    response.end(file);
-  } catch {
-    response.statusCode = path === "/favicon.ico" ? 204 : 404;
-    response.end();
-  }
-});
-await new Promise(resolve => server.listen(0, "127.0.0.1", resolve));
-const url = `http://127.0.0.1:${server.address().port}/`;
+const server = await serve(folder, { change: (name, file) => name === "index.html" ? '<!doctype html><link rel="icon" href="data:,"><title>Kosumi</title>' : file });
+const { url } = server;
 
 await browse(chromium, {}, async context => {
   const page = context.pages()[0];
@@ -79,5 +64,5 @@ await browse(chromium, {}, async context => {
     console.log(`Chromium, ${speed.arithmetic}, 19x19: ${speed.evaluationsPerSecond.toFixed(1)} evaluations/s`);
   }
 });
-server.close();
+await server.close();
 await finish();

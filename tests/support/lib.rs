@@ -45,11 +45,15 @@ pub enum Requirement {
     Mpi,
     /// Program `strace`, and a system that permits tracing.
     Strace,
+    /// Folder that `scripts/web` has built.
+    Web,
+    /// Graphics card, or a software driver such as Mesa's for Vulkan.
+    Gpu,
 }
 
 impl Requirement {
     /// All requirements.
-    pub const ALL: [Requirement; 12] = [
+    pub const ALL: [Requirement; 14] = [
         Requirement::GnuGo,
         Requirement::Shared,
         Requirement::PyTorch,
@@ -62,6 +66,8 @@ impl Requirement {
         Requirement::Examples,
         Requirement::Mpi,
         Requirement::Strace,
+        Requirement::Web,
+        Requirement::Gpu,
     ];
 
     /// Returns the name in [`MUST_RUN`].
@@ -80,6 +86,8 @@ impl Requirement {
             Requirement::Examples => "examples",
             Requirement::Mpi => "mpi",
             Requirement::Strace => "strace",
+            Requirement::Web => "web",
+            Requirement::Gpu => "gpu",
         }
     }
 
@@ -230,6 +238,13 @@ pub fn mpirun(has_feature: bool, processes: usize) -> Option<Command> {
     command.args(["--allow-run-as-root", "--oversubscribe", "--mca", "btl_base_warn_component_unused", "0"]);
     command.args(["-n", &processes.to_string()]);
     Some(command)
+}
+
+/// Returns the folder if `scripts/web` has built it.
+pub fn web(folder: PathBuf) -> Option<PathBuf> {
+    let found = folder.join("kosumi.wasm").is_file() && folder.join("index.html").is_file();
+    let missing = || format!("scripts/web {} has not been run", folder.display());
+    require(Requirement::Web, if found { Ok(folder.clone()) } else { Err(missing()) })
 }
 
 /// Returns a Python with PyTorch and numpy: the program that `KOSUMI_PYTHON` names, or `python3`.

@@ -201,6 +201,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--precision", choices=["auto", "f32", "bf16", "int8"], default="auto", help="int8 needs --kosumi [%(default)s]"
     )
+    parser.add_argument(
+        "--card", help="graphics card of the program for the teacher: gpu, gpu:N or auto; needs --kosumi"
+    )
     shared.processor(parser)
 
 
@@ -211,18 +214,20 @@ def run(options: argparse.Namespace) -> None:
         raise SystemExit("label: --fair-komi needs a network that decides which komi is fair (--judge)")
     if options.precision == "int8" and not options.kosumi:
         raise SystemExit("label: PyTorch does not compute in int8, only the program does (--kosumi)")
+    if options.card and not options.kosumi:
+        raise SystemExit("label: only the program computes on a graphics card this way (--kosumi)")
     programs: list[teacher.ProgramTeacher] = []
 
-    def opened(path: Path, precision: str) -> Evaluator:
+    def opened(path: Path, precision: str, device: str = "cpu") -> Evaluator:
         if options.kosumi:
-            programs.append(teacher.ProgramTeacher(options.kosumi, path, precision))
+            programs.append(teacher.ProgramTeacher(options.kosumi, path, precision, device))
             return programs[-1]
         network = teacher.read(path)
         is_fast = torch.ops.mkldnn._is_mkldnn_bf16_supported()
         return network.to(torch.bfloat16) if precision == "bf16" or (precision == "auto" and is_fast) else network
 
     judge = opened(options.judge, "f32") if options.judge else None
-    network = opened(options.teacher, options.precision)
+    network = opened(options.teacher, options.precision, options.card or "cpu")
     done, start, cpu = 0, time.monotonic(), time.process_time()
     files = shard_files(options.data, options.only)
     # A mixture of all kinds from the first shard on. The order does not depend on the shards that are labelled already.

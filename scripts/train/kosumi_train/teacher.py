@@ -488,13 +488,13 @@ class Teacher(nn.Module):
 
 
 class ProgramTeacher:
-    """Network that the program `kosumi net answer` computes, on a CPU faster than PyTorch. It is called as a `Teacher`
-    is."""
+    """Network that the program `kosumi net answer` computes, on a CPU faster than PyTorch, or on a graphics card. It is
+    called as a `Teacher` is."""
 
-    def __init__(self, kosumi: str | Path, path: str | Path, precision: str = "auto") -> None:
+    def __init__(self, kosumi: str | Path, path: str | Path, precision: str = "auto", device: str = "cpu") -> None:
         known = read(path)
         self.version, self.multipliers = known.version, known.multipliers
-        self.command = [str(kosumi), "net", "answer", str(path), "--precision", precision]
+        self.command = [str(kosumi), "net", "answer", str(path), "--precision", precision, "--device", device]
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdin is not None and self.process.stdout is not None
         self._stdin, self._stdout = self.process.stdin, self.process.stdout

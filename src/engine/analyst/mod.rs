@@ -9,7 +9,7 @@ mod tests;
 
 pub use question::{AnalystSettings, Question, Reports};
 
-use super::{EngineEvaluator, HumanSettings, human, processors};
+use super::{EngineEvaluator, HumanSettings, human, most_visits};
 use crate::stopwatch::{Stopwatch, TimeSource, standard_time};
 use kosumi_eval::{NetworkEvaluator, NetworkSettings, Prior};
 use kosumi_go::board::{BoardSize, Color, Move, Symmetry};
@@ -21,8 +21,8 @@ use kosumi_net::{Network, Prediction};
 use kosumi_search::analysis::shares_of_priors;
 use kosumi_search::root_moves::{self, Image};
 use kosumi_search::{
-    Analysis, AntiMirror, Extras, MoveRule, Reporting, Restriction, RootExploration, RootNoise, Search,
-    SearchChanges, SearchContext, SearchReport,
+    Analysis, AntiMirror, Extras, Reporting, Restriction, RootExploration, RootNoise, Search, SearchChanges,
+    SearchContext, SearchReport,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -155,14 +155,15 @@ impl Analyst {
         question: &Question<'_>,
     ) -> &mut Search<EngineEvaluator> {
         let limits = &question.settings.limits;
-        let visits = [limits.visits, limits.playouts].into_iter().flatten().min().unwrap_or(u32::MAX);
+        let at_most = most_visits(limits.visits, limits.playouts);
+        let visits = at_most.unwrap_or(u32::MAX);
         let bytes = bytes_per_visit(question.game.size()).saturating_mul(visits as usize).saturating_mul(2);
         // Only few sizes occur, so that one search serves many requests.
         let wanted = ((bytes >> 20) + 4).next_power_of_two().min(self.mebibytes);
         let evaluator = EngineEvaluator::Network(Box::new(evaluator));
         let usual = evaluator.search_params(question.game.size());
-        let params =
-            usual.for_workers(question.settings.threads, processors()).changed(&question.settings.search);
+        let params = evaluator.for_workers(usual, question.game.size(), question.settings.threads, at_most);
+        let params = params.changed(&question.settings.search);
         let fits = self.search_mebibytes >= wanted && self.search_mebibytes <= wanted.saturating_mul(8);
         match self.search.take().filter(|_| fits) {
             Some(mut search) => {
@@ -293,10 +294,7 @@ fn images(game: &Game, policy: &[(Move, f32)], restriction: &Restriction) -> Vec
 
 fn without_images(restriction: &Restriction, images: &[Image], color: Color) -> Restriction {
     let mut restriction = restriction.clone();
-    if !images.is_empty() {
-        let moves = images.iter().map(|(image, ..)| *image).collect();
-        restriction.avoid.push(MoveRule { color, moves, until: 1 });
-    }
+    restriction.avoid(color, images.iter().map(|(image, ..)| *image), 1);
     restriction
 }
 

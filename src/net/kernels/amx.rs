@@ -4,13 +4,26 @@
 //! The emulation in `tiles.rs` follows Intel's pseudocode of the instructions. A test compares them on processors that
 //! have the instructions, and [`Prepared::fastest`](crate::Prepared::fastest) tests the kernel before it is used.
 
-use super::integer_tiles::{self, DEPTH, ROWS, Tiles};
-use super::tiles::{BLOCK, Grid, Product, TileUnit, to_grid};
+use super::integer_tiles::{self, BlockProduct, DEPTH, Tiles};
+use super::tiles::{BLOCK, BlockUnit, Grid, Product, TileUnit, to_grid};
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid_count, _xgetbv};
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-pub(super) const UNIT: TileUnit = TileUnit { begin, multiply, end, to_grid: to_grid_of_amx };
+/// Returns the unit for bf16.
+///
+/// # Safety
+///
+/// [`is_available`] must have returned true.
+pub(super) unsafe fn unit() -> TileUnit {
+    fn run(work: &mut dyn FnMut(&mut dyn BlockUnit)) {
+        // SAFETY: the unit exists only where the tiles are available.
+        work(&mut HalfTiles(unsafe { Configured::begin() }));
+    }
+    TileUnit { run, to_grid: to_grid_of_amx }
+}
 
 /// Returns whether the processor has tiles of bf16 and the system lets this process use them. Requests the permission
 /// of the system.
@@ -90,30 +103,81 @@ struct Configuration {
     rows: [u8; 16],
 }
 
-fn begin() {
-    static CONFIGURATION: Configuration = Configuration {
-        palette: 1,
-        start_row: 0,
-        reserved: [0; 14],
-        bytes_of_row: [64, 64, 64, 64, 64, 64, 64, 64, 0, 0, 0, 0, 0, 0, 0, 0],
-        rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
-    };
-    // SAFETY: the unit is used only where it is available; the instruction reads 64 bytes.
-    unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const CONFIGURATION, options(nostack, readonly)) };
+thread_local! {
+    /// Whether the tiles of this thread are configured.
+    static IS_CONFIGURED: Cell<bool> = const { Cell::new(false) };
 }
 
-fn end() {
-    // SAFETY: as above; no memory is accessed.
-    unsafe { asm!("tilerelease", options(nostack, nomem)) };
+/// Tile registers of this thread, configured during the lifetime of this value. There is at most one in a thread, and it
+/// stays in its thread, so none releases the configuration of another one.
+#[derive(Debug)]
+struct Configured(PhantomData<*const ()>);
+
+impl Configured {
+    /// Configures the tile registers.
+    ///
+    /// # Safety
+    ///
+    /// The processor must have tiles, and the system must let this process use them.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the tile registers of this thread are configured already.
+    unsafe fn begin() -> Configured {
+        static CONFIGURATION: Configuration = Configuration {
+            palette: 1,
+            start_row: 0,
+            reserved: [0; 14],
+            bytes_of_row: [64, 64, 64, 64, 64, 64, 64, 64, 0, 0, 0, 0, 0, 0, 0, 0],
+            rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
+        };
+        assert!(!IS_CONFIGURED.replace(true), "the tiles of this thread are in use");
+        // SAFETY: the caller guarantees that the instruction exists. It reads 64 bytes and sets all tiles to zero.
+        unsafe {
+            asm!(
+                "ldtilecfg [{}]",
+                in(reg) &raw const CONFIGURATION,
+                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+                options(nostack, readonly, preserves_flags)
+            );
+        }
+        Configured(PhantomData)
+    }
+}
+
+impl Drop for Configured {
+    fn drop(&mut self) {
+        // SAFETY: a `Configured` exists only where the instruction does. No memory is accessed.
+        unsafe {
+            asm!(
+                "tilerelease",
+                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+                options(nostack, nomem, preserves_flags)
+            );
+        }
+        IS_CONFIGURED.set(false);
+    }
+}
+
+/// Tile registers, configured for bf16 during the lifetime of this value.
+#[derive(Debug)]
+struct HalfTiles(Configured);
+
+impl BlockUnit for HalfTiles {
+    fn multiply(&mut self, it: Product<'_>) {
+        multiply(&self.0, it);
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what it points to is written")]
-fn multiply(it: Product<'_>) {
+fn multiply(_: &Configured, it: Product<'_>) {
     it.check();
     let stride = 2 * it.channels;
     // SAFETY: `check` has verified that for each offset 32 rows of 64 bytes, `stride` bytes apart, can be read from the
     // grid, and two tiles of 1,024 bytes from the weights. The block has 32 rows of 128 bytes. There is at least one
-    // step. The unit is available and configured.
+    // step. The tiles of this thread are configured, and a `HalfTiles` exists only where the instructions do.
     unsafe {
         asm!(
             "tilezero tmm0",
@@ -159,11 +223,8 @@ fn multiply(it: Product<'_>) {
 }
 
 /// Tile registers, configured for bytes during the lifetime of this value.
-///
-/// The tiles keep their contents between the operations, although each operation is a separate `asm!`. No other code
-/// touches the tile registers: the compiler does not use them for values, and the system saves them.
 #[derive(Debug)]
-pub(super) struct IntegerTiles(());
+pub(super) struct IntegerTiles(Configured);
 
 impl IntegerTiles {
     /// Configures the tile registers.
@@ -171,68 +232,79 @@ impl IntegerTiles {
     /// # Safety
     ///
     /// The processor must have tiles of bytes, and the system must let this process use them.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the tile registers of this thread are configured already.
     pub(super) unsafe fn begin() -> IntegerTiles {
-        begin();
-        IntegerTiles(())
+        // SAFETY: guaranteed by the caller.
+        IntegerTiles(unsafe { Configured::begin() })
     }
 }
 
-impl Drop for IntegerTiles {
-    fn drop(&mut self) {
-        end();
-    }
+/// Runs the steps of a block of bytes. `$second_half` are the instructions for the second half of the rows.
+macro_rules! integer_steps {
+    ($it:expr, $sums:expr, [$($second_half:literal),*], [$($store:literal),*]) => {
+        asm!(
+            "tilezero tmm0",
+            "tilezero tmm1",
+            "tilezero tmm2",
+            "tilezero tmm3",
+            "2:",
+            "tileloadd tmm6, [{b} + {panel_stride}]",
+            "tileloadd tmm4, [{a} + {row_stride}]",
+            "tdpbusd tmm0, tmm4, tmm6",
+            "tileloadd tmm7, [{b} + {panel_stride} + 64]",
+            "tdpbusd tmm1, tmm4, tmm7",
+            $($second_half,)*
+            "add {a}, 2048",
+            "add {b}, 2048",
+            "dec {steps}",
+            "jnz 2b",
+            "tilestored [{sums} + {panel_stride}], tmm0",
+            "tilestored [{sums} + {panel_stride} + 64], tmm1",
+            $($store,)*
+            a = inout(reg) $it.a.as_ptr() => _,
+            b = inout(reg) $it.b.as_ptr() => _,
+            steps = inout(reg) $it.steps => _,
+            row_stride = in(reg) DEPTH,
+            // Rows of the second matrix and of the sums both have two vectors of 16 numbers of four bytes.
+            panel_stride = in(reg) 128usize,
+            sums = in(reg) $sums.as_mut_ptr(),
+            out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+            out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+            options(nostack)
+        )
+    };
 }
 
 impl Tiles for IntegerTiles {
     const COLUMNS: usize = 16;
 
     #[inline(always)]
-    fn zero<const TILE: usize>(&mut self) {
-        // SAFETY: an `IntegerTiles` exists only where the instruction does; no memory is accessed.
-        unsafe { asm!("tilezero tmm{tile}", tile = const TILE, options(nostack, nomem)) };
-    }
-
-    #[inline(always)]
-    fn load<const TILE: usize>(&mut self, from: &[u8], stride: usize) {
-        assert!(from.len() >= (ROWS - 1) * stride + DEPTH);
-        // SAFETY: as above; 16 rows of 64 bytes can be read.
+    fn multiply(&mut self, it: BlockProduct<'_>, sums: &mut [i32]) {
+        it.check(Self::COLUMNS, sums);
+        // SAFETY: `check` has verified that each step has 32 rows of 64 bytes of the first matrix and 16 rows of 128
+        // bytes of the second one, that there are 32 rows of 32 sums, and that there is at least one step. The tiles of
+        // this thread are configured, and an `IntegerTiles` exists only where the instructions do.
         unsafe {
-            asm!(
-                "tileloadd tmm{tile}, [{from} + {stride}]",
-                tile = const TILE,
-                from = in(reg) from.as_ptr(),
-                stride = in(reg) stride,
-                options(nostack, readonly)
-            );
-        }
-    }
-
-    #[inline(always)]
-    fn add_products<const SUMS: usize, const FIRST: usize, const SECOND: usize>(&mut self) {
-        // SAFETY: as above; no memory is accessed.
-        unsafe {
-            asm!(
-                "tdpbusd tmm{sums}, tmm{first}, tmm{second}",
-                sums = const SUMS,
-                first = const FIRST,
-                second = const SECOND,
-                options(nostack, nomem)
-            );
-        }
-    }
-
-    #[inline(always)]
-    fn store<const TILE: usize>(&self, to: &mut [i32], stride: usize) {
-        assert!(to.len() >= (ROWS - 1) * stride + Self::COLUMNS);
-        // SAFETY: as above; 16 rows of 16 sums can be written.
-        unsafe {
-            asm!(
-                "tilestored [{to} + {stride}], tmm{tile}",
-                tile = const TILE,
-                to = in(reg) to.as_mut_ptr(),
-                stride = in(reg) 4 * stride,
-                options(nostack)
-            );
+            if it.is_half {
+                integer_steps!(it, sums, [], []);
+            } else {
+                integer_steps!(
+                    it,
+                    sums,
+                    [
+                        "tileloadd tmm5, [{a} + {row_stride} + 1024]",
+                        "tdpbusd tmm2, tmm5, tmm6",
+                        "tdpbusd tmm3, tmm5, tmm7"
+                    ],
+                    [
+                        "tilestored [{sums} + {panel_stride} + 2048], tmm2",
+                        "tilestored [{sums} + {panel_stride} + 2112], tmm3"
+                    ]
+                );
+            }
         }
     }
 }
@@ -244,4 +316,27 @@ fn to_grid_of_amx(grid: &Grid, plane: &[f32], to: &mut [u16]) {
     }
     // SAFETY: the unit is used only where AVX-512 is available, too.
     unsafe { compiled(grid, plane, to) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_test_support::{Requirement, require};
+
+    /// Checks that the tiles of a thread have one owner, and that they can be configured again after it, also after a
+    /// panic.
+    #[test]
+    fn tiles_have_one_owner() {
+        let found =
+            if has_integers() { Ok(()) } else { Err("this processor has no tiles of bytes".to_owned()) };
+        let Some(()) = require(Requirement::Amx, found) else { return };
+        // SAFETY: the tiles are available.
+        let begin = || unsafe { IntegerTiles::begin() };
+        for _ in 0..2 {
+            let mut tiles = begin();
+            assert!(std::panic::catch_unwind(begin).is_err());
+            assert!(std::thread::spawn(move || integer_tiles::self_test(&mut begin())).join().unwrap());
+            assert!(integer_tiles::self_test(&mut tiles), "the configuration is still there");
+        }
+    }
 }

@@ -5,8 +5,8 @@
 //! a panel for vectors: four rows become one, column by column. Matrices are therefore packed as for vectors, the sums
 //! are identical, and the code that processes the sums is shared.
 //!
-//! The product is generic over [`Tiles`], a few operations on tiles. Their implementations are instructions (`amx.rs`)
-//! and, in tests, a model in plain Rust.
+//! The product is generic over [`Tiles`], which multiply one block. Their implementations are instructions (`amx.rs`) and,
+//! in tests, a model in plain Rust.
 
 use super::buffer::Buffer;
 use super::product::{ByteProduct, Epilogue, ProductArgs, RowStarts};
@@ -26,28 +26,45 @@ const WORDS: usize = DEPTH / 4;
 /// Number of rows of a block of the result.
 const BLOCK: usize = 2 * ROWS;
 
-/// Tile registers of a processor, by number: 0 to 3 hold sums, 4 and 5 tiles of the first matrix, 6 and 7 tiles of the
-/// second matrix.
+/// Tile registers of a processor.
 pub(super) trait Tiles {
     /// Number of columns of the sums and of tiles of the second matrix.
     const COLUMNS: usize;
 
-    /// Sets sums to zero.
-    fn zero<const TILE: usize>(&mut self);
-    /// Loads a tile (4 to 7) from rows that begin `stride` bytes apart.
+    /// Multiplies a block of rows by a panel of two tiles of columns, and overwrites `sums`, which has `2 * COLUMNS` sums
+    /// in each row.
     ///
     /// # Panics
     ///
-    /// Panics if `from` is too short.
-    fn load<const TILE: usize>(&mut self, from: &[u8], stride: usize);
-    /// Adds to each sum the product of a row of the first tile and a column of the second.
-    fn add_products<const SUMS: usize, const FIRST: usize, const SECOND: usize>(&mut self);
-    /// Writes sums row by row, with `stride` numbers from one row to the next.
+    /// Panics if a slice is too short for the factors, or if there is no step.
+    fn multiply(&mut self, it: BlockProduct<'_>, sums: &mut [i32]);
+}
+
+/// Factors of one block of sums.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockProduct<'p> {
+    /// Number of steps, each with the products of [`DEPTH`] columns of the first matrix.
+    pub(super) steps: usize,
+    /// First matrix, of shape `[steps][BLOCK][DEPTH]`.
+    pub(super) a: &'p [u8],
+    /// Second matrix, of shape `[steps][ROWS][2 * COLUMNS][4]`.
+    pub(super) b: &'p [u8],
+    /// Whether only the first half of the rows is multiplied. The other sums are not written.
+    pub(super) is_half: bool,
+}
+
+impl BlockProduct<'_> {
+    /// Checks the lengths of the factors and of the sums.
     ///
     /// # Panics
     ///
-    /// Panics if `to` is too short.
-    fn store<const TILE: usize>(&self, to: &mut [i32], stride: usize);
+    /// Panics if one is too short, or if there is no step.
+    pub(super) fn check(&self, columns: usize, sums: &[i32]) {
+        assert!(self.steps > 0);
+        assert!(self.a.len() >= self.steps * BLOCK * DEPTH);
+        assert!(self.b.len() >= self.steps * ROWS * 2 * columns * 4);
+        assert!(sums.len() >= BLOCK * 2 * columns);
+    }
 }
 
 thread_local! {
@@ -70,8 +87,9 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for TileProduct<T> {
         assert!(T::COLUMNS == S::LANES && it.outer.is_multiple_of(panel) && it.inner.is_multiple_of(WORDS));
         let steps = it.pieces.len() * it.inner / WORDS;
         let (a, b): (&[u8], &[u8]) = (bytemuck::cast_slice(it.a), bytemuck::cast_slice(it.b));
-        // Number of bytes of a panel per step, and number of bytes of a row of a panel.
-        let (of_step, of_row) = (WORDS * panel * 4, panel * 4);
+        finish.check(it.outer);
+        // Number of bytes of a panel per step.
+        let of_step = WORDS * panel * 4;
         let mut memory = MEMORY.take();
         let block = memory.at_least(steps * BLOCK * DEPTH);
         let mut sums = [0i32; BLOCK * PANEL_VECTORS * 16];
@@ -91,29 +109,8 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for TileProduct<T> {
                 }
             }
             for (index, column) in (0..it.outer).step_by(panel).enumerate() {
-                let tiles = &mut self.0;
-                tiles.zero::<0>();
-                tiles.zero::<1>();
-                tiles.zero::<2>();
-                tiles.zero::<3>();
-                for step in 0..steps {
-                    let a = &block[step * BLOCK * DEPTH..];
-                    let b = &b[(index * steps + step) * of_step..][..of_step];
-                    tiles.load::<6>(b, of_row);
-                    tiles.load::<7>(&b[of_row / 2..], of_row);
-                    tiles.load::<4>(a, DEPTH);
-                    tiles.add_products::<0, 4, 6>();
-                    tiles.add_products::<1, 4, 7>();
-                    if rows > ROWS {
-                        tiles.load::<5>(&a[ROWS * DEPTH..], DEPTH);
-                        tiles.add_products::<2, 5, 6>();
-                        tiles.add_products::<3, 5, 7>();
-                    }
-                }
-                tiles.store::<0>(&mut sums, panel);
-                tiles.store::<1>(&mut sums[S::LANES..], panel);
-                tiles.store::<2>(&mut sums[ROWS * panel..], panel);
-                tiles.store::<3>(&mut sums[ROWS * panel + S::LANES..], panel);
+                let b = &b[index * steps * of_step..][..steps * of_step];
+                self.0.multiply(BlockProduct { steps, a: block, b, is_half: rows <= ROWS }, &mut sums);
                 // SAFETY: the caller guarantees that these rows and columns exist. `sums` has a panel for each row of a
                 // block.
                 unsafe {
@@ -131,44 +128,29 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for TileProduct<T> {
     }
 }
 
-/// Returns whether the tiles compute a known result: in each tile of sums, the sum of two products of all bytes.
+/// Returns whether the tiles compute a known result: two steps with all values of bytes, once for all rows and once for
+/// half of them.
 pub(super) fn self_test<T: Tiles>(tiles: &mut T) -> bool {
-    const STRIDE: usize = 2 * DEPTH;
+    const STEPS: usize = 2;
+    let columns = 2 * T::COLUMNS;
     // Both factors are odd, so that every byte value occurs.
-    let bytes =
-        |factor: usize| -> Vec<u8> { (0..ROWS * STRIDE).map(|at| (at * factor + at / 7) as u8).collect() };
-    let (first, second) = (bytes(97), bytes(59));
-    // Starts of the tiles of the first product. Those of the second product begin one byte later.
-    const STARTS: [usize; 2] = [0, DEPTH - 1];
-    tiles.zero::<0>();
-    tiles.zero::<1>();
-    tiles.zero::<2>();
-    tiles.zero::<3>();
-    for at in [0, 1] {
-        tiles.load::<4>(&first[STARTS[0] + at..], STRIDE);
-        tiles.load::<5>(&first[STARTS[1] + at..], STRIDE);
-        tiles.load::<6>(&second[STARTS[0] + at..], STRIDE);
-        tiles.load::<7>(&second[STARTS[1] + at..], STRIDE);
-        tiles.add_products::<0, 4, 6>();
-        tiles.add_products::<1, 4, 7>();
-        tiles.add_products::<2, 5, 6>();
-        tiles.add_products::<3, 5, 7>();
-    }
-    let size = ROWS * T::COLUMNS;
-    let mut found = vec![0; 4 * size];
-    tiles.store::<0>(&mut found, T::COLUMNS);
-    tiles.store::<1>(&mut found[size..], T::COLUMNS);
-    tiles.store::<2>(&mut found[2 * size..], T::COLUMNS);
-    tiles.store::<3>(&mut found[3 * size..], T::COLUMNS);
-    found.iter().enumerate().all(|(index, &found)| {
-        let (tile, row, column) = (index / size, index % size / T::COLUMNS, index % T::COLUMNS);
-        let (first, second) = (&first[STARTS[tile / 2]..], &second[STARTS[tile % 2]..]);
-        let terms = (0..2 * DEPTH).map(|term| {
-            let (at, depth) = (term / DEPTH, term % DEPTH);
-            let weight = second[at + depth / 4 * STRIDE + 4 * column + depth % 4] as i8;
-            i32::from(first[at + row * STRIDE + depth]) * i32::from(weight)
+    let bytes = |length: usize, factor: usize| -> Vec<u8> {
+        (0..length).map(|at| (at * factor + at / 7) as u8).collect()
+    };
+    let (a, b) = (bytes(STEPS * BLOCK * DEPTH, 97), bytes(STEPS * ROWS * columns * 4, 59));
+    let expected = |row: usize, column: usize| -> i32 {
+        let terms = (0..STEPS * DEPTH).map(|term| {
+            let (step, depth) = (term / DEPTH, term % DEPTH);
+            let weight = b[((step * ROWS + depth / 4) * columns + column) * 4 + depth % 4] as i8;
+            i32::from(a[(step * BLOCK + row) * DEPTH + depth]) * i32::from(weight)
         });
-        found == terms.sum::<i32>()
+        terms.sum()
+    };
+    [false, true].into_iter().all(|is_half| {
+        let mut found = vec![0; BLOCK * columns];
+        tiles.multiply(BlockProduct { steps: STEPS, a: &a, b: &b, is_half }, &mut found);
+        let rows = if is_half { ROWS } else { BLOCK };
+        (0..rows).all(|row| (0..columns).all(|column| found[row * columns + column] == expected(row, column)))
     })
 }
 
@@ -186,52 +168,31 @@ mod tests {
     use crate::random::{BlockKind, Options, network};
     use kosumi_go::rng::Rng;
 
-    /// Model of the tile registers and of the instructions.
+    /// Model of the tile registers and of the instructions. `mask` is applied to all bytes of the first matrix.
     ///
     /// CITE: Intel, "Architecture instruction set extensions programming reference", TILELOADD, TDPBUSD, TILESTORED.
     struct Model<const COLUMNS: usize> {
-        tiles: [[[u8; DEPTH]; ROWS]; 8],
-    }
-
-    impl<const COLUMNS: usize> Model<COLUMNS> {
-        fn new() -> Model<COLUMNS> {
-            Model { tiles: [[[0xa5; DEPTH]; ROWS]; 8] }
-        }
+        mask: u8,
     }
 
     impl<const COLUMNS: usize> Tiles for Model<COLUMNS> {
         const COLUMNS: usize = COLUMNS;
 
-        fn zero<const TILE: usize>(&mut self) {
-            self.tiles[TILE] = [[0; DEPTH]; ROWS];
-        }
-
-        fn load<const TILE: usize>(&mut self, from: &[u8], stride: usize) {
-            let bytes = if TILE < 6 { DEPTH } else { 4 * COLUMNS };
-            for (row, to) in self.tiles[TILE].iter_mut().enumerate() {
-                to[..bytes].copy_from_slice(&from[row * stride..][..bytes]);
-            }
-        }
-
-        fn add_products<const SUMS: usize, const FIRST: usize, const SECOND: usize>(&mut self) {
-            for row in 0..ROWS {
-                for column in 0..COLUMNS {
-                    let place = &self.tiles[SUMS][row][4 * column..][..4];
-                    let mut sum = i32::from_le_bytes(place.try_into().unwrap());
-                    for depth in 0..DEPTH {
-                        let first = self.tiles[FIRST][row][depth];
-                        let second = self.tiles[SECOND][depth / 4][4 * column + depth % 4] as i8;
-                        sum = sum.wrapping_add(i32::from(first) * i32::from(second));
+        fn multiply(&mut self, it: BlockProduct<'_>, sums: &mut [i32]) {
+            it.check(COLUMNS, sums);
+            let columns = 2 * COLUMNS;
+            for row in 0..if it.is_half { ROWS } else { BLOCK } {
+                for column in 0..columns {
+                    let mut sum = 0i32;
+                    for step in 0..it.steps {
+                        for depth in 0..DEPTH {
+                            let first = it.a[(step * BLOCK + row) * DEPTH + depth] & self.mask;
+                            let place = (step * ROWS + depth / 4) * columns + column;
+                            let second = it.b[place * 4 + depth % 4] as i8;
+                            sum = sum.wrapping_add(i32::from(first) * i32::from(second));
+                        }
                     }
-                    self.tiles[SUMS][row][4 * column..][..4].copy_from_slice(&sum.to_le_bytes());
-                }
-            }
-        }
-
-        fn store<const TILE: usize>(&self, to: &mut [i32], stride: usize) {
-            for (row, from) in self.tiles[TILE].iter().enumerate() {
-                for (to, from) in to[row * stride..][..COLUMNS].iter_mut().zip(from.chunks_exact(4)) {
-                    *to = i32::from_le_bytes(from.try_into().unwrap());
+                    sums[row * columns + column] = sum;
                 }
             }
         }
@@ -239,34 +200,29 @@ mod tests {
 
     #[test]
     fn self_test_detects_wrong_tiles() {
-        /// A model that drops the highest bits of the first matrix.
-        struct Without(Model<16>);
-        impl Tiles for Without {
-            const COLUMNS: usize = 16;
+        assert!(self_test(&mut Model::<16> { mask: 0xff }));
+        // The highest bits of the first matrix are lost.
+        assert!(!self_test(&mut Model::<16> { mask: 0x7f }));
+    }
 
-            fn zero<const TILE: usize>(&mut self) {
-                self.0.zero::<TILE>();
-            }
-
-            fn load<const TILE: usize>(&mut self, from: &[u8], stride: usize) {
-                self.0.load::<TILE>(from, stride);
-            }
-
-            fn add_products<const SUMS: usize, const FIRST: usize, const SECOND: usize>(&mut self) {
-                self.0.tiles[FIRST].as_flattened_mut().iter_mut().for_each(|byte| *byte &= 0x7f);
-                self.0.add_products::<SUMS, FIRST, SECOND>();
-            }
-
-            fn store<const TILE: usize>(&self, to: &mut [i32], stride: usize) {
-                self.0.store::<TILE>(to, stride);
-            }
-        }
-        assert!(self_test(&mut Model::<16>::new()));
-        assert!(!self_test(&mut Without(Model::new())));
+    #[test]
+    fn short_factors_are_refused() {
+        let mut sums = [0; BLOCK * 32];
+        let (a, b) = (vec![0; 2 * BLOCK * DEPTH], vec![0; 2 * ROWS * 32 * 4]);
+        let whole = BlockProduct { steps: 2, a: &a, b: &b, is_half: false };
+        whole.check(16, &sums);
+        let panics =
+            |it: BlockProduct<'_>, sums: &[i32]| std::panic::catch_unwind(|| it.check(16, sums)).is_err();
+        assert!(panics(BlockProduct { steps: 0, ..whole }, &sums));
+        assert!(panics(BlockProduct { steps: 3, ..whole }, &sums));
+        assert!(panics(BlockProduct { a: &a[1..], ..whole }, &sums));
+        assert!(panics(BlockProduct { b: &b[1..], ..whole }, &sums));
+        assert!(panics(whole, &sums[1..]));
+        Model::<16> { mask: 0xff }.multiply(whole, &mut sums);
     }
 
     fn multiply(it: MultiplyArgs<'_>) {
-        multiply_by(Portable, &mut TileProduct(Model::<{ Portable::LANES }>::new()), it);
+        multiply_by(Portable, &mut TileProduct(Model::<{ Portable::LANES }> { mask: 0xff }), it);
     }
 
     /// The results must be identical, because integers are exact and the code that processes the sums is shared. The

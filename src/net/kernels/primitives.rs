@@ -262,7 +262,8 @@ impl Primitives {
                 Primitives { winograd_16_bits: Some(bf16s), ..Primitives::of(Kernel::Avx512Vnni) }
             }
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-            Kernel::AmxBf16 => with_tiles(Primitives::of(Kernel::Avx512), super::amx::UNIT),
+            // SAFETY: this table is returned only where the kernel is available.
+            Kernel::AmxBf16 => with_tiles(Primitives::of(Kernel::Avx512), unsafe { super::amx::unit() }),
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Kernel::AmxInt8 => {
                 use super::amx::IntegerTiles;

@@ -197,18 +197,27 @@ pub(super) struct ProductArgs<'f, R> {
 
 /// Initial values and final processing of the sums.
 pub(super) trait Epilogue<S: Simd, Sum> {
+    /// Checks that there are numbers for this many columns. It is called once for each product.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a slice with a number for each column is too short.
+    fn check(&self, columns: usize);
+
     /// Returns the initial values of the sums of a panel.
     ///
     /// # Safety
     ///
-    /// The result must have memory for the vectors from `column` on.
+    /// [`Epilogue::check`] must have accepted the columns, and the result must have memory for the vectors from `column`
+    /// on.
     unsafe fn begin(&self, s: S, column: usize) -> [Sum; PANEL_VECTORS];
 
     /// Processes the sums of a row and a panel. It is called once for every row and panel.
     ///
     /// # Safety
     ///
-    /// The result must have memory for the row and for the vectors from `column` on.
+    /// [`Epilogue::check`] must have accepted the columns, and the result must have memory for the row and for the
+    /// vectors from `column` on.
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [Sum; PANEL_VECTORS]);
 }
 
@@ -232,6 +241,7 @@ where
     let last = it.pieces.iter().max().map_or(0, |piece| piece + it.inner);
     let farthest = (0..rows).map(|row| it.starts.start(row)).max().unwrap_or(0);
     assert!(it.a.len() >= farthest + last);
+    finish.check(it.outer);
     let of_panel = it.pieces.len() * it.inner * panel;
     // During each block, a part of the next panel is prefetched. With few rows, panels do not stay in a cache for long,
     // and hardware prefetching begins only with the first miss. Each word prefetches a little, because many prefetches
@@ -496,6 +506,9 @@ pub(super) struct Scaled<'s, D> {
 
 impl<S: Simd, D: Store<S>> Epilogue<S, S::V> for Scaled<'_, D> {
     #[inline(always)]
+    fn check(&self, _columns: usize) {}
+
+    #[inline(always)]
     unsafe fn begin(&self, s: S, _column: usize) -> [S::V; PANEL_VECTORS] {
         [s.splat(0.0); PANEL_VECTORS]
     }
@@ -563,14 +576,19 @@ pub(super) unsafe fn times_columns<S: Simd>(
 
 impl<S: Simd, D: Store<S>> Epilogue<S, S::I> for Dequantised<'_, D> {
     #[inline(always)]
+    fn check(&self, columns: usize) {
+        assert!(self.offsets.len() >= columns && self.columns.len() >= columns);
+    }
+
+    #[inline(always)]
     unsafe fn begin(&self, s: S, column: usize) -> [S::I; PANEL_VECTORS] {
-        // SAFETY: guaranteed by the caller; there are offsets for all columns.
+        // SAFETY: guaranteed by the caller; `check` has verified that there are offsets for all columns.
         unsafe { begin_at(s, self.offsets, column) }
     }
 
     #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
-        // SAFETY: guaranteed by the caller; there are factors for all columns.
+        // SAFETY: guaranteed by the caller; `check` has verified that there are factors for all columns.
         unsafe {
             let values = times_columns(s, self.columns, column, sums);
             self.to.put_scaled(s, row, column, values, s.splat(self.rows[row]));

@@ -62,14 +62,24 @@ impl Product<'_> {
 /// Number of 16-bit numbers in a tile.
 const TILE: usize = 16 * 32;
 
+/// Matrix unit that is configured for products in this thread.
+pub(super) trait BlockUnit {
+    /// Computes a block.
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`Product::check`] does.
+    fn multiply(&mut self, it: Product<'_>);
+}
+
+/// Work for a matrix unit.
+pub(super) type BlockWork<'a> = &'a mut (dyn FnMut(&mut dyn BlockUnit) + 'a);
+
 /// Functions of a matrix unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TileUnit {
-    /// Configures the unit. Must be called before the first product of a thread, and after other code may have used the
-    /// unit.
-    pub(super) begin: fn(),
-    pub(super) multiply: fn(Product<'_>),
-    pub(super) end: fn(),
+    /// Configures the unit in this thread, runs the work and releases the unit.
+    pub(super) run: fn(BlockWork<'_>),
     pub(super) to_grid: fn(&Grid, &[f32], &mut [u16]),
 }
 
@@ -201,26 +211,34 @@ impl TileConvolution {
             offsets.extend((0..self.inputs).step_by(CHANNELS).map(|input| point * self.inputs + input));
         }
         let mut block = Block([[0.0; BLOCK]; BLOCK]);
-        (unit.begin)();
         let each = offsets.len() * 2 * TILE;
-        for (output, weights) in (0..self.outputs).step_by(BLOCK).zip(self.weights.chunks_exact(each)) {
-            for first in (0..grid.rows()).step_by(BLOCK) {
-                let grid_from = &numbers[first * self.inputs..];
-                let c = &mut block;
-                (unit.multiply)(Product { grid: grid_from, offsets, channels: self.inputs, weights, c });
-                for (row, numbers) in block.0.iter().enumerate() {
-                    if let Some(point) = grid.point(first + row) {
-                        to[point * self.outputs + output..][..BLOCK].copy_from_slice(numbers);
+        (unit.run)(&mut |unit| {
+            for (output, weights) in (0..self.outputs).step_by(BLOCK).zip(self.weights.chunks_exact(each)) {
+                for first in (0..grid.rows()).step_by(BLOCK) {
+                    let grid_from = &numbers[first * self.inputs..];
+                    let c = &mut block;
+                    unit.multiply(Product { grid: grid_from, offsets, channels: self.inputs, weights, c });
+                    for (row, numbers) in block.0.iter().enumerate() {
+                        if let Some(point) = grid.point(first + row) {
+                            to[point * self.outputs + output..][..BLOCK].copy_from_slice(numbers);
+                        }
                     }
                 }
             }
-        }
-        (unit.end)();
+        });
     }
 }
 
 /// Emulation of the unit in plain Rust, for tests. The results are identical to those of the instructions.
-pub(super) const EMULATED: TileUnit = TileUnit { begin: || (), multiply: emulated, end: || (), to_grid };
+pub(super) const EMULATED: TileUnit = TileUnit { run: |work| work(&mut Emulation), to_grid };
+
+struct Emulation;
+
+impl BlockUnit for Emulation {
+    fn multiply(&mut self, it: Product<'_>) {
+        emulated(it);
+    }
+}
 
 fn emulated(it: Product<'_>) {
     it.check();
@@ -313,12 +331,13 @@ mod tests {
         let weights = numbers(offsets.len() * 2 * TILE);
         let run = |unit: TileUnit| {
             let mut block = Block([[f32::NAN; BLOCK]; BLOCK]);
-            let c = &mut block;
-            (unit.begin)();
-            (unit.multiply)(Product { grid: &grid, offsets: &offsets, channels, weights: &weights, c });
-            (unit.end)();
+            (unit.run)(&mut |unit| {
+                let c = &mut block;
+                unit.multiply(Product { grid: &grid, offsets: &offsets, channels, weights: &weights, c });
+            });
             block.0.map(|row| row.map(f32::to_bits))
         };
-        assert_eq!(run(amx::UNIT), run(EMULATED));
+        // SAFETY: the unit is available.
+        assert_eq!(run(unsafe { amx::unit() }), run(EMULATED));
     }
 }

@@ -1,5 +1,6 @@
 //! `kosumi net answer`: network evaluations of positions that another program sends in the format of shards.
 
+use super::super::device::{self, Card, DeviceChoice};
 use super::super::options::{self, PrecisionChoice};
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -38,6 +39,9 @@ pub(super) struct Arguments {
     /// Precision: f32, bf16, int8, or auto, the fastest one whose results hardly differ [default: auto]
     #[arg(long, value_name = "NAME", value_parser = options::precision)]
     precision: Option<PrecisionChoice>,
+    /// Device: cpu, gpu, gpu:N for the card N of `kosumi net devices` (gpu:N+N for several), or auto, a card if there is one
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device::parse)]
+    device: DeviceChoice,
 }
 
 /// Maximum number of points of all boards of a batch, unless a single board has more.
@@ -50,11 +54,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let network = Network::open(&arguments.file).with_context(|| arguments.file.display().to_string())?;
     let arithmetic = options::arithmetic(arguments.kernel, arguments.precision)?;
     let forward = Forward::with_arithmetic(&network, arithmetic);
+    let card = device::open_checked(&network, arguments.device, arithmetic.precision)?;
     let (questions, answers) = (BufReader::new(io::stdin().lock()), BufWriter::new(io::stdout().lock()));
-    serve_requests(&forward, questions, answers)
+    serve_requests(&forward, card.as_ref(), questions, answers)
 }
 
-/// Answers requests until the end of the input.
+/// Answers requests until the end of the input. The processor evaluates what the card, if there is one, does not.
 ///
 /// # Errors
 ///
@@ -62,6 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// writing fails.
 fn serve_requests(
     forward: &Forward,
+    card: Option<&Card>,
     mut questions: impl Read,
     mut answers: impl Write,
 ) -> anyhow::Result<()> {
@@ -70,14 +76,26 @@ fn serve_requests(
         let size = BoardSize::new(columns as usize, rows as usize);
         let size = size.with_context(|| format!("invalid board size: {columns} by {rows}"))?;
         ensure!(count <= MAX_POSITIONS, "{count} positions, of which {MAX_POSITIONS} are possible at most");
-        let at_once = (MAX_BATCH_POINTS / size.area()).max(1);
+        let on_processor = (MAX_BATCH_POINTS / size.area()).max(1);
+        let at_once = if card.is_some() { device::BATCH } else { on_processor };
         let mut left = count as usize;
         while left > 0 {
             let now = left.min(at_once);
             let inputs: Vec<Input> =
                 (0..now).map(|_| position(&mut questions, size)).collect::<Result<_, _>>()?;
             let inputs: Vec<&Input> = inputs.iter().collect();
-            for output in forward.prepared().evaluate(&inputs, &mut scratch)? {
+            let outputs = match card {
+                None => forward.prepared().evaluate(&inputs, &mut scratch)?,
+                Some(card) => {
+                    let outputs = card.try_evaluate(&inputs).into_iter().zip(&inputs);
+                    let answered = outputs.map(|(output, input)| match output {
+                        Some(output) => Ok(output),
+                        None => forward.prepared().evaluate_one(input, &mut scratch),
+                    });
+                    answered.collect::<Result<_, _>>()?
+                }
+            };
+            for output in outputs {
                 write(&output, &mut answers)?;
             }
             left -= now;
@@ -161,7 +179,7 @@ mod tests {
 
     fn asked(forward: &Forward, questions: &[u8]) -> anyhow::Result<Vec<f32>> {
         let mut answers = Vec::new();
-        serve_requests(forward, questions, &mut answers)?;
+        serve_requests(forward, None, questions, &mut answers)?;
         Ok(answers.chunks_exact(4).map(|it| f32::from_le_bytes(it.try_into().unwrap())).collect())
     }
 

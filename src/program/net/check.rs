@@ -1,7 +1,9 @@
 //! `kosumi net check`: comparison of the fast kernels with the plain forward pass on this processor.
 
+use crate::device::{self, Card, DeviceChoice};
 use crate::options::{self, PrecisionChoice};
-use anyhow::{Context as _, ensure};
+use crate::terminal;
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use kosumi_go::board::{BoardSize, Move};
 use kosumi_go::game::{Game, Line};
@@ -13,7 +15,7 @@ use kosumi_net::{
     Activation, Arithmetic, ArithmeticChoice, BuiltIn, Context, Features, Input, Kernel, Network, Output,
     Precision, Prediction, Prepared, Scratch, scalar,
 };
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Compare the fast kernels with the plain forward pass on this processor
@@ -26,10 +28,12 @@ forward pass: in the probability of a move or a result, in the owner of a point
 (from -1 to 1), in points of the lead; and in how many evaluations the
 likeliest move is the same. In bf16 numbers are rounded to 16 bits, in int8 to
 8. The command fails if a difference exceeds the tolerance of the precision.
+A graphics card is checked in f32 and f16, or with --precision f32 in f32 only.
 
 Examples:
   kosumi net check
   kosumi net check b18c384.bin.gz --size 19 --kernel avx512
+  kosumi net check --device gpu                  a graphics card
   kosumi net check --kernel emulated-bf16        emulates amx-bf16 on any processor")]
 pub(super) struct Arguments {
     /// Large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in ones]
@@ -47,6 +51,9 @@ pub(super) struct Arguments {
     /// Check only the small networks
     #[arg(long, conflicts_with = "file")]
     small: bool,
+    /// Check a graphics card instead of the kernels: gpu, or gpu:N for the card N of `kosumi net devices`
+    #[arg(long, value_name = "DEVICE", value_parser = device::parse, conflicts_with = "kernel")]
+    device: Option<DeviceChoice>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -60,8 +67,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let positions: Vec<Vec<Position>> =
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
+    let numbers = arguments.device.map_or(Vec::new(), DeviceChoice::cards);
+    for &number in &numbers {
+        check_card(&networks, &positions, number, arguments.precision, &mut terminal::stdout())?;
+    }
+    if !numbers.is_empty() {
+        return Ok(());
+    }
     let arithmetics = options::available_arithmetics(arguments.kernel, arguments.precision)?;
-    check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
+    check(&networks, &positions, &arithmetics, &mut terminal::stdout())
 }
 
 /// Prints a line per network and kernel, and the default kernel.
@@ -110,6 +124,66 @@ fn check(
         "results differ from the plain forward pass: {}; choose others with --kernel and --precision",
         wrong.join(", ")
     );
+    Ok(())
+}
+
+/// Prints a line per network and precision of a graphics card.
+fn check_card(
+    networks: &[Network],
+    positions: &[Vec<Position>],
+    number: Option<usize>,
+    precision: Option<PrecisionChoice>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let width = networks.iter().map(|network| network.name().len()).max().unwrap_or_default();
+    let halves = match precision.and_then(|precision| precision.0) {
+        None => &[false, true][..],
+        Some(Precision::F32) => &[false],
+        Some(_) => {
+            bail!("a graphics card stores numbers in f32 or f16: --precision f32 checks f32 only, auto both")
+        }
+    };
+    let (mut is_wrong, mut is_first, mut without_half) = (false, true, Vec::new());
+    for network in networks {
+        let plain = evaluate_plain(network, positions)?;
+        for &half in halves {
+            let card = Card::open(number, network, half, POSITIONS)?;
+            if is_first {
+                writeln!(out, "{}", card.description())?;
+                writeln!(
+                    out,
+                    "{:<width$}   precision   probability      owner       lead   same move",
+                    "network"
+                )?;
+                is_first = false;
+            }
+            if half && !card.is_half() {
+                without_half.push(network.name());
+                continue;
+            }
+            let found = differences(network, positions, &plain, |inputs, _| card.evaluate(inputs))?;
+            // Numbers in 16 bits have the limits of 8 bits.
+            let tolerance = if half { Precision::Int8 } else { Precision::F32 };
+            let is_good = found.are_within_tolerance(tolerance);
+            let Differences { probability, owner, lead, same, count } = found;
+            let (name, remark) = (if half { "f16" } else { "f32" }, if is_good { "" } else { "   WRONG" });
+            writeln!(
+                out,
+                "{:<width$}   {name:<9}   {probability:>11.1e}   {owner:>8.1e}   {lead:>8.1e}   {same:>4} of {count}{remark}",
+                network.name()
+            )?;
+            out.flush()?;
+            is_wrong |= !is_good;
+        }
+    }
+    if !without_half.is_empty() {
+        writeln!(
+            out,
+            "\nNot checked in f16, because the card or the network does not permit it: {}.",
+            without_half.join(", ")
+        )?;
+    }
+    ensure!(!is_wrong, "not what the plain forward pass computes: --device cpu plays without this card");
     Ok(())
 }
 
@@ -164,13 +238,14 @@ fn small_networks() -> anyhow::Result<Vec<Network>> {
 }
 
 /// Network input of a position, with its legal points.
-struct Position {
-    input: Input,
+pub(crate) struct Position {
+    pub(crate) input: Input,
     legal: Vec<bool>,
 }
 
 impl Position {
-    fn predict(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
+    /// Returns the meaning of an output for this position.
+    pub(crate) fn predict(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
         // An optimism of 0.5 makes both policies count.
         let context = Context { legal: &self.legal, no_result: true, optimism_share: 0.5, temperature: 1.0 };
         Ok(Prediction::new(network, output, context)?)
@@ -181,7 +256,7 @@ impl Position {
 const POSITIONS: usize = 4;
 
 /// Returns positions of a random game; fewer than [`POSITIONS`] if the game has no legal moves left.
-fn positions(size: BoardSize) -> anyhow::Result<Vec<Position>> {
+pub(crate) fn positions(size: BoardSize) -> anyhow::Result<Vec<Position>> {
     let rules = Rules::default();
     let mut game = Game::new(size, rules, rules.usual_komi());
     let mut rng = Rng::new(1);
@@ -217,18 +292,19 @@ fn evaluate_plain(network: &Network, positions: &[Vec<Position>]) -> anyhow::Res
 
 /// Largest absolute differences between two sets of evaluations.
 #[derive(Clone, Copy, Default, Debug)]
-struct Differences {
-    probability: f32,
-    owner: f32,
+pub(crate) struct Differences {
+    pub(crate) probability: f32,
+    pub(crate) owner: f32,
     /// Difference of the lead, in points.
-    lead: f32,
+    pub(crate) lead: f32,
     /// Number of evaluations with the same likeliest move.
     same: usize,
     count: usize,
 }
 
 impl Differences {
-    fn add(&mut self, found: &Prediction, wanted: &Prediction) {
+    /// Adds the differences of a pair of evaluations.
+    pub(crate) fn add(&mut self, found: &Prediction, wanted: &Prediction) {
         let farthest = |found: &[f32], wanted: &[f32]| {
             let each = found.iter().zip(wanted).map(|(found, wanted)| (found - wanted).abs());
             each.fold(0.0, f32::max)
@@ -244,7 +320,7 @@ impl Differences {
     }
 
     /// Returns whether the order of additions, or rounding, can explain the differences.
-    fn are_within_tolerance(&self, precision: Precision) -> bool {
+    pub(crate) fn are_within_tolerance(&self, precision: Precision) -> bool {
         // Ownership is in [-1, 1], probabilities are in [0, 1]: where a network is undecided, rounding changes
         // ownership twice as much.
         let (probability, owner, lead) = match precision {

@@ -1,19 +1,21 @@
 //! `kosumi net eval`: network evaluation of one position.
 
 use crate::options;
+use crate::terminal;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::{BoardSize, Color, Move, Symmetry};
 use kosumi_go::game::{Game, Line};
 use kosumi_go::rules::Rules;
+use kosumi_go::sgf::collection::RECORD_LIMIT;
 use kosumi_go::sgf::{Record, Strictness};
 use kosumi_net::input::index;
 use kosumi_net::{Network, Prediction, Profile, symmetry};
+use kosumi_tools::files::read_regular;
 use kosumi_tools::words::unsigned_zero;
 use serde::Serialize;
-use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -83,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
     let settings = NetworkSettings { profile: arguments.profile, ..NetworkSettings::default() };
     let prediction = predict(network, settings, &game, images, arguments.optimism)?;
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if arguments.json {
         serde_json::to_writer(&mut out, &EvaluationJson::new(&game, &prediction))?;
         writeln!(out)?;
@@ -109,7 +111,9 @@ fn predict(
 
 /// Replays the game record up to the position to evaluate.
 fn game(arguments: &Arguments) -> anyhow::Result<Game> {
-    let record = Record::parse(&fs::read(&arguments.sgf)?)?;
+    let bytes = read_regular(&arguments.sgf, RECORD_LIMIT as u64)
+        .with_context(|| format!("cannot read {}", arguments.sgf.display()))?;
+    let record = Record::parse(&bytes)?;
     let named = arguments.rules.or_else(|| record.rules());
     let rules = named.unwrap_or_default();
     let count = record.move_count();
@@ -119,7 +123,7 @@ fn game(arguments: &Arguments) -> anyhow::Result<Game> {
     let up_to = Some(moves + 1);
     let replayed = record.replay(rules, record.komi_under(rules), up_to, Strictness::Tolerant)?;
     for warning in &replayed.warnings {
-        writeln!(io::stderr(), "kosumi: {}: {warning}", arguments.sgf.display())?;
+        writeln!(terminal::stderr(), "kosumi: {}: {warning}", arguments.sgf.display())?;
     }
     let game = replayed.game;
     Ok(match arguments.komi {

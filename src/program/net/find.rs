@@ -1,10 +1,11 @@
 //! `kosumi net find`: search for networks of other programs on this machine.
 
+use crate::terminal;
 use anyhow::Context as _;
 use clap::Args;
 use kosumi_net::{Forward, Input, Network, SPATIAL_FEATURES};
 use kosumi_tools::networks::{self, FoundNetwork, Platform, SearchRoots};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -31,7 +32,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let root = if cfg!(windows) { "C:\\" } else { "/" };
     let folders = arguments.folders.clone();
     let found = networks::find(&SearchRoots { platform: Platform::here(), home, root: root.into(), folders });
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if found.is_empty() {
         writeln!(out, "No networks were found. Search further folders with: kosumi net find FOLDER")?;
         return Ok(());

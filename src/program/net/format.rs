@@ -4,8 +4,8 @@ use anyhow::{Context as _, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use kosumi_net::{Encoding, Network};
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use kosumi_tools::files::write_atomically_with;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Encoding of a network file.
@@ -30,22 +30,21 @@ impl Format {
         Ok(Format { encoding, is_compressed: is_packed })
     }
 
-    /// Writes a network to a file. An existing file is overwritten.
+    /// Writes a network to a file. An existing file is replaced when the new one is complete.
     pub(super) fn write(self, network: &Network, path: &Path) -> anyhow::Result<()> {
-        let file = File::create(path);
-        file.and_then(|file| self.write_to(network, file)).with_context(|| path.display().to_string())
+        write_atomically_with(path, |file| self.write_to(network, file))
+            .with_context(|| path.display().to_string())
     }
 
-    fn write_to(self, network: &Network, file: File) -> io::Result<()> {
-        let mut file = BufWriter::new(file);
+    fn write_to(self, network: &Network, mut file: impl Write) -> io::Result<()> {
         if self.is_compressed {
             let mut packed = GzEncoder::new(file, Compression::default());
             network.write(self.encoding, &mut packed)?;
-            file = packed.finish()?;
+            packed.finish()?;
+            Ok(())
         } else {
-            network.write(self.encoding, &mut file)?;
+            network.write(self.encoding, &mut file)
         }
-        file.flush()
     }
 }
 

@@ -1,10 +1,11 @@
 //! `kosumi net info`: structure of a network.
 
+use crate::terminal;
 use anyhow::Context as _;
 use clap::Args;
 use kosumi_net::{Block, Cost, Network};
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Show the structure of a network and its cost
@@ -18,7 +19,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let path = arguments.file.display();
     let network = Network::open(&arguments.file).with_context(|| path.to_string())?;
     let bytes = fs::metadata(&arguments.file).with_context(|| path.to_string())?.len();
-    write!(io::stdout().lock(), "{}", report(&network, bytes))?;
+    write!(terminal::stdout(), "{}", report(&network, bytes))?;
     Ok(())
 }
 

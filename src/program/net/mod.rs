@@ -1,8 +1,9 @@
 //! `kosumi net`: networks in KataGo's format.
 
 mod answer;
-mod check;
+pub(super) mod check;
 mod convert;
+mod devices;
 mod eval;
 mod find;
 mod format;
@@ -26,6 +27,8 @@ enum Command {
     Eval(eval::Arguments),
     /// Compare the fast kernels with the plain forward pass on this processor
     Check(check::Arguments),
+    /// List the devices that can evaluate networks, and the one that would be used
+    Devices(devices::Arguments),
     /// Evaluate positions of another program, in binary on standard input and output
     Answer(answer::Arguments),
     /// Convert a network file; for instance, write the built-in network for KataGo
@@ -41,6 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Command::Info(arguments) => info::run(arguments),
         Command::Eval(arguments) => eval::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Devices(arguments) => devices::run(arguments),
         Command::Answer(arguments) => answer::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
         Command::Find(arguments) => find::run(arguments),

@@ -7,7 +7,7 @@ use self::outputs::{Format, Outputs, ReviewResult};
 use self::passes::Pass;
 use super::model::ModelArguments;
 use super::play::ServerArguments;
-use super::{interrupt, options, progress, ranks};
+use super::{device, interrupt, options, progress, ranks};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use kosumi_engine::{Engine, EngineSettings};
@@ -144,11 +144,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     ranks::run_distributed("game", |part| {
         let games = Outputs::of_all(arguments)?;
-        let threads = ranks::threads(&part, arguments.threads.map(usize::from));
         // Over ranks only finished reviews are sent, so there is a single pass. mpirun handles ^C.
         let is_alone = matches!(part, RankPart::Alone);
         let is_stopped = if is_alone { interrupt::install_flag()? } else { Arc::default() };
         let network = arguments.model.load()?;
+        let of_device = || device::threads(network.as_deref()).filter(|_| is_alone);
+        let threads = ranks::threads(&part, arguments.threads.map(usize::from).or_else(of_device));
         let bar = progress::bar(0, "{msg}{bar:32} {pos}/{len} positions, {eta} left");
         let read = |send: &mut dyn FnMut(usize) -> bool| {
             let _ = (0..games.len()).all(send);
@@ -346,7 +347,7 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
     let [file] = &arguments.files[..] else { bail!("--live accepts a single file") };
     let bytes = nth_game(file, arguments.game)?;
     let network = arguments.model.load()?;
-    let threads = arguments.threads.map(usize::from);
+    let threads = arguments.threads.map(usize::from).or_else(|| device::threads(network.as_deref()));
     let settings = settings(arguments, threads, arguments.rules.unwrap_or_default());
     let for_table = network.clone();
     let make: MakeEngine = Arc::new(move |_| Engine::with_network(settings, for_table.clone()));

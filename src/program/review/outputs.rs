@@ -1,11 +1,12 @@
 //! Output files of a review.
 
 use super::Arguments;
+use crate::terminal;
 use anyhow::{Context, bail, ensure};
 use kosumi_tools::files::write_atomically;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Result of a review: the contents of its files, and its messages.
@@ -97,7 +98,7 @@ impl Outputs {
             write_atomically(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
         let written: Vec<String> = self.files.iter().map(|(path, _)| path.display().to_string()).collect();
-        let mut out = io::stdout().lock();
+        let mut out = terminal::stdout();
         if is_one_of_many {
             writeln!(out, "{}", self.record.display())?;
         }

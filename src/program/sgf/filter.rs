@@ -3,6 +3,7 @@
 use super::Input;
 use super::progress::run_with_progress;
 use crate::options;
+use crate::terminal;
 use anyhow::Context;
 use clap::Args;
 use kosumi_go::board::BoardSize;
@@ -154,11 +155,11 @@ pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
     }
     let (kept, taken) = selection.finish().with_context(written)?;
     if arguments.count {
-        writeln!(io::stdout(), "{kept}")?;
+        writeln!(terminal::stdout(), "{kept}")?;
     } else {
         let of = if taken < kept { format!(" of {kept} that match") } else { String::new() };
         writeln!(
-            io::stderr(),
+            terminal::stderr(),
             "kosumi: {} taken{of}, of {} read",
             counted(taken, "game"),
             counted(seen.records, "record")

@@ -2,13 +2,14 @@
 
 use super::Input;
 use crate::progress;
+use crate::terminal;
 use indicatif::ProgressBar;
 use kosumi_tools::collections::{self, Batch, BatchResult, InputCounts, Limits, Problem, Workers};
 use kosumi_tools::ranks::RankPart;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +32,7 @@ pub(super) fn run_with_progress<T: Serialize + DeserializeOwned + Send>(
         let problems = seen.add(batch, work.problems);
         for problem in problems.iter().take(input.list.saturating_sub(reported)) {
             reported += 1;
-            bar.suspend(|| writeln!(io::stderr(), "kosumi: {problem}"))?;
+            bar.suspend(|| writeln!(terminal::stderr(), "kosumi: {problem}"))?;
         }
         bar.set_position(consumed.load(Ordering::Relaxed));
         bar.set_message(format!("{} games", seen.records));
@@ -44,7 +45,7 @@ pub(super) fn run_with_progress<T: Serialize + DeserializeOwned + Send>(
     let more = seen.problems - reported as u64;
     if more > 0 {
         writeln!(
-            io::stderr(),
+            terminal::stderr(),
             "kosumi: {more} more records or files that cannot be read (--list shows more)"
         )?;
     }

@@ -3,6 +3,7 @@
 use super::Input;
 use super::progress::run_with_progress;
 use crate::options;
+use crate::terminal;
 use anyhow::bail;
 use clap::Args;
 use kosumi_go::rules::{KoRule, Rules};
@@ -11,7 +12,7 @@ use kosumi_tools::collections::{Batch, BatchResult, LegalityReport};
 use kosumi_tools::commands;
 use kosumi_tools::ranks::RankPart;
 use kosumi_tools::words::counted;
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
     let list = arguments.input.list;
     let mut total = LegalityReport::default();
     let start = Instant::now();
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     let work = |batch: &Batch| LegalityReport::of(batch, |record| arguments.rules_for(record), list);
     let (mut shown, mut noted) = (0, 0);
     let seen = run_with_progress(&arguments.input, part, None, work, |_, result: LegalityReport, _| {
@@ -68,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
             shown += 1;
         }
         for note in result.notes.iter().take(list.saturating_sub(noted)) {
-            writeln!(io::stderr(), "kosumi: {note}")?;
+            writeln!(terminal::stderr(), "kosumi: {note}")?;
             noted += 1;
         }
         total.merge(&result);
@@ -95,7 +96,7 @@ pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
         bail!("{} had a wrong key: this is a bug in Kosumi", counted(total.wrong_keys, "position"));
     }
     if total.noted > noted as u64 {
-        writeln!(io::stderr(), "kosumi: there are notes about {}", counted(total.noted, "record"))?;
+        writeln!(terminal::stderr(), "kosumi: there are notes about {}", counted(total.noted, "record"))?;
     }
     if total.violations > 0 {
         bail!("{} in {}", counted(total.violations, "violation"), counted(total.bad_games, "game"));
@@ -133,7 +134,7 @@ fn print_game(arguments: &Arguments, number: u64, part: RankPart) -> anyhow::Res
     let rules = arguments.rules_for(&record);
     let komi = record.komi_under(rules);
     let replayed = record.replay(rules, komi, up_to, Strictness::Tolerant)?;
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     writeln!(out, "{}: game {}, byte {}", place.source, place.game, place.offset)?;
     for (name, value) in [
         ("Black", &record.black),

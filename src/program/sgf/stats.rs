@@ -2,11 +2,12 @@
 
 use super::Input;
 use super::progress::run_with_progress;
+use crate::terminal;
 use anyhow::Context;
 use clap::Args;
 use kosumi_tools::collections::stats::{self, Collector};
+use kosumi_tools::files::write_atomically_with;
 use kosumi_tools::ranks::RankPart;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -85,13 +86,12 @@ pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
 /// Writes to a file or to the standard output. Returns whether it was the standard output.
 fn write_to(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<bool> {
     let is_standard_output = path == Path::new("-");
-    let mut out: Box<dyn Write> = if is_standard_output {
-        Box::new(io::stdout().lock())
+    let written = if is_standard_output {
+        let mut buffered = BufWriter::new(terminal::stdout());
+        write(&mut buffered).and_then(|()| buffered.flush())
     } else {
-        Box::new(File::create(path).with_context(|| format!("cannot create {}", path.display()))?)
+        write_atomically_with(path, |file| write(file))
     };
-    let mut buffered = BufWriter::new(&mut out);
-    let written = write(&mut buffered).and_then(|()| buffered.flush());
     written.with_context(|| format!("cannot write {}", path.display()))?;
     Ok(is_standard_output)
 }

@@ -1,6 +1,7 @@
 //! `kosumi solve board`.
 
 use super::Limits;
+use crate::terminal;
 use crate::{interrupt, options};
 use anyhow::{Context, bail};
 use clap::Args;
@@ -99,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let other = if rules.ko == KoRule::Simple { Some(solved(Color::White)?) } else { None };
     bar.finish_and_clear();
     let seconds = start.elapsed().as_secs_f64();
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if arguments.json {
         let mut json = json(&answer, seconds);
         if let Some(other) = &other {

@@ -1,6 +1,7 @@
 //! `kosumi solve problem`.
 
 use super::Limits;
+use crate::terminal;
 use crate::{interrupt, options, progress};
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
@@ -147,7 +148,7 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
     let seconds = start.elapsed().as_secs_f64();
     let question = Question { region: &verdict.region, ..question };
     let found = SolvedProblem { file, board, region: question.region, point, owner, aim, verdict, seconds };
-    let mut out = io::stdout().lock();
+    let mut out = terminal::stdout();
     if arguments.json {
         writeln!(out, "{}", found.json())?;
     } else {

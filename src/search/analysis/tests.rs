@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Detail, Limits, MoveRule, Restriction, Search, SearchContext, SearchParams, SearchReport};
+use crate::{Detail, Limits, Restriction, Search, SearchContext, SearchParams, SearchReport};
 use kosumi_eval::{PlayoutSettings, Playouts};
 use kosumi_go::board::Color;
 use kosumi_go::game::Game;
@@ -103,8 +103,7 @@ fn moves_come_in_order_and_forbidden_ones_not_at_all() {
     let values: Vec<f32> = it.moves.iter().map(|entry| entry.selection_value).collect();
     assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
     let best = it.best().expect("a move").mv;
-    let rule = MoveRule { color: Color::White, moves: vec![best], until: 1 };
-    let restriction = Restriction { avoid: vec![rule], ..Restriction::NONE };
+    let restriction = Restriction::avoiding(Color::White, [best], 1);
     let without = Analysis::new(&report, &Extras { restriction: Some(&restriction), ..Extras::default() });
     assert_eq!(without.moves.len() + 1, it.moves.len());
     assert!(without.moves.iter().all(|entry| entry.mv != best));

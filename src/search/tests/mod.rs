@@ -787,8 +787,7 @@ fn errors_shrink_with_visits() {
 fn a_restriction_holds_and_reports_come_in_time() {
     let game = empty(5);
     let corner = Move::Play(Point::new(0, 0));
-    let allow = vec![MoveRule { color: Color::Black, moves: vec![corner], until: 1 }];
-    let restriction = Restriction { allow, ..Restriction::NONE };
+    let restriction = Restriction::allowing(Color::Black, [corner], 1);
     let limits = Limits::playouts(2000);
     // A clock that advances by a millisecond at every reading.
     let clock = AtomicU32::new(0);
@@ -835,8 +834,7 @@ fn visits_of_forbidden_moves_count_for_no_limit() {
             rare.iter().filter_map(|&mv| report.find(mv)).map(|entry| entry.visits).sum::<u32>()
         };
         assert!(known.moves[0].visits > 200 && visits(&known) <= 30, "the test needs a clear favourite");
-        let allow = vec![MoveRule { color: Color::Black, moves: rare.clone(), until: 1 }];
-        let restriction = Restriction { allow, ..Restriction::NONE };
+        let restriction = Restriction::allowing(Color::Black, rare.clone(), 1);
         let context = SearchContext {
             restriction: &restriction,
             ..SearchContext::new(&limits, &|| Duration::ZERO, &|| false)

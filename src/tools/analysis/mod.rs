@@ -16,6 +16,7 @@
 
 mod config;
 mod entries;
+mod json;
 mod parameters;
 mod query;
 mod report;

@@ -4,6 +4,7 @@
 //! errors, so they are KataGo's.
 
 use super::config::Config;
+use super::json::{self, Fields};
 use super::parameters;
 use super::rules::{self, Wanted};
 use super::settings::Settings;
@@ -11,13 +12,24 @@ use crate::commands::vertex_move;
 use kosumi_go::board::{Board, BoardSize, Color, Move, Point, PointSet};
 use kosumi_go::game::Game;
 use kosumi_go::rules::{HandicapBonus, Rules};
-use kosumi_search::{MoveRule, Restriction};
+use kosumi_search::Restriction;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 /// KataGo's message for such stones in its GTP command `set_position`. Its analysis engine accepts them and analyses a
 /// different position.
 const ILLEGAL_STONES: &str = "Illegal stone placements - overlapping stones or stones with no liberties?";
+
+/// Approximate size of a restriction in memory, in bytes.
+const RESTRICTION: usize = 4096;
+
+/// Longest name of a query, in bytes. Each answer repeats it.
+const ID_MOST: usize = 1 << 14;
+
+/// Number of bytes of a faulty line that its answer repeats.
+const SHOWN_MOST: usize = 1 << 10;
 
 /// Longest side of a board that networks support.
 const MOST_SIDE: usize = 19;
@@ -47,7 +59,7 @@ pub(super) enum Action {
     /// Cancels requests of one query or of all queries (`id`), for some turns or for all (`turns`).
     Terminate {
         id: Option<String>,
-        turns: Option<Vec<i64>>,
+        turns: Option<HashSet<i64>>,
     },
 }
 
@@ -110,7 +122,7 @@ impl Query {
             + size_of_val(&*self.moves)
             // An entry in the queue.
             + self.turns.len() * 150
-            + self.restriction.avoid.iter().chain(&self.restriction.allow).map(|rule| 4 * rule.moves.len()).sum::<usize>()
+            + if self.restriction == Restriction::NONE { 0 } else { RESTRICTION }
     }
 }
 
@@ -149,19 +161,36 @@ pub(super) fn read(line: &str, config: &Config, human: &HumanModels) -> Line {
         return Line::Blank;
     }
     let refused = |text: String| Line::Refused(json!({ "error": text }));
-    let value: Value = match serde_json::from_str(line) {
-        Ok(value) => value,
-        Err(error) => {
-            return refused(format!("{error} - could not parse input line as json request: {line}"));
-        }
+    let not_json = |error: serde_json::Error| {
+        refused(format!("{error} - could not parse input line as json request: {}", shown(line)))
     };
-    let Value::Object(object) = value else {
-        return refused(format!("Request line was valid json but was not an object, ignoring: {value}"));
+    if !line.starts_with('{') {
+        return match json::value(line) {
+            Ok(_) => refused(format!(
+                "Request line was valid json but was not an object, ignoring: {}",
+                shown(line)
+            )),
+            Err(error) => not_json(error),
+        };
+    }
+    let fields = match json::fields(line, |name| FIELDS.contains(&name)) {
+        Ok(fields) => fields,
+        Err(error) => return not_json(error),
     };
+    let object = &fields.known;
     let Some(id) = object.get("id").and_then(Value::as_str).map(str::to_owned) else {
         return refused("Request must have a string \"id\" field".to_owned());
     };
+    if id.len() > ID_MOST {
+        return refused(format!("The \"id\" field must have at most {ID_MOST} bytes"));
+    }
     if let Some(action) = object.get("action").and_then(Value::as_str) {
+        // The answer repeats all fields.
+        let object = match json::value(line) {
+            Ok(Value::Object(object)) => object,
+            Ok(_) => Object::new(),
+            Err(error) => return not_json(error),
+        };
         return match action_of(action, &object) {
             Ok(Some(action)) => Line::Action(object, action),
             Ok(None) => refused(
@@ -173,12 +202,20 @@ pub(super) fn read(line: &str, config: &Config, human: &HumanModels) -> Line {
         };
     }
     let mut answers = Vec::new();
-    match query(&id, &object, config, human, &mut answers) {
+    match query(&id, &fields, config, human, &mut answers) {
         Ok(query) => Line::Query(answers, Some(Box::new(query))),
         Err(fault) => {
             answers.push(error_about(&id, &fault));
             Line::Query(answers, None)
         }
+    }
+}
+
+/// Returns the beginning of a line, for a message.
+fn shown(line: &str) -> Cow<'_, str> {
+    match line.len() {
+        0..=SHOWN_MOST => line.into(),
+        length => format!("{}… ({length} bytes)", &line[..line.floor_char_boundary(SHOWN_MOST)]).into(),
     }
 }
 
@@ -211,7 +248,7 @@ fn action_of(name: &str, object: &Object) -> Result<Option<Action>, Fault> {
             let turns = match object.get("turnNumbers") {
                 None => None,
                 Some(value) => match integers(value) {
-                    Some(turns) => Some(turns),
+                    Some(turns) => Some(turns.into_iter().collect()),
                     None => {
                         return fault(
                             "turnNumbers",
@@ -277,11 +314,12 @@ const RULES_FORM: &str = "Must specify rules string, such as \"chinese\" or \"tr
 
 fn query(
     id: &str,
-    object: &Object,
+    fields: &Fields,
     config: &Config,
     human: &HumanModels,
     answers: &mut Vec<Value>,
 ) -> Result<Query, Fault> {
+    let object = &fields.known;
     let size = size(object)?;
     let stones = initial_stones(size, object)?;
     let moves: Vec<(Color, Move)> = match object.get("moves") {
@@ -303,9 +341,11 @@ fn query(
         answers.push(warning(id, "rules", text));
     }
     if config.warns_unused {
-        // Objects have their keys in the order of the names.
-        for field in object.keys().filter(|field| !FIELDS.contains(&field.as_str())) {
-            answers.push(warning(id, field, UNUSED));
+        let unknown: BTreeSet<&String> = fields.unknown.iter().collect();
+        answers.extend(unknown.into_iter().map(|field| warning(id, &shown(field), UNUSED)));
+        if fields.more_unknown > 0 {
+            let text = format!("{} more unexpected or unused fields", fields.more_unknown);
+            answers.push(warning(id, "", text));
         }
     }
     let start = Start { size, stones, player, rules, komi };
@@ -634,20 +674,33 @@ fn restriction(size: BoardSize, object: &Object) -> Result<Restriction, Fault> {
         return fault("allowMoves", "Cannot specify both allowMoves and avoidMoves");
     }
     if let Some(value) = object.get("avoidMoves") {
-        restriction.avoid = move_rules(size, "avoidMoves", value)?;
+        for rule in move_rules(size, "avoidMoves", value)? {
+            restriction.avoid(rule.color, rule.moves, rule.until);
+        }
     }
     if let Some(value) = object.get("allowMoves") {
-        restriction.allow = move_rules(size, "allowMoves", value)?;
-        if restriction.allow.len() > 2 {
+        let rules = move_rules(size, "allowMoves", value)?;
+        if rules.len() > 2 {
             return fault("allowMoves", "Currently only allowed to specify at most one entry per player");
         }
-        if let [first, second] = &restriction.allow[..]
+        if let [first, second] = &rules[..]
             && first.color == second.color
         {
             return fault("allowMoves", "Cannot specify allowMoves more than once for the same player");
         }
+        for rule in rules {
+            restriction.allow(rule.color, rule.moves, rule.until);
+        }
     }
     Ok(restriction)
+}
+
+/// Entry of `avoidMoves` or `allowMoves`.
+struct MoveRule {
+    color: Color,
+    moves: Vec<Move>,
+    /// Depth, counted from 0, below which the rule holds.
+    until: usize,
 }
 
 fn move_rules(size: BoardSize, field: &str, value: &Value) -> Result<Vec<MoveRule>, Fault> {
@@ -772,7 +825,8 @@ mod tests {
         let rule =
             |place: &str| format!(r#""avoidMoves":[{{"player":"B","moves":[{place}],"untilDepth":1}}]"#);
         let query = accepted(&format!(r#"{{"id":"x",{NINE},"moves":[],{}}}"#, rule(r#""pass","Resign""#)));
-        assert_eq!(query.restriction.avoid[0].moves, [Move::Pass]);
+        let forbidden: Vec<_> = query.restriction.forbidden().collect();
+        assert_eq!(forbidden, [(Color::Black, Move::Pass, 1)]);
     }
 
     #[test]
@@ -783,6 +837,21 @@ mod tests {
         assert_eq!(turns(r#","priority":-5"#), [(3, -5)]);
         assert_eq!(turns(r#","analyzeTurns":[3,1,0,1],"priorities":[1,9,5,2]"#), [(0, 5), (1, 9), (3, 1)]);
         assert!(turns(r#","analyzeTurns":[]"#).is_empty());
+    }
+
+    /// Checks that the size of the answers does not grow with the product of two parts of a line.
+    #[test]
+    fn answers_to_a_hostile_line_are_short() {
+        let fields: String = (0..16_000).map(|number| format!(",\"{number}\":0")).collect();
+        let line = |id: &str| format!(r#"{{"id":"{id}",{NINE},"moves":[]{fields}}}"#);
+        let Line::Query(answers, Some(_)) = parse(&line(&"x".repeat(ID_MOST))) else { panic!() };
+        assert_eq!(answers.len(), json::UNKNOWN_MOST + 1);
+        assert!(answers[json::UNKNOWN_MOST]["warning"].as_str().unwrap().starts_with("15980 more"));
+        assert!(matches!(parse(&line(&"x".repeat(ID_MOST + 1))), Line::Refused(_)));
+        for line in [format!("[{}0]", "0,".repeat(100_000)), "x".repeat(100_000), "é".repeat(100_000)] {
+            let Line::Refused(answer) = parse(&line) else { panic!() };
+            assert!(answer.to_string().len() < 3 * SHOWN_MOST, "{answer}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Rules in queries: a name, an object, or a code in one word.
 
+use super::json;
 use kosumi_go::rules::{HandicapBonus, KoRule, Rules, Scoring, Tax};
 use serde_json::{Map, Value};
 
@@ -19,7 +20,7 @@ pub(super) fn read(value: &Value) -> Option<Wanted> {
         Value::String(text) => {
             let text = text.trim();
             if text.starts_with('{') {
-                return match serde_json::from_str(text) {
+                return match json::value(text) {
                     Ok(Value::Object(fields)) => object(&fields),
                     _ => None,
                 };

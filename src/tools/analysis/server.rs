@@ -11,7 +11,7 @@ use kosumi_engine::{Analyst, Question, Reports};
 use kosumi_search::Detail;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -74,14 +74,41 @@ struct State {
 
 struct Shared<'s, W> {
     server: &'s Server,
+    requests: Arc<Requests>,
+    output: Mutex<Output<W>>,
+}
+
+/// Requests that wait or run.
+#[derive(Default)]
+struct Requests {
     state: Mutex<State>,
     /// Signalled when a request is queued, and when the input ends.
     work: Condvar,
     /// Signalled when a request leaves the queue, which makes space for another one.
     has_space: Condvar,
-    output: Mutex<Output<W>>,
     /// Whether all work ends because the output cannot be written or is not wanted.
     is_over: AtomicBool,
+}
+
+impl Requests {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Ends all requests.
+    fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        let mut state = self.state();
+        state.queue.clear();
+        state.bytes = 0;
+        state.running.iter().for_each(|(.., stop)| stop.store(true, Ordering::Relaxed));
+        self.work.notify_all();
+        self.has_space.notify_all();
+    }
 }
 
 struct Output<W> {
@@ -123,14 +150,43 @@ impl Server {
     /// # Errors
     ///
     /// Returns an error if the input cannot be read or the output cannot be written.
-    pub fn serve(&self, mut input: impl BufRead, output: impl Write + Send) -> io::Result<()> {
+    pub fn serve(&self, input: impl BufRead, output: impl Write + Send) -> io::Result<()> {
+        self.serve_and(input, output, |_| {})
+    }
+
+    /// Answers lines like [`Server::serve`], but ends the remaining requests when `wait_for_desertion` returns. It is
+    /// called in another thread after the end of the input and waits until nobody reads the output.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the input cannot be read or the output cannot be written.
+    pub fn serve_until(
+        &self,
+        input: impl BufRead,
+        output: impl Write + Send,
+        wait_for_desertion: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        self.serve_and(input, output, |requests| {
+            let watch = move || {
+                wait_for_desertion();
+                requests.end();
+            };
+            // The thread may wait for ever, so it is not joined. Without it, the work only ends later.
+            let _ = thread::Builder::new().name("analysis-output".to_owned()).spawn(watch);
+        })
+    }
+
+    fn serve_and(
+        &self,
+        mut input: impl BufRead,
+        output: impl Write + Send,
+        at_the_end: impl FnOnce(Arc<Requests>),
+    ) -> io::Result<()> {
+        let requests = Arc::<Requests>::default();
         let shared = Shared {
             server: self,
-            state: Mutex::default(),
-            work: Condvar::new(),
-            has_space: Condvar::new(),
+            requests: Arc::clone(&requests),
             output: Mutex::new(Output { writer: output, error: None, is_silent: false }),
-            is_over: AtomicBool::new(false),
         };
         let result = thread::scope(|scope| {
             for _ in 0..self.workers {
@@ -141,10 +197,11 @@ impl Server {
             let result = shared.listen(&mut input);
             if self.quits_at_once {
                 shared.output().is_silent = true;
-                shared.end();
+                requests.end();
             }
-            shared.state().is_closed = true;
-            shared.work.notify_all();
+            requests.state().is_closed = true;
+            requests.work.notify_all();
+            at_the_end(requests);
             result
         });
         let output = shared.output.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -183,33 +240,14 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl<W: Write + Send> Shared<'_, W> {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn output(&self) -> MutexGuard<'_, Output<W>> {
         self.output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
-    }
-
-    /// Ends all requests.
-    fn end(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        let mut state = self.state();
-        state.queue.clear();
-        state.bytes = 0;
-        state.running.iter().for_each(|(.., stop)| stop.store(true, Ordering::Relaxed));
-        self.work.notify_all();
-        self.has_space.notify_all();
     }
 
     /// Writes a line.
     fn say(&self, answer: &Value) {
         if self.output().say(answer).is_err() {
-            self.end();
+            self.requests.end();
         }
     }
 
@@ -221,7 +259,7 @@ impl<W: Write + Send> Shared<'_, W> {
         };
         let mut is_first = true;
         while let Some(line) = read_line(input)? {
-            if self.is_over() {
+            if self.requests.is_over() {
                 return Ok(());
             }
             // Some editors and shells start a text with a byte order mark.
@@ -249,9 +287,9 @@ impl<W: Write + Send> Shared<'_, W> {
 
     fn enqueue(&self, query: Query) {
         let query = Arc::new(query);
-        let mut state = self.state();
-        while state.bytes > WAITING_MOST && !self.is_over() {
-            state = self.has_space.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.requests.state();
+        while state.bytes > WAITING_MOST && !self.requests.is_over() {
+            state = self.requests.has_space.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if query.turns.is_empty() {
             return;
@@ -264,7 +302,7 @@ impl<W: Write + Send> Shared<'_, W> {
             let request = Request { query: Arc::clone(&query), turn, waiting: Arc::clone(&waiting) };
             state.queue.insert(place, request);
         }
-        self.work.notify_all();
+        self.requests.work.notify_all();
     }
 
     /// Carries out an action and responds with its object.
@@ -279,7 +317,7 @@ impl<W: Write + Send> Shared<'_, W> {
             }
             Action::ClearCache => self.server.analyst.clear_cache(),
             Action::Terminate { id, turns } => {
-                return self.terminate(id.as_deref(), turns.as_deref(), Value::Object(object));
+                return self.terminate(id.as_deref(), turns.as_ref(), Value::Object(object));
             }
         }
         self.say(&Value::Object(object));
@@ -303,12 +341,12 @@ impl<W: Write + Send> Shared<'_, W> {
     }
 
     /// Cancels requests. Queued ones are answered before the action, running ones after it.
-    fn terminate(&self, id: Option<&str>, turns: Option<&[i64]>, answer: Value) {
+    fn terminate(&self, id: Option<&str>, turns: Option<&HashSet<i64>>, answer: Value) {
         let is_meant = |request: &Request| {
             id.is_none_or(|id| request.query.id == id)
                 && turns.is_none_or(|turns| turns.contains(&(request.turn as i64)))
         };
-        let mut state = self.state();
+        let mut state = self.requests.state();
         let mut ended = Vec::new();
         state.queue.retain(|_, request| {
             let ends = is_meant(request);
@@ -318,7 +356,7 @@ impl<W: Write + Send> Shared<'_, W> {
             !ends
         });
         ended.iter().for_each(|request| state.bytes -= request.leave());
-        self.has_space.notify_all();
+        self.requests.has_space.notify_all();
         // The output is locked until the action is answered, so a search that stops now is answered later.
         let mut output = self.output();
         let mut result = Ok(());
@@ -334,7 +372,7 @@ impl<W: Write + Send> Shared<'_, W> {
         drop(output);
         drop(state);
         if result.is_err() {
-            self.end();
+            self.requests.end();
         }
     }
 
@@ -343,28 +381,28 @@ impl<W: Write + Send> Shared<'_, W> {
         let stop = Arc::new(AtomicBool::new(false));
         while let Some((number, request, threads)) = self.next(&stop) {
             self.analyze(analyst, &request, &stop, threads);
-            self.state().running.retain(|(running, ..)| *running != number);
+            self.requests.state().running.retain(|(running, ..)| *running != number);
         }
     }
 
     /// Returns the next request with its number, and the number of threads that it may use.
     fn next(&self, stop: &Arc<AtomicBool>) -> Option<(u64, Request, usize)> {
-        let mut state = self.state();
+        let mut state = self.requests.state();
         loop {
             if let Some(((_, number), request)) = state.queue.pop_first() {
                 state.bytes = state.bytes.saturating_sub(request.leave());
-                self.has_space.notify_all();
-                stop.store(self.is_over(), Ordering::Relaxed);
+                self.requests.has_space.notify_all();
+                stop.store(self.requests.is_over(), Ordering::Relaxed);
                 state.running.push((number, request.clone(), Arc::clone(stop)));
                 // The other requests share the processors.
                 let busy = (state.running.len() + state.queue.len()).min(self.server.workers);
                 let most = self.server.processors / busy.max(1);
                 return Some((number, request, most.max(1)));
             }
-            if state.is_closed || self.is_over() {
+            if state.is_closed || self.requests.is_over() {
                 return None;
             }
-            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.requests.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 

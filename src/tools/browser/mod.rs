@@ -1,7 +1,6 @@
-//! Board in a browser: a server on this machine, a table with a game on it, and the engine.
+//! Board in a browser: a server on this machine around a [table](kosumi_board::play) with a game on it, and the engines.
 //!
-//! *Page → WebSocket → `PageRequest` → table → state → all windows.* The pages know no rules of Go: they draw the state
-//! and send the user's actions. One thread owns the table and receives events through a channel. The engine has a
+//! *Page → WebSocket → table → state → all windows.* One thread owns the table and receives events through a channel. The engine has a
 //! thread of its own, every other engine has one, and every window has two.
 //!
 //! **Safety.** The server listens on the loopback address by default, and `guard.rs` only admits requests that know the
@@ -12,18 +11,15 @@
 
 mod guard;
 mod http;
-mod message;
 mod opponent;
-mod page;
 mod play;
 mod server;
 mod socket;
-mod strength;
 mod study;
-mod table;
 mod thinker;
+mod waiting;
 mod windows;
 
+pub use kosumi_board::play::{EnginePurpose, MakeEngine};
 pub use play::{InitialTable, ServerSettings, play};
 pub use study::{PrepareReview, Reviewer, RunReview, study};
-pub use thinker::{EnginePurpose, MakeEngine};

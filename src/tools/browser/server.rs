@@ -3,6 +3,7 @@
 use super::guard::{Guard, Route};
 use super::http::{self, Head, Resource, Status};
 use super::socket;
+use super::waiting::Waiting;
 use super::windows;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,8 +14,10 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-/// Maximum number of concurrent connections. Further ones get the status "busy".
+/// Maximum number of concurrent connections whose request has arrived. Further ones get the status "busy".
 const CONNECTIONS: usize = 64;
+/// Maximum number of connections whose request has not arrived yet. The longest waiting one makes way for a new one.
+const WAITING_CONNECTIONS: usize = 32;
 /// Maximum number of windows.
 const WINDOWS: usize = 16;
 
@@ -130,32 +133,43 @@ impl Server {
     /// Serves until the process ends.
     pub(super) fn serve<E: From<WindowEvent> + Send + 'static>(self, site: Site<E>) {
         let site = Arc::new(site);
+        let waiting = Arc::new(Waiting::new(WAITING_CONNECTIONS));
         for stream in self.listener.incoming() {
             let Ok(stream) = stream else {
                 // The limit of open files is reached: connections must end before the next can be accepted.
                 thread::park_timeout(Duration::from_millis(50));
                 continue;
             };
-            let (guard, site) = (Arc::clone(&self.guard), Arc::clone(&site));
-            let Some(counted) = CountGuard::new(&OPEN, CONNECTIONS) else {
+            let (guard, site, its) = (Arc::clone(&self.guard), Arc::clone(&site), Arc::clone(&waiting));
+            // An error means that the client has disconnected.
+            let (Ok(address), Ok(second)) = (stream.peer_addr(), stream.try_clone()) else { continue };
+            let number = waiting.enter(address.ip(), second);
+            let started = thread::Builder::new().name("connection".to_owned()).spawn(move || {
                 let mut stream = stream;
-                let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
-                let _ = stream.write_all(b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n");
-                continue;
-            };
-            // If no thread can be started, the connection ends.
-            let _ = thread::Builder::new().name("connection".to_owned()).spawn(move || {
-                let _counted = counted;
-                // An error means that the client has disconnected.
-                let _ = answer(stream, &guard, &*site);
+                let head = Head::read(&mut stream);
+                if its.leave(number) {
+                    let _ = answer(stream, head, &guard, &*site);
+                }
             });
+            // If no thread can be started, the connection ends.
+            if started.is_err() {
+                waiting.leave(number);
+            }
         }
     }
 }
 
 /// Answers one request.
-fn answer<E: From<WindowEvent>>(mut stream: TcpStream, guard: &Guard, site: &Site<E>) -> io::Result<()> {
-    let head = match Head::read(&mut stream) {
+fn answer<E: From<WindowEvent>>(
+    mut stream: TcpStream,
+    head: Result<Head, Option<Status>>,
+    guard: &Guard,
+    site: &Site<E>,
+) -> io::Result<()> {
+    let Some(_counted) = CountGuard::new(&OPEN, CONNECTIONS) else {
+        return http::refuse(&mut stream, Status::Busy);
+    };
+    let head = match head {
         Ok(head) => head,
         Err(Some(status)) => return http::refuse(&mut stream, status),
         Err(None) => return Ok(()),
@@ -204,6 +218,31 @@ fn window<E: From<WindowEvent>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
+    use std::sync::mpsc;
+
+    /// Checks that connections without a request keep no request out, however many there are.
+    #[test]
+    fn half_open_connections_make_way() {
+        let server = Server::new(([127, 0, 0, 1], 0).into(), Some("secret".to_owned())).unwrap();
+        let address = server.address;
+        let (events, _received) = mpsc::channel::<WindowEvent>();
+        let page = Resource { kind: "text/plain", body: "here".to_owned(), policy: String::new() };
+        thread::spawn(move || server.serve(Site::new(events, move |_| Some(page.clone()))));
+        let mut half_open = Vec::new();
+        for _ in 0..5 * WAITING_CONNECTIONS {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(b"GET /secret/ HTTP/1.1\r\n").unwrap();
+            half_open.push(stream);
+        }
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET /secret/ HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("here"), "{answer}");
+        // The longest waiting one was closed.
+        assert!(matches!(half_open[0].read(&mut [0]), Ok(0) | Err(_)));
+    }
 
     #[test]
     fn a_port_that_is_taken_is_named() {

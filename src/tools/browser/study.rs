@@ -5,14 +5,13 @@
 //! alternates between the windows.
 
 use super::http::Resource;
-use super::message::{PageRequest, file_bytes, parse_place};
 use super::play::ServerSettings;
 use super::server::{Server, Site, WindowEvent};
-use super::table::Refusal;
-use super::thinker::{EngineThread, Task, TaskResult};
+use super::thinker::EngineThread;
 use super::windows::Windows;
 use crate::review::{self, Numbers, PositionReview, Reviewed, Tried, place};
 use crate::words::color_letter;
+use kosumi_board::play::{PageRequest, Refusal, Task, TaskResult, file_bytes, parse_place};
 use kosumi_go::board::Move;
 use kosumi_go::game::Game;
 use kosumi_search::Limits;
@@ -277,7 +276,7 @@ impl ReviewServer {
                 Ok(())
             }
             // The page itself reports which part of a record cannot be followed.
-            PageRequest::Load { text, bytes, partial: _ } => {
+            PageRequest::Load { text, bytes, .. } => {
                 let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
                 match (self.reviewer.bare)(&bytes) {
                     Ok(bare) => {

@@ -1,36 +1,39 @@
 //! Output of selected games: one collection, plain or compressed, or a file per game in a folder or an archive.
 
+use crate::files::AtomicFile;
 use anyhow::{Context, bail};
 use flate2::write::{DeflateEncoder, GzEncoder};
 use kosumi_go::sgf::collection::MissingSyntax;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Size of a Zstandard frame before compression, in bytes. A reader needs no more memory than that.
 const FRAME: usize = 4 << 20;
 
-/// Output of game records.
+/// Output of game records. A file appears under its name when it is complete; an existing one stays until then.
 pub enum Output {
     /// No output: games are only counted.
     Nothing,
+    /// Plain collection on a stream.
+    Stream(Box<dyn Write>),
     /// Plain collection.
-    Plain(Box<dyn Write>),
+    Plain(BufWriter<AtomicFile>),
     /// Collection compressed with gzip.
-    Gzip(GzEncoder<BufWriter<File>>),
+    Gzip(GzEncoder<BufWriter<AtomicFile>>),
     /// Collection compressed with Zstandard, in frames.
     Zstd {
         /// Output file.
-        file: BufWriter<File>,
+        file: BufWriter<AtomicFile>,
         /// Uncompressed content of the current frame.
         frame: Vec<u8>,
     },
     /// Zip archive with a file per game.
     Zip {
         /// Writer of the archive.
-        archive: ZipArchiveWriter<BufWriter<File>>,
+        archive: ZipArchiveWriter<BufWriter<AtomicFile>>,
         /// Number of files in the archive.
         count: u64,
     },
@@ -50,9 +53,9 @@ impl std::fmt::Debug for Output {
 }
 
 impl Output {
-    /// Creates the output of a plain collection.
+    /// Creates the output of a plain collection on a stream.
     pub fn plain(out: impl Write + 'static) -> Output {
-        Output::Plain(Box::new(BufWriter::new(out)))
+        Output::Stream(Box::new(BufWriter::new(out)))
     }
 
     /// Creates the output that the extension of the path indicates. A path that ends with a separator, or an existing
@@ -71,13 +74,10 @@ impl Output {
             }
             return Ok(Output::Folder { path: path.to_owned(), count: 0 });
         }
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).create_new(!force);
-        let file = options.open(path).with_context(|| match path.exists() && !force {
-            true => format!("{text} already exists (--force overwrites it)"),
-            false => format!("cannot create {text}"),
-        })?;
-        let file = BufWriter::new(file);
+        if !force && fs::symlink_metadata(path).is_ok() {
+            bail!("{text} already exists (--force overwrites it)");
+        }
+        let file = BufWriter::new(AtomicFile::create(path).with_context(|| format!("cannot create {text}"))?);
         let lower = text.to_lowercase();
         Ok(if lower.ends_with(".gz") {
             Output::Gzip(GzEncoder::new(file, flate2::Compression::default()))
@@ -86,7 +86,7 @@ impl Output {
         } else if lower.ends_with(".zip") {
             Output::Zip { archive: ZipArchiveWriter::new(file), count: 0 }
         } else {
-            Output::Plain(Box::new(file))
+            Output::Plain(file)
         })
     }
 
@@ -100,6 +100,7 @@ impl Output {
         let end = || missing.text() + "\n";
         match self {
             Output::Nothing => Ok(()),
+            Output::Stream(out) => write_both(out, record, &end()),
             Output::Plain(out) => write_both(out, record, &end()),
             Output::Gzip(out) => write_both(out, record, &end()),
             Output::Zstd { file, frame } => {
@@ -112,8 +113,10 @@ impl Output {
             }
             Output::Folder { path, count } => {
                 *count += 1;
-                let mut options = OpenOptions::new();
-                options.write(true).create_new(true).open(path.join(name(*count)))?.write_all(record)
+                let path = path.join(name(*count));
+                let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+                // A torn record would look like a game. If it cannot be removed, the error still reports it.
+                file.write_all(record).inspect_err(|_| fs::remove_file(&path).unwrap_or_default())
             }
         }
     }
@@ -126,15 +129,21 @@ impl Output {
     pub fn finish(self) -> io::Result<()> {
         match self {
             Output::Nothing | Output::Folder { .. } => Ok(()),
-            Output::Plain(mut out) => out.flush(),
-            Output::Gzip(out) => out.finish()?.flush(),
+            Output::Stream(mut out) => out.flush(),
+            Output::Plain(out) => complete(out),
+            Output::Gzip(out) => complete(out.finish()?),
             Output::Zstd { mut file, mut frame } => {
                 write_frame(&mut file, &mut frame)?;
-                file.flush()
+                complete(file)
             }
-            Output::Zip { archive, .. } => archive.finish().map_err(io::Error::other)?.flush(),
+            Output::Zip { archive, .. } => complete(archive.finish().map_err(io::Error::other)?),
         }
     }
+}
+
+/// Gives a file its name.
+fn complete(file: BufWriter<AtomicFile>) -> io::Result<()> {
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
 }
 
 /// Returns the name of the file of the n-th game.

@@ -9,6 +9,7 @@ use kosumi_go::sgf::SgfErrorKind;
 use kosumi_go::sgf::collection::{CollectionPiece, MissingSyntax, RECORD_LIMIT};
 use rawzip::{CompressionMethod, ZipArchive};
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -194,22 +195,25 @@ impl<'a, F: FnMut(Batch) -> bool> BatchReader<'a, F> {
         let start = consumed.load(Ordering::Relaxed);
         let counted = CountingReader { reader, consumed };
         let packed = || consumed.load(Ordering::Relaxed) - start;
-        let mut unpacked_bytes = 0;
+        let unpacked_bytes = Cell::new(0);
         let read = decompressed(BufReader::with_capacity(1 << 16, counted))
-            .and_then(|reader| self.split(&source, reader, &packed, &mut unpacked_bytes));
+            .and_then(|reader| self.split(&source, reader, &packed, &unpacked_bytes));
         if let Err(error) = read {
-            self.failed(&source, unpacked_bytes, error);
+            self.failed(&source, unpacked_bytes.get(), error);
         }
     }
 
     /// Reads the entries of a zip archive in the order of its directory. The directory is read piece by piece, so
     /// memory does not depend on the number of entries.
+    ///
+    /// Everything that is read counts, even if no text comes out of it: a directory may name one entry many times, and an
+    /// entry may consist of compressed parts without content.
     fn archive(&mut self, source: &Arc<str>, file: File) -> Result<(), rawzip::Error> {
         let packed = file.metadata().map_or(0, |metadata| metadata.len());
         let mut buffer = vec![0; rawzip::RECOMMENDED_BUFFER_SIZE];
         let archive = ZipArchive::from_file(file, &mut buffer)?;
         let (expected, mut found) = (archive.entries_hint(), 0);
-        let mut unpacked_bytes = 0;
+        let (raw_bytes, unpacked_bytes) = (Cell::new(0), Cell::new(0));
         let mut entries = archive.entries(&mut buffer);
         while let Some(header) = entries.next_entry()? {
             found += 1;
@@ -222,18 +226,35 @@ impl<'a, F: FnMut(Batch) -> bool> BatchReader<'a, F> {
             let inner: Arc<str> = format!("{source}:{name}").into();
             let method = header.compression_method();
             let entry = archive.get_entry(header.wayfinder())?;
+            let raw = LimitedReader {
+                reader: entry.reader(),
+                count: |length| {
+                    raw_bytes.set(raw_bytes.get() + length);
+                    match raw_bytes.get() > packed {
+                        true => Err(io::Error::other("the entries of the archive overlap")),
+                        false => Ok(()),
+                    }
+                },
+            };
             let stream: Result<Box<dyn Read>, String> = if header.flags().is_encrypted() {
                 Err("the entry is encrypted".into())
             } else if method == CompressionMethod::STORE {
-                Ok(Box::new(entry.reader()))
+                Ok(Box::new(raw))
             } else if method == CompressionMethod::DEFLATE {
-                Ok(Box::new(flate2::read::DeflateDecoder::new(entry.reader())))
+                Ok(Box::new(flate2::read::DeflateDecoder::new(raw)))
             } else {
                 Err(format!("the entry is compressed by a method that is not supported ({method:?})"))
             };
             let read = stream.map_err(io::Error::other).and_then(|stream| {
-                let stream = decompressed(entry.verifying_reader(stream))?;
-                self.split(&inner, stream, &|| packed, &mut unpacked_bytes)
+                let (format, stream) = peek(entry.verifying_reader(stream))?;
+                // A plain text is counted when it is split.
+                let cost = if format == Format::Plain { 0 } else { COMPRESSED_COST };
+                let limits = self.limits;
+                let stream = LimitedReader {
+                    reader: stream,
+                    count: |length| limits.count(packed, &unpacked_bytes, cost * length),
+                };
+                self.split(&inner, decompressed(stream)?, &|| packed, &unpacked_bytes)
             });
             if let Err(error) = read {
                 self.failed(&inner, 0, error);
@@ -242,11 +263,11 @@ impl<'a, F: FnMut(Batch) -> bool> BatchReader<'a, F> {
             if self.is_stopped {
                 return Ok(());
             }
-            if self.limits.is_exceeded(packed, unpacked_bytes) {
-                break;
+            if raw_bytes.get() > packed || self.limits.is_exceeded(packed, unpacked_bytes.get()) {
+                return Ok(());
             }
         }
-        if found < expected && !self.limits.is_exceeded(packed, unpacked_bytes) {
+        if found < expected {
             let reason = format!("the directory has {found} entries instead of {expected}");
             self.failed(source, 0, reason);
         }
@@ -259,18 +280,14 @@ impl<'a, F: FnMut(Batch) -> bool> BatchReader<'a, F> {
         source: &Arc<str>,
         reader: impl Read,
         packed: &dyn Fn() -> u64,
-        total: &mut u64,
+        total: &Cell<u64>,
     ) -> io::Result<()> {
         let mut records = RecordStream::new(reader, self.limits.record);
         let mut game = 0;
         while !self.is_stopped {
             let length = records.read()?;
-            *total += length as u64;
             self.batch.unpacked += length as u64;
-            if self.limits.is_exceeded(packed(), *total) {
-                let times = *total / packed().max(1);
-                return Err(io::Error::other(format!("it decompresses to more than {times} times its size")));
-            }
+            self.limits.count(packed(), total, length as u64)?;
             records.split(&mut |piece| self.add_piece(source, &mut game, piece));
             if length == 0 {
                 break;
@@ -322,6 +339,16 @@ impl Limits {
     fn is_exceeded(self, packed: u64, unpacked: u64) -> bool {
         unpacked > self.unpacked && unpacked / packed.max(1) >= self.expansion
     }
+
+    /// Adds decompressed bytes to a total, and fails if it exceeds the limits.
+    fn count(self, packed: u64, total: &Cell<u64>, unpacked: u64) -> io::Result<()> {
+        total.set(total.get() + unpacked);
+        if self.is_exceeded(packed, total.get()) {
+            let times = total.get() / packed.max(1);
+            return Err(io::Error::other(format!("it decompresses to more than {times} times its size")));
+        }
+        Ok(())
+    }
 }
 
 fn format_of(file: &File) -> io::Result<Format> {
@@ -344,6 +371,24 @@ fn name_of(path: &Path) -> Arc<str> {
 fn is_collection(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".sgf", ".mgt", ".gz", ".zst", ".zip"].iter().any(|end| name.ends_with(end))
+}
+
+/// Cost of a byte of compressed data inside an archive, in decompressed bytes. A part of 20 bytes without content costs
+/// the time in which hundreds of bytes are decompressed.
+const COMPRESSED_COST: u64 = 16;
+
+/// Reader that reports the number of bytes read, and fails if the report does.
+struct LimitedReader<R, F> {
+    reader: R,
+    count: F,
+}
+
+impl<R: Read, F: FnMut(u64) -> io::Result<()>> Read for LimitedReader<R, F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.reader.read(buffer)?;
+        (self.count)(length as u64)?;
+        Ok(length)
+    }
 }
 
 /// Reader that counts bytes.

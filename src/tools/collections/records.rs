@@ -2,12 +2,11 @@
 
 use super::decode::decompressed;
 use super::stream::RecordStream;
-use crate::files::files_below;
+use crate::files::{files_below, open_regular};
 use anyhow::{Context, bail};
 use kosumi_go::sgf::Record;
 use kosumi_go::sgf::collection::{CollectionPiece, MissingSyntax, RECORD_LIMIT};
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -46,7 +45,7 @@ impl Records {
     pub fn open(path: &Path) -> anyhow::Result<Records> {
         let stream: io::Result<Box<dyn Read>> = match path.to_str() {
             Some("-") => decompressed(io::stdin()),
-            _ => File::open(path).and_then(decompressed),
+            _ => open_regular(path).and_then(decompressed),
         };
         let stream = stream.with_context(|| format!("cannot open {}", path.display()))?;
         Ok(Records::new(stream, path))
@@ -100,7 +99,7 @@ pub fn nth_game(path: &Path, game: u32) -> anyhow::Result<Vec<u8>> {
     let name = path.display();
     if game == 1 {
         let mut bytes = Vec::new();
-        let whole = File::open(path).and_then(decompressed);
+        let whole = open_regular(path).and_then(decompressed);
         whole
             .and_then(|stream| stream.take(RECORD_LIMIT as u64 + 1).read_to_end(&mut bytes))
             .with_context(|| name.to_string())?;

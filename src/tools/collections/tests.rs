@@ -9,7 +9,8 @@ use super::pipeline::{self, BatchResult, Workers};
 use super::reading::{Batch, Limits};
 use super::stats::{self, Collector};
 use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::write::{DeflateEncoder, GzEncoder};
+use kosumi_go::rng::Rng;
 use kosumi_go::rules::Rules;
 use std::fs;
 use std::io::Write;
@@ -96,6 +97,76 @@ fn records_over_the_limit_are_passed_over() {
     let (games, problems) = read(&[path], limits);
     let expected = format!("a.sgf: game 2, byte {}: the record is longer than 1000 bytes", GAME.len());
     assert_eq!((games, problems), (2, vec![expected]));
+}
+
+/// Returns a zip archive with one entry, which its directory names `times` times.
+fn zip(entry: &[u8], times: usize) -> Vec<u8> {
+    let crc = {
+        let mut crc = flate2::Crc::new();
+        crc.update(entry);
+        crc.sum().to_le_bytes()
+    };
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(entry).unwrap();
+    let packed = packed.finish().unwrap();
+    let four = |number: usize| u32::try_from(number).unwrap().to_le_bytes();
+    let two = |number: usize| u16::try_from(number).unwrap().to_le_bytes();
+    let name = b"a.sgf";
+    // Version, flags, method, time, date, checksum, sizes, length of the name, length of the extra field.
+    let common = [
+        &two(20)[..],
+        &two(0),
+        &two(8),
+        &four(0),
+        &crc,
+        &four(packed.len()),
+        &four(entry.len()),
+        &two(name.len()),
+        &two(0),
+    ]
+    .concat();
+    let mut archive = [&b"PK\x03\x04"[..], &common, name, &packed].concat();
+    let start = archive.len();
+    for _ in 0..times {
+        archive.extend_from_slice(&[&b"PK\x01\x02"[..], &two(20), &common, &[0; 14], name].concat());
+    }
+    let length = archive.len() - start;
+    let end = [&b"PK\x05\x06"[..], &four(0), &two(times), &two(times), &four(length), &four(start), &two(0)];
+    archive.extend_from_slice(&end.concat());
+    archive
+}
+
+/// Checks that everything that is read counts, although no text comes out of it.
+#[test]
+fn archives_that_hide_their_cost_are_refused() {
+    let folder = Folder::new();
+    let limits = Limits { unpacked: 1 << 20, expansion: 50, ..Limits::default() };
+    let game = folder.file("a.zip", &zip(GAME.as_bytes(), 1));
+    assert_eq!(read(&[game], limits), (1, vec![]));
+    // Frames of Zstandard that are skipped, and members of gzip without content.
+    let skipped = [&[0x50, 0x2a, 0x4d, 0x18, 0, 0, 1, 0][..], &vec![0; 1 << 16]].concat();
+    let empty = gzip(b"");
+    for (name, part, times) in [("b.zip", &skipped, 16), ("c.zip", &empty, 10_000)] {
+        let path = folder.file(name, &zip(&part.repeat(times), 1));
+        let (games, problems) = read(&[path], limits);
+        assert!(games == 0 && problems.len() == 1, "{name}: {problems:?}");
+        assert!(problems[0].contains("it decompresses to more than"), "{name}: {problems:?}");
+    }
+    // Text that hardly compresses, so that an entry is longer than its place in the directory.
+    let mut rng = Rng::new(1);
+    let text: String = (0..2000).map(|_| char::from(b'a' + rng.below(26) as u8)).collect();
+    let record = format!("(;C[{text}])").into_bytes();
+    let members = [empty.repeat(20), gzip(&record)].concat();
+    for (name, entry) in [("d.zip", &skipped), ("e.zip", &members), ("f.zip", &record)] {
+        let path = folder.file(name, &zip(entry, 1000));
+        let (games, problems) = read(&[path], Limits::default());
+        // The entries before the limit may be read.
+        assert!(
+            problems.last().unwrap().contains("the entries of the archive overlap"),
+            "{name}: {problems:?}"
+        );
+        assert!(games < 1000 && problems.len() <= 1000, "{name}: {games}, {}", problems.len());
+    }
 }
 
 #[test]

@@ -12,11 +12,11 @@ use super::text::{color, color_text, own_color, vertex_move};
 use super::{CommandResult, Commands};
 use crate::words::unsigned_zero;
 use kosumi_engine::{Decision, SearchObserver, SearchRequest};
-use kosumi_go::board::{BoardSize, Color, Move, Point};
+use kosumi_go::board::{BoardSize, Color, Move, Point, PointSet};
 use kosumi_go::game::Game;
 use kosumi_gtp::{Arguments, Failure, InputWatch, Response, Session, Vertex};
 use kosumi_search::{
-    Analysis, Detail, Extras, Limits, MoveAnalysis, MoveRule, Owners, RawView, Restriction, SearchReport,
+    Analysis, Detail, Extras, Limits, MoveAnalysis, Owners, RawView, Restriction, SearchReport,
 };
 use serde_json::json;
 use std::fmt::Write;
@@ -87,8 +87,14 @@ impl Request {
                 "pvVisits" => request.variation_visits = arguments.boolean()?,
                 "pvEdgeVisits" => request.variation_edge_visits = arguments.boolean()?,
                 "noResultValue" => request.no_result = arguments.boolean()?,
-                "avoid" => request.restriction.avoid.push(rule(size, arguments)?),
-                "allow" => request.restriction.allow.push(rule(size, arguments)?),
+                "avoid" => {
+                    let rule = Rule::read(size, arguments)?;
+                    request.restriction.avoid(rule.color, rule.moves(), rule.until);
+                }
+                "allow" => {
+                    let rule = Rule::read(size, arguments)?;
+                    request.restriction.allow(rule.color, rule.moves(), rule.until);
+                }
                 _ => return Err(Failure::new(format!("unknown key {key}"))),
             }
         }
@@ -118,30 +124,51 @@ fn hundredths(interval: f64) -> Result<Duration, Failure> {
     time.map(|time| time.max(Duration::from_millis(10))).map_err(|_| Failure::new("interval is not a time"))
 }
 
-/// Reads `color vertex,vertex,… until`; `a1:c3` denotes a rectangle. Sabaki and Lizzie list `resign` among the moves to
-/// avoid. It is ignored, because a search does not resign.
-fn rule(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<MoveRule, Failure> {
-    let color = color(arguments)?;
-    let mut moves = Vec::new();
-    let words = arguments.word()?.split(',').filter(|text| !text.is_empty());
-    for text in words.filter(|text| !text.eq_ignore_ascii_case("resign")) {
-        let vertex = |text: &str| {
-            let vertex = text.parse::<Vertex>().ok().and_then(|vertex| vertex_move(size, vertex));
-            vertex.ok_or_else(|| Failure::new(format!("{text} is not a vertex of the board")))
-        };
-        match text.split_once(':') {
-            None => moves.push(vertex(text)?),
-            Some((from, to)) => {
-                let (Move::Play(from), Move::Play(to)) = (vertex(from)?, vertex(to)?) else {
-                    return Err(Failure::new("a pass is not the corner of a rectangle"));
-                };
-                moves.extend(rectangle(size, from, to).map(Move::Play));
+/// Moves of one side and the depth below which they are forbidden or permitted.
+struct Rule {
+    color: Color,
+    points: PointSet,
+    has_pass: bool,
+    until: usize,
+}
+
+impl Rule {
+    /// Reads `color vertex,vertex,… until`; `a1:c3` denotes a rectangle. Sabaki and Lizzie list `resign` among the moves
+    /// to avoid. It is ignored, because a search does not resign.
+    fn read(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<Rule, Failure> {
+        let color = color(arguments)?;
+        let (mut points, mut has_pass) = (PointSet::EMPTY, false);
+        let words = arguments.word()?.split(',').filter(|text| !text.is_empty());
+        for text in words.filter(|text| !text.eq_ignore_ascii_case("resign")) {
+            let vertex = |text: &str| {
+                let vertex = text.parse::<Vertex>().ok().and_then(|vertex| vertex_move(size, vertex));
+                vertex.ok_or_else(|| Failure::new(format!("{text} is not a vertex of the board")))
+            };
+            match text.split_once(':') {
+                None => match vertex(text)? {
+                    Move::Pass => has_pass = true,
+                    Move::Play(point) => {
+                        points.insert(point);
+                    }
+                },
+                Some((from, to)) => {
+                    let (Move::Play(from), Move::Play(to)) = (vertex(from)?, vertex(to)?) else {
+                        return Err(Failure::new("a pass is not the corner of a rectangle"));
+                    };
+                    for point in rectangle(size, from, to) {
+                        points.insert(point);
+                    }
+                }
             }
         }
+        // Without a number, the rule applies to the next move.
+        let until = arguments.try_integer::<usize>().unwrap_or(1);
+        Ok(Rule { color, points, has_pass, until })
     }
-    // Without a number, the rule applies to the next move.
-    let until = arguments.try_integer::<usize>().unwrap_or(1);
-    Ok(MoveRule { color, moves, until })
+
+    fn moves(&self) -> impl Iterator<Item = Move> {
+        self.points.iter().map(Move::Play).chain(self.has_pass.then_some(Move::Pass))
+    }
 }
 
 fn rectangle(size: BoardSize, a: Point, b: Point) -> impl Iterator<Item = Point> {

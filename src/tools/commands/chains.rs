@@ -1,7 +1,7 @@
 //! GNU Go's commands about chains and eye spaces, in its response formats. GNU Go calls a chain a *worm* and a group a
 //! *dragon*. Only exact results are given. GNU Go's estimates (effective sizes, genus, weakness) have no counterpart.
 
-use super::reading::{MOST_NODES, Scope, attacker_code, defender_code, group_region, undecided};
+use super::reading::{MOST_NODES, Scope, attacker_code, defender_code, group_region, interrupted, undecided};
 use super::text::{self, color_text, move_text, points_text};
 use super::{CommandResult, Commands};
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
@@ -143,7 +143,11 @@ pub(super) fn worm_data(
 ) -> CommandResult {
     let chains = commands.chains(arguments)?;
     let color = |point| commands.board().cell(point).color();
-    let tables = chains.iter().filter_map(|&point| Some(commands.worm_table(point, color(point)?)));
+    let tables = chains.iter().filter_map(|&point| {
+        let color = color(point)?;
+        let is_interrupted = commands.watch.interrupted();
+        Some(if is_interrupted { Err(interrupted()) } else { commands.worm_table(point, color) })
+    });
     Ok(tables.collect::<Result<Vec<_>, _>>()?.join("\n").into())
 }
 
@@ -203,7 +207,7 @@ pub(super) fn eval_eye(
     _: &mut Session<'_>,
 ) -> CommandResult {
     let point = commands.point(arguments)?;
-    match kosumi_solve::eyes(commands.board(), point, SMALL_MEMORY, &|nodes| nodes >= MOST_NODES) {
+    match kosumi_solve::eyes(commands.board(), point, SMALL_MEMORY, &commands.stops_at(MOST_NODES)) {
         Ok(eyes) => {
             let mut out = format!("{} {}", eyes.fewest, eyes.most);
             if let (Some(attack), Some(defence)) = (eyes.attack, eyes.defence) {
@@ -212,6 +216,7 @@ pub(super) fn eval_eye(
             Ok(out.into())
         }
         Err(EyesError::NoEyeSpace) => Ok("-1".into()),
+        Err(EyesError::Undecided) if commands.watch.interrupted() => Err(interrupted()),
         Err(EyesError::Undecided) => Err(undecided()),
         Err(error) => Err(Failure::new(error.to_string())),
     }

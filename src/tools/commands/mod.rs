@@ -38,6 +38,7 @@ pub use text::vertex_move;
 
 use kosumi_engine::Engine;
 use kosumi_go::board::BoardSize;
+use kosumi_go::rules::Rules;
 use kosumi_gtp::{Arguments, Command, Failure, Handler, InputWatch, Response, Session};
 use kosumi_net::Rank;
 use std::borrow::Cow;
@@ -315,7 +316,17 @@ pub struct Commands {
     today: fn() -> Option<String>,
     /// Responses to `name` and `version`.
     identity: (&'static str, Cow<'static, str>),
+    /// Number of moves that changes of rules and komi may still replay.
+    replays: usize,
+    /// Watch on the input of the command that is being handled.
+    watch: InputWatch,
 }
+
+/// Number of moves that changes of rules and komi may replay at first: some seconds of work.
+const REPLAYS_FIRST: usize = 1 << 22;
+
+/// Number of moves by which each command raises this number.
+const REPLAYS_PER_COMMAND: usize = 1 << 6;
 
 impl Commands {
     /// Creates a handler of commands for this engine.
@@ -328,7 +339,33 @@ impl Commands {
             note: |_| {},
             today: || None,
             identity: ("Kosumi", Cow::Borrowed(env!("CARGO_PKG_VERSION"))),
+            replays: REPLAYS_FIRST,
+            watch: InputWatch::default(),
         }
+    }
+
+    /// Sets the rules of the game and of later games.
+    fn change_rules(&mut self, rules: Rules) -> Result<(), Failure> {
+        self.pay_for_replay(rules != self.engine.game().rules())?;
+        self.engine.set_rules(rules);
+        Ok(())
+    }
+
+    /// Sets the komi.
+    fn change_komi(&mut self, komi: f32) -> Result<(), Failure> {
+        self.pay_for_replay(komi.to_bits() != self.engine.game().komi().to_bits())?;
+        self.engine.set_komi(komi);
+        Ok(())
+    }
+
+    /// Counts a change that replays all moves of the game. The time of a session would otherwise grow with the square of
+    /// its length.
+    fn pay_for_replay(&mut self, is_change: bool) -> Result<(), Failure> {
+        if is_change {
+            let rest = self.replays.checked_sub(self.engine.game().records().len());
+            self.replays = rest.ok_or_else(|| Failure::new("too many changes in a game of so many moves"))?;
+        }
+        Ok(())
     }
 
     /// Returns these commands with a receiver of notes that must not appear in a response. Each note is one line.
@@ -383,6 +420,8 @@ impl Commands {
 impl Handler for Commands {
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> CommandResult {
         let row = find(&command.name).ok_or_else(Failure::unknown_command)?;
+        self.watch = session.watch();
+        self.replays = REPLAYS_FIRST.min(self.replays + REPLAYS_PER_COMMAND);
         (row.run)(self, &mut command.arguments(), session)
     }
 
@@ -397,7 +436,9 @@ fn find(name: &str) -> Option<&'static CommandRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::TABLE;
+    use super::*;
+    use kosumi_engine::EngineSettings;
+    use kosumi_gtp::answer;
 
     #[test]
     fn lizzie_and_its_successor_take_the_version() {
@@ -405,6 +446,38 @@ mod tests {
             env!("CARGO_PKG_VERSION").split('.').map(|number| number.parse().unwrap()).collect();
         // Lizzie refuses engines below version 15. LizzieYzy draws the output of versions from 17 on.
         assert!(numbers[1] >= 17, "{numbers:?}");
+    }
+
+    /// Checks that changes of komi and rules replay few moves per command in the long run, and that a refused change
+    /// changes nothing.
+    #[test]
+    fn changes_of_a_long_game_are_counted() {
+        let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
+        let mut commands = Commands::new(Engine::new(settings));
+        let mut run = |line: &str| {
+            let (komi, rules) = (commands.engine.game().komi(), commands.engine.game().rules());
+            let is_refused = answer(line, &mut commands, &InputWatch::default()).unwrap().is_err();
+            let game = commands.engine.game();
+            assert!(!is_refused || (game.komi(), game.rules()) == (komi, rules), "{line}");
+            let is_change = (game.komi(), game.rules()) != (komi, rules);
+            (is_refused, commands.replays, if is_change { game.records().len() } else { 0 })
+        };
+        (0..20_000).for_each(|_| assert!(!run("play b pass").0));
+        let (mut refused, mut replayed) = (0, 0);
+        for number in 0..1000 {
+            let line = match number % 2 {
+                0 => format!("komi {}", number / 2 % 50),
+                _ => format!("kata-set-rules {}", ["japanese", "chinese"][number / 2 % 2]),
+            };
+            let (is_refused, left, moves) = run(&line);
+            refused += usize::from(is_refused);
+            replayed += moves;
+            assert!(replayed + left <= REPLAYS_FIRST + (number + 1) * REPLAYS_PER_COMMAND);
+        }
+        assert!(refused > 500, "{refused}");
+        // A change to the present value replays nothing.
+        let komi = format!("komi {}", commands.engine.game().komi());
+        assert!((0..100).all(|_| answer(&komi, &mut commands, &InputWatch::default()).unwrap().is_ok()));
     }
 
     #[test]

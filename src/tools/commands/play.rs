@@ -6,7 +6,7 @@ use super::{CommandResult, Commands};
 use kosumi_engine::{Decision, Engine, EngineSettings, SearchRequest};
 use kosumi_go::board::{Color, Move};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
-use kosumi_search::{MoveRule, Restriction};
+use kosumi_search::Restriction;
 
 pub(super) fn play(
     commands: &mut Commands,
@@ -147,8 +147,7 @@ pub(super) fn restricted_genmove(
     if moves.is_empty() {
         return Err(Failure::syntax_error());
     }
-    let rule = MoveRule { color, moves, until: 1 };
-    let restriction = Restriction { allow: vec![rule], ..Restriction::NONE };
+    let restriction = Restriction::allowing(color, moves, 1);
     regression_move(commands, color, restriction, session)
 }
 

@@ -52,6 +52,11 @@ pub(super) fn undecided() -> Failure {
     Failure::new(format!("not decided within {MOST_NODES} nodes"))
 }
 
+/// Failure of a command that the controller interrupted before it was decided.
+pub(super) fn interrupted() -> Failure {
+    Failure::new("interrupted")
+}
+
 /// Responds with a code, and with a move if there is one.
 pub(super) fn answer(code: Option<u8>, best: Option<Move>) -> CommandResult {
     let code = code.ok_or_else(undecided)?;
@@ -94,8 +99,18 @@ impl Commands {
     fn read(&self, board: &Board, region: &Region, aim: Aim, first: Color) -> Result<Reading, Failure> {
         let suicide = self.engine.game().rules().suicide;
         let question = Question { board, region, aim, suicide, memory: MEMORY, threads: 1 };
-        kosumi_solve::read(&question, first, &|nodes| nodes >= MOST_NODES)
-            .map_err(|error: QuestionError| Failure::new(error.to_string()))
+        let reading = kosumi_solve::read(&question, first, &self.stops_at(MOST_NODES))
+            .map_err(|error: QuestionError| Failure::new(error.to_string()))?;
+        match reading.success {
+            Success::Unknown if self.watch.interrupted() => Err(interrupted()),
+            _ => Ok(reading),
+        }
+    }
+
+    /// Returns when reading must stop: at this number of nodes, or when the controller interrupts the command.
+    pub(super) fn stops_at(&self, most: u64) -> impl Fn(u64) -> bool + Sync + use<> {
+        let watch = self.watch.clone();
+        move |nodes| nodes >= most || watch.interrupted()
     }
 
     /// Reads whether the stone is captured if `first` moves first. `board` may be one move ahead of the game.
@@ -113,7 +128,7 @@ impl Commands {
                     return Ok(reading);
                 }
                 let region = group_region(board, point)?;
-                Ok(self.with_network_estimate(reading, GroupQuery { board, region: &region, point, first }))
+                self.with_network_estimate(reading, GroupQuery { board, region: &region, point, first })
             }
             Scope::Group => {
                 let region = group_region(board, point)?;
@@ -125,18 +140,26 @@ impl Commands {
     fn group_capture(&self, question: GroupQuery<'_>) -> Result<Reading, Failure> {
         let GroupQuery { board, region, first, .. } = question;
         let reading = self.read(board, region, Aim::Capture, first)?;
-        Ok(self.with_network_estimate(reading, question))
+        self.with_network_estimate(reading, question)
     }
 
     /// Returns the reading if it is proven or the network cannot judge; otherwise the network's judgement of the
     /// stone's chain.
-    fn with_network_estimate(&self, reading: Reading, question: GroupQuery<'_>) -> Reading {
-        self.network_estimate(&reading, question).unwrap_or(reading)
+    fn with_network_estimate(&self, reading: Reading, question: GroupQuery<'_>) -> Result<Reading, Failure> {
+        Ok(self.network_estimate(&reading, question)?.unwrap_or(reading))
     }
 
     /// Returns the network's judgement of the stone's chain. Returns `None` if the reading is proven, or if the network
     /// is missing or disabled by the settings.
-    fn network_estimate(&self, reading: &Reading, question: GroupQuery<'_>) -> Option<Reading> {
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the controller interrupts the command.
+    fn network_estimate(
+        &self,
+        reading: &Reading,
+        question: GroupQuery<'_>,
+    ) -> Result<Option<Reading>, Failure> {
         let GroupQuery { board, region, point, first } = question;
         let is_proven = match reading.success {
             Success::Unknown => false,
@@ -146,11 +169,17 @@ impl Commands {
         };
         let visits = self.engine.settings().reading_visits;
         if is_proven || visits == 0 {
-            return None;
+            return Ok(None);
         }
         let question = SurvivalQuestion { board, point, playable: &region.playable, first };
-        let SurvivalEstimate { captured, best, .. } = self.engine.estimate_survival(question, visits)?;
-        Some(Reading { success: captured, best: Some(best), ..*reading })
+        let watch = &self.watch;
+        match self.engine.estimate_survival(question, visits, &|| watch.interrupted()) {
+            Some(SurvivalEstimate { captured, best, .. }) => {
+                Ok(Some(Reading { success: captured, best: Some(best), ..*reading }))
+            }
+            None if watch.interrupted() => Err(interrupted()),
+            None => Ok(None),
+        }
     }
 
     fn attack_on(&self, arguments: &mut Arguments<'_>, scope: Scope) -> CommandResult {
@@ -335,14 +364,17 @@ pub(super) fn dragon_status(
     let suicide = commands.engine.game().rules().suicide;
     let question =
         Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
-    let verdict = kosumi_solve::read_status(&question, &|nodes| nodes >= MOST_NODES);
+    let verdict = kosumi_solve::read_status(&question, &commands.stops_at(MOST_NODES));
     // A group without free points is captured by the next move or never, which is a matter of tactical reading.
     let verdict = verdict.map_err(|error| Failure::new(error.to_string()))?;
+    if commands.watch.interrupted() {
+        return Err(interrupted());
+    }
     if verdict.status == Status::Alive {
         return Ok("alive".into());
     }
     let asked = |first| GroupQuery { board, region: &region, point, first };
-    let attack = commands.network_estimate(&verdict.attack, asked(color.opponent()));
+    let attack = commands.network_estimate(&verdict.attack, asked(color.opponent()))?;
     match attack.unwrap_or(verdict.attack).success {
         Success::No if attack.is_some() || region.is_closed => return Ok("alive".into()),
         // A group that escapes from an open region is not captured there, but may be captured outside.
@@ -350,7 +382,7 @@ pub(super) fn dragon_status(
         Success::Yes | Success::KoFirst(_) | Success::KoSecond(_) => {}
     }
     let attack = attack.unwrap_or(verdict.attack);
-    let defence = commands.with_network_estimate(verdict.defence, asked(color));
+    let defence = commands.with_network_estimate(verdict.defence, asked(color))?;
     Ok(match defence.success {
         Success::Unknown => "unknown".into(),
         Success::Yes => "dead".into(),
@@ -405,4 +437,37 @@ pub(super) fn analyze_semeai(
     };
     let best = best.unwrap_or(Move::Pass);
     Ok(format!("{saved_code} {captured_code} {}", move_text(best)).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_engine::{Engine, EngineSettings};
+    use kosumi_gtp::{Command, Handler, Response, serve};
+    use std::io::Cursor;
+
+    /// Commands that run after the interruption of the controller has arrived.
+    struct Interrupted(Commands);
+
+    impl Handler for Interrupted {
+        fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure> {
+            while command.name != "play" && !session.interrupted() {
+                std::thread::yield_now();
+            }
+            self.0.handle(command, session)
+        }
+    }
+
+    #[test]
+    fn an_interruption_stops_reading() {
+        let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
+        for command in ["owl_attack D4", "owl_defend D4", "worm_data", "dragon_status D4"] {
+            let mut commands = Interrupted(Commands::new(Engine::new(settings)));
+            let input = format!("play b D4\nplay w F4\nplay b D6\nplay w C14\n5 {command}\n# interrupt\n");
+            let mut output = Vec::new();
+            serve(Cursor::new(input), &mut output, &mut commands).unwrap();
+            let output = String::from_utf8(output).unwrap();
+            assert!(output.ends_with("?5 interrupted\n\n"), "{command}: {output}");
+        }
+    }
 }

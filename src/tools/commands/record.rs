@@ -3,12 +3,12 @@
 use super::paths::FileArguments;
 use super::text::{color_text, vertex_move};
 use super::{CommandResult, Commands};
+use crate::files::{read_regular, write_regular};
 use kosumi_engine::CommentDetail;
 use kosumi_go::sgf::{Meta, Record, SgfError};
 use kosumi_gtp::{Arguments, Failure, Response, Session, Vertex};
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
 /// Maximum size of a file. A larger one is no game record, or a collection that `loadsgf` is not meant for.
@@ -55,15 +55,12 @@ fn cannot_load(why: &impl fmt::Display) -> Failure {
     Failure::new(format!("cannot load file: {why}"))
 }
 
-/// Reads a file that is not too large.
+/// Reads a regular file that is not too large.
 fn contents(path: &Path) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err("the file is too large for a game record".to_owned());
-    }
-    Ok(bytes)
+    read_regular(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => "the file is too large for a game record".to_owned(),
+        _ => error.to_string(),
+    })
 }
 
 /// Move before which the replay ends.
@@ -110,7 +107,8 @@ pub(super) fn printsgf(
     }
 }
 
-/// Handles `savesgf file [remarks]`: writes the game as SGF to a file.
+/// Handles `savesgf file [remarks]`: writes the game as SGF to a regular file. An existing one is replaced when the new
+/// one is complete.
 pub(super) fn savesgf(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -123,7 +121,7 @@ fn save(commands: &Commands, arguments: &mut Arguments<'_>) -> CommandResult {
     let line = arguments.tail();
     let FileArguments { path, more } = commands.file_to_write(&line, |word| remarks(word).is_some())?;
     let text = text(commands, more.first().map(String::as_str))?;
-    std::fs::write(path, text).map_err(|error| Failure::new(format!("cannot write: {error}")))?;
+    write_regular(&path, &text).map_err(|error| Failure::new(format!("cannot write: {error}")))?;
     Ok(Response::empty())
 }
 

@@ -18,7 +18,7 @@ pub(super) fn set_rules(
     } else {
         named(&text)?
     };
-    commands.engine.set_rules(rules);
+    commands.change_rules(rules)?;
     Ok(Response::empty())
 }
 
@@ -30,7 +30,7 @@ pub(super) fn set_rule(
     let key = arguments.word()?;
     let value = arguments.word()?;
     let rules = with_rule(commands.engine.game().rules(), key, value)?;
-    commands.engine.set_rules(rules);
+    commands.change_rules(rules)?;
     Ok(Response::empty())
 }
 
@@ -50,7 +50,7 @@ pub(super) fn kgs_rules(
     let name = arguments.word()?;
     // Unlike over-the-board play, KGS forbids every repetition under Chinese rules.
     let rules = named(if name.eq_ignore_ascii_case("chinese") { "chinese-kgs" } else { name })?;
-    commands.engine.set_rules(rules);
+    commands.change_rules(rules)?;
     Ok(Response::empty())
 }
 

@@ -35,7 +35,7 @@ pub(super) fn komi(
     if !komi.is_finite() {
         return Err(Failure::syntax_error());
     }
-    commands.engine.set_komi(komi);
+    commands.change_komi(komi)?;
     Ok(Response::empty())
 }
 

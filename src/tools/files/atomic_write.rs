@@ -2,8 +2,11 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
-use tempfile::Builder;
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, TempPath};
+
+/// Number of characters of a file's name with which the name of the unfinished file begins, at up to four bytes each.
+const NAME_START: usize = 50;
 
 /// Writes a file atomically: other processes never see a part of it, even if the process or the machine stops at any
 /// moment. The text is written under another name, synchronised to the disk, and renamed. The new name is on the disk,
@@ -16,6 +19,20 @@ pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     write_atomically_with(path, |file| file.write_all(text.as_bytes()))
 }
 
+/// Writes a file atomically, like [`write_atomically`], but refuses pipes and devices. It is for paths that commands of
+/// a protocol name.
+///
+/// # Errors
+///
+/// Returns an error if the path names something other than a regular file, or if writing fails. An existing file is
+/// unchanged then.
+pub fn write_regular(path: &Path, text: &str) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return Err(super::regular::not_regular());
+    }
+    write_atomically(path, text)
+}
+
 /// Writes a file atomically, like [`write_atomically`], with a function that fills it and may seek.
 ///
 /// # Errors
@@ -25,31 +42,89 @@ pub fn write_atomically_with<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> Result<(), E>,
 ) -> Result<(), E> {
-    // Pipes and devices are written to directly. Links are preserved.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        let mut there = OpenOptions::new().write(true).open(path)?;
-        let mut buffered = BufWriter::new(&mut there);
-        write(&mut buffered)?;
-        return Ok(buffered.flush()?);
-    }
-    let folder = folder_of(path);
-    // The temporary file is removed on failure, because it would waste space on a full disk. Its name is fixed, so that
-    // a file left behind by a power cut is overwritten.
-    let name = path.file_name().unwrap_or_default();
-    let mut part = Builder::new()
-        .prefix(name)
-        .suffix(".part")
-        .rand_bytes(0)
-        .make_in(folder, |path| File::create(path))?;
-    let mut buffered = BufWriter::new(part.as_file_mut());
+    let mut file = AtomicFile::create(path)?;
+    let mut buffered = BufWriter::new(&mut file.file);
     write(&mut buffered)?;
     buffered.flush()?;
     drop(buffered);
-    part.as_file().sync_all()?;
-    part.persist(path).map_err(|error| error.error)?;
-    sync_folder(folder);
-    Ok(())
+    Ok(file.finish()?)
+}
+
+/// File that is written over a longer time and appears under its name when it is complete.
+///
+/// The content is written under a random name in the same folder, which no other process can predict or share, and
+/// which is never a link. A file that is dropped before [`AtomicFile::finish`] leaves nothing behind. A process that is
+/// killed may leave a file whose name ends in `.part`.
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: File,
+    /// Name of the unfinished file, which is removed on drop, and the final name. `None` for pipes and devices, which
+    /// are written to directly.
+    names: Option<(TempPath, PathBuf)>,
+}
+
+impl AtomicFile {
+    /// Creates the unfinished file. An existing file keeps its permissions when it is replaced. A link to an existing
+    /// file is preserved, and the file is replaced.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the folder cannot be written to, if the existing file is a folder or read-only, or if it is a
+    /// pipe that nobody reads.
+    pub fn create(path: &Path) -> io::Result<AtomicFile> {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let old = fs::metadata(&path).ok();
+        if let Some(old) = &old {
+            if old.is_dir() {
+                return Err(io::Error::from(io::ErrorKind::IsADirectory));
+            }
+            if !old.is_file() {
+                return Ok(AtomicFile { file: super::regular::open_to_write(&path)?, names: None });
+            }
+            if old.permissions().readonly() {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
+            }
+        }
+        // Names of files may have 255 bytes in most file systems.
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let prefix: String = name.chars().take(NAME_START).chain(['.']).collect();
+        // `create_new` fails for every existing name, also for a link. Another random name is tried then.
+        let (file, unfinished) = Builder::new()
+            .prefix(&prefix)
+            .suffix(".part")
+            .make_in(folder_of(&path), |path| OpenOptions::new().write(true).create_new(true).open(path))?
+            .into_parts();
+        if let Some(old) = old {
+            // Some file systems have no permissions.
+            let _ = file.set_permissions(old.permissions());
+        }
+        Ok(AtomicFile { file, names: Some((unfinished, path)) })
+    }
+
+    /// Synchronises the content to the disk and gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if writing fails. An existing file of this name is unchanged then.
+    pub fn finish(self) -> io::Result<()> {
+        let Some((unfinished, path)) = self.names else { return Ok(()) };
+        self.file.sync_all()?;
+        // Windows does not rename open files.
+        drop(self.file);
+        unfinished.persist(&path).map_err(|error| error.error)?;
+        sync_folder(folder_of(&path));
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.file.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -98,6 +173,77 @@ mod tests {
         std::os::unix::fs::symlink("/dev/null", &null).unwrap();
         write_atomically(&null, "text").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    /// Checks that no link that is put in the place of the unfinished file is followed, and that its name differs each
+    /// time.
+    #[cfg(unix)]
+    #[test]
+    fn the_unfinished_file_cannot_be_predicted() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let (path, victim) = (scratch.path().join("file"), scratch.path().join("victim"));
+        fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, scratch.path().join("file.part")).unwrap();
+        let names: std::collections::BTreeSet<_> = (0..3)
+            .map(|_| {
+                let unfinished = AtomicFile::create(&path).unwrap();
+                let name = unfinished.names.as_ref().unwrap().0.to_path_buf();
+                assert!(fs::symlink_metadata(&name).unwrap().is_file());
+                name
+            })
+            .collect();
+        assert_eq!(names.len(), 3);
+        write_atomically(&path, "text").unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 3, "unfinished files are removed");
+    }
+
+    /// Checks that several writers of one file disturb neither each other nor a reader.
+    #[test]
+    fn writers_of_one_file_do_not_meet() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let path = scratch.path().join("file");
+        let texts = ["a", "b", "c", "d"].map(|letter| letter.repeat(100_000));
+        write_atomically(&path, &texts[0]).unwrap();
+        std::thread::scope(|scope| {
+            for text in &texts {
+                let path = &path;
+                scope.spawn(move || (0..5).for_each(|_| write_atomically(path, text).unwrap()));
+            }
+            for _ in 0..20 {
+                assert!(texts.contains(&fs::read_to_string(&path).unwrap()));
+            }
+        });
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_are_kept() {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = tempfile::TempDir::new().unwrap();
+        let path = scratch.path().join("file");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        write_atomically(&path, "new").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+        assert_eq!(write_atomically(&path, "newer").unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        let long = scratch.path().join("\u{10ffff}".repeat(60));
+        write_atomically(&long, "text").unwrap();
+        assert_eq!(fs::read_to_string(long).unwrap(), "text");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn protocols_write_regular_files_only() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        assert!(write_regular(Path::new("/dev/null"), "text").is_err());
+        assert!(write_regular(scratch.path(), "text").is_err());
+        write_regular(&scratch.path().join("file"), "text").unwrap();
+        assert_eq!(fs::read_to_string(scratch.path().join("file")).unwrap(), "text");
     }
 
     #[cfg(unix)]

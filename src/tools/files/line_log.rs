@@ -4,6 +4,7 @@
 //! line has no line break and is cut off when the log is resumed. A lock keeps a second process out. It is released
 //! when the process ends.
 
+use super::regular::not_regular;
 use anyhow::{Context, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,6 +19,9 @@ use std::time::Duration;
 /// Number of attempts to take the lock, and the pause between them.
 const LOCK_ATTEMPTS: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
+
+/// Maximum length of a log that is read, in bytes: a few hundred thousand games.
+const LOG_BYTES_MAX: u64 = 1 << 30;
 
 /// Open log.
 #[derive(Debug)]
@@ -36,18 +40,20 @@ impl LineLog {
     /// Returns an error if the log cannot be read or written, or if another process holds its lock.
     pub fn open(path: &Path, what: &str) -> anyhow::Result<(LineLog, Vec<u8>)> {
         let about = || format!("cannot use the log {}", path.display());
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(path)
-            .with_context(about)?;
+        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
+        let file = file.with_context(about)?;
+        let metadata = file.metadata().with_context(about)?;
+        if !metadata.is_file() {
+            return Err(not_regular()).with_context(about);
+        }
+        if metadata.len() > LOG_BYTES_MAX {
+            bail!("the log {} is longer than {LOG_BYTES_MAX} bytes", path.display());
+        }
         if !lock(&file) {
             bail!("another {what} is writing {}", path.display());
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).with_context(about)?;
+        (&file).take(LOG_BYTES_MAX).read_to_end(&mut bytes).with_context(about)?;
         Ok((LineLog { file, complete: bytes.len() as u64 }, bytes))
     }
 

@@ -1,13 +1,16 @@
-//! File access for long-running commands: atomic writes, logs of lines, early checks of paths, and text files of users.
+//! File access for long-running commands: atomic writes, logs of lines, early checks of paths, regular files
+//! with a bound, and text files of users.
 //!
 //! It uses no other module of this crate.
 
 mod atomic_write;
 mod line_log;
 mod paths;
+mod regular;
 mod text;
 
-pub use atomic_write::{write_atomically, write_atomically_with};
+pub use atomic_write::{AtomicFile, write_atomically, write_atomically_with, write_regular};
 pub use line_log::{LineLog, complete_lines, differences};
 pub use paths::{check_target, files_below, relative};
+pub use regular::{open_regular, read_regular};
 pub use text::{lossy_text, read_text, text, without_bom};

@@ -1,23 +1,17 @@
 //! Text files of users, with or without a byte order mark.
 
+use super::regular::read_regular;
 use encoding_rs::{Encoding, UTF_8};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 /// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
 ///
-/// Returns an error if the file cannot be read, is longer, or is no text.
+/// Returns an error if the file cannot be read, is not a regular file, is longer, or is no text.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let error = format!("it is longer than {most} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
-    }
-    text(&bytes)
+    text(&read_regular(path, most)?)
 }
 
 /// Decodes text: UTF-8 with or without a byte order mark, or UTF-16 with one. The mark is removed.

@@ -216,11 +216,11 @@ fn the_legend_names_every_mark_in_every_language() {
     assert!(!marks(&without).contains(&"triangle"), "nothing is named in the other questions");
     for (texts, words) in [
         (
-            include_str!("../pages/texts/en.json"),
+            include_str!("../../board/pages/texts/en.json"),
             ["red crosses", "green rings", "small ring", "red square", "triangles"],
         ),
         (
-            include_str!("../pages/texts/de.json"),
+            include_str!("../../board/pages/texts/de.json"),
             ["rote kreuze", "grüne ringe", "kleine ring", "roten quadrat", "dreiecke"],
         ),
     ] {

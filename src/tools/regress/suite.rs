@@ -14,11 +14,10 @@
 //! [warning](Suite::warnings).
 
 use super::expect::{Expectation, Matching, PatternError};
-use crate::files::lossy_text;
+use crate::files::{lossy_text, read_regular};
 use kosumi_gtp::{Line, MAX_LINE_BYTES};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Maximum size of a suite, in bytes. (The largest of GNU Go's has 50 kB.)
@@ -123,11 +122,10 @@ pub enum SuiteReadError {
 
 /// Reads a file up to the maximum size of a suite. Replaces bytes that are not UTF-8.
 pub(super) fn read_text(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for a suite"));
-    }
+    let bytes = read_regular(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(error.kind(), "too large for a suite"),
+        _ => error,
+    })?;
     Ok(lossy_text(&bytes))
 }
 

@@ -28,6 +28,12 @@ pub fn protect_from_interrupts(command: &mut Command) {
     here::protect_from_interrupts(command);
 }
 
+/// Makes a write beyond the limit on the size of files (`ulimit -f`) fail with an error. Without it, the signal that
+/// comes with the error ends the process. Child processes are not affected.
+pub fn survive_file_size_limit() {
+    here::survive_file_size_limit();
+}
+
 /// Whether the system opened a console window only for this process: on Windows, after a double click on the program.
 /// The window closes when the process ends.
 #[must_use]

@@ -5,6 +5,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) fn processor_time() -> Duration {
@@ -30,6 +31,12 @@ pub(super) fn wait_until_unread() {
 pub(super) fn protect_from_interrupts(command: &mut Command) {
     // The terminal sends ^C to one process group.
     command.process_group(0);
+}
+
+pub(super) fn survive_file_size_limit() {
+    // A signal with a handler does not end the process, and child processes get the default again. The flag is not used.
+    // Without a handler, the process only ends earlier.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 pub(super) const fn has_own_console() -> bool {

@@ -71,6 +71,8 @@ pub(super) fn protect_from_interrupts(command: &mut Command) {
     command.creation_flags(CREATE_NEW_PROCESS_GROUP);
 }
 
+pub(super) const fn survive_file_size_limit() {}
+
 #[expect(unsafe_code, reason = "a call of the system")]
 pub(super) fn has_own_console() -> bool {
     let mut processes = [0_u32; 2];

@@ -168,6 +168,11 @@ export declare class Kosumi {
   analyse(options: SearchOptions): Promise<Analysis>;
   /** Returns the owners of all points and the score: counted if the game is over, otherwise expected. */
   score(): Score;
+  /**
+   * Reviews a record (SGF) and returns the review as a page (HTML). The game stays as it is. The call returns when the
+   * review is done, so use a worker; `onProgress` is called meanwhile.
+   */
+  review(record: string, onProgress?: (done: number, total: number) => void): string;
   /** Returns the game as a record (SGF). */
   save(): string;
   /** Replaces the game by that of a record, or by its first `moves` moves. */

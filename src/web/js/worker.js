@@ -3,7 +3,7 @@
 // `stop` ends the search that is in progress. `position` returns the present position.
 import { Kosumi } from "./kosumi.js";
 
-const METHODS = ["setPosition", "play", "undo", "genmove", "analyse", "score", "save", "load", "signature", "speed"];
+const METHODS = ["setPosition", "play", "undo", "genmove", "analyse", "score", "save", "load", "review", "signature", "speed"];
 let kosumi = null;
 let controller = null;
 

@@ -137,3 +137,29 @@ fn a_network_evaluates() {
     assert_eq!(speed["arithmetic"], "portable f32");
     assert!(speed["evaluationsPerSecond"].as_f64() > Some(0.0));
 }
+
+#[test]
+fn a_record_is_reviewed_and_the_game_stays() {
+    use std::sync::Mutex;
+    static PROGRESS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+    let mut session =
+        start("{}").with_progress(|done, total| PROGRESS.lock().expect("progress").push((done, total)));
+    ask(&mut session, json!({ "do": "play", "vertex": "D4" })).expect("a move");
+    let record = "(;SZ[5]KM[0.5]PB[<Ann>];B[cc];W[bb];B[bc])";
+    let page = ask(&mut session, json!({ "do": "review", "record": record })).expect("a page");
+    let page = page.as_str().expect("a text");
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains("&lt;Ann&gt;") && !page.contains("<Ann>"),
+        "{page}"
+    );
+    let progress = PROGRESS.lock().expect("progress");
+    assert!(
+        progress.len() >= 4 && progress.last().is_some_and(|&(done, total)| done == total),
+        "{progress:?}"
+    );
+    let position = ask(&mut session, json!({ "do": "position" })).expect("a position");
+    assert_eq!((&position["size"], &position["moves"]), (&json!([19, 19]), &json!([["black", "D4"]])));
+    for record in ["", "nothing", "(;SZ[99])"] {
+        assert!(ask(&mut session, json!({ "do": "review", "record": record })).is_err(), "{record}");
+    }
+}

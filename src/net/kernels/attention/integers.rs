@@ -69,14 +69,20 @@ struct Logits<'s> {
 
 impl<S: Simd> Epilogue<S, S::I> for Logits<'_> {
     #[inline(always)]
+    fn check(&self, columns: usize) {
+        assert!(self.offsets.len() >= columns && self.columns.len() >= columns);
+    }
+
+    #[inline(always)]
     unsafe fn begin(&self, s: S, column: usize) -> [S::I; PANEL_VECTORS] {
-        // SAFETY: guaranteed by the caller; there are offsets for all columns.
+        // SAFETY: guaranteed by the caller; `check` has verified that there are offsets for all columns.
         unsafe { begin_at(s, self.offsets, column) }
     }
 
     #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
-        // SAFETY: guaranteed by the caller; there are factors for all columns, and a vector of `most` for each row.
+        // SAFETY: guaranteed by the caller, who has a vector of `most` for each row; `check` has verified that there are
+        // factors for all columns.
         unsafe {
             let values = times_columns(s, self.columns, column, sums);
             let to = self.to.add(row * self.stride + column);
@@ -102,13 +108,18 @@ struct AttendedFinish<'s> {
 
 impl<S: Simd> Epilogue<S, S::I> for AttendedFinish<'_> {
     #[inline(always)]
+    fn check(&self, columns: usize) {
+        assert!(self.columns.len() >= columns && self.means.len() >= columns);
+    }
+
+    #[inline(always)]
     unsafe fn begin(&self, s: S, _column: usize) -> [S::I; PANEL_VECTORS] {
         [s.splat_int(0); PANEL_VECTORS]
     }
 
     #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
-        // SAFETY: guaranteed by the caller; there are numbers for all columns and rows.
+        // SAFETY: guaranteed by the caller; `check` has verified that there are numbers for all columns.
         unsafe {
             let values = times_columns(s, self.columns, column, sums);
             let scale = s.splat(self.rows[row]);

@@ -227,7 +227,7 @@ pub(super) fn gogui_rules(
         _ => value.to_owned(),
     };
     let changed = if key == "rules" { rules::named(&value)? } else { rules::with_rule(rules, key, &value)? };
-    commands.engine.set_rules(changed);
+    commands.change_rules(changed)?;
     Ok(Response::empty())
 }
 

@@ -84,6 +84,14 @@ test("time limits and stops use the host's time and signals", async () => {
   assert.deepEqual(kosumi.position, before);
 });
 
+test("a record is reviewed", async () => {
+  const kosumi = await create();
+  const progress = [];
+  const page = kosumi.review("(;SZ[5]KM[0.5];B[cc];W[bb];B[bc])", (...done) => progress.push(done));
+  assert.match(page, /^<!DOCTYPE html>/);
+  assert.deepEqual(progress.at(-1), [progress.length, progress.length]);
+});
+
 test("a refused request changes nothing", async () => {
   const kosumi = await create({ network: null });
   kosumi.setPosition({ size: 9, moves: ["E5"] });

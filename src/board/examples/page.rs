@@ -1,0 +1,29 @@
+//! Writes the page of a table in a Web Worker: `page FOLDER` writes `index.html`, `play.js` and `play.css`. `scripts/web` adds the
+//! other files.
+
+use kosumi_board::play::{PageKind, page, script, style};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::{env, fs, io};
+
+fn write(folder: &str) -> io::Result<()> {
+    let folder = PathBuf::from(folder);
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("index.html"), page(PageKind::Worker))?;
+    fs::write(folder.join("play.js"), script(PageKind::Worker))?;
+    fs::write(folder.join("play.css"), style())
+}
+
+fn main() -> ExitCode {
+    let [folder] = &env::args().skip(1).collect::<Vec<_>>()[..] else {
+        eprintln!("usage: page FOLDER");
+        return ExitCode::from(2);
+    };
+    match write(folder) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{folder}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

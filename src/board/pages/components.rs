@@ -1,0 +1,47 @@
+//! Parts of pages with a board: scripts without a build step, and their style. A page includes the parts that it needs,
+//! in this order.
+
+use data_encoding::BASE64;
+use sha2::{Digest, Sha256};
+
+/// `svg(name, attributes, parent, text)`; `Board`; `Cursor` for keys; `playOut(area, changes)`.
+pub const BOARD: &str = include_str!("board.js");
+/// `TEXTS`: all texts of the pages, in every language.
+pub const TEXTS: &str = super::texts::SCRIPT;
+/// `text(name, values)` in the reader's language, `translate()`, `takeLanguage(then)`; needs [`TEXTS`].
+pub const LANGUAGE: &str = include_str!("language.js");
+/// `Chart`: curves over the moves of a game.
+pub const CHARTS: &str = include_str!("charts.js");
+/// `Packed`: decoding of the program's numbers; `element(name, text, class)`; numbers as words.
+pub const PACKED: &str = include_str!("packed.js");
+/// `readRecord(file)`, `takeFiles(input, take)`, `saveText(name, text)`.
+pub const RECORDS: &str = include_str!("records.js");
+/// `Link`: the connection to the program that serves the page.
+pub const LINK: &str = include_str!("link.js");
+/// `Link`: the connection to a table in a Web Worker, with the same interface.
+pub const WORKER_LINK: &str = include_str!("worker_link.js");
+/// All scripts but the connection, for a page with a board and curves.
+pub const UNCONNECTED_SCRIPTS: [&str; 6] = [BOARD, TEXTS, LANGUAGE, CHARTS, PACKED, RECORDS];
+/// All scripts, for a page with a board, curves and a running engine.
+pub const SCRIPTS: [&str; 7] = [BOARD, TEXTS, LANGUAGE, CHARTS, PACKED, RECORDS, LINK];
+/// Style of boards, stones, curves and panels, in addition to the common style.
+pub const STYLE: &str = include_str!("pieces.css");
+
+/// Returns the source of a script for a content security policy, which allows only this script.
+pub fn script_source(script: &str) -> String {
+    format!("'sha256-{}'", BASE64.encode(&Sha256::digest(script.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_that_of_the_text() {
+        // Example of the specification of content security policies.
+        assert_eq!(
+            script_source("alert('Hello, world.');"),
+            "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"
+        );
+    }
+}

@@ -1,0 +1,33 @@
+// Connection to the program that serves the page. It is restored when the program restarts.
+class Link {
+  // `hear(message)` is called with each message, `change(isOpen)` when the connection opens or closes.
+  constructor(hear, change) {
+    // Address of the page of a review.
+    Object.assign(this, { hear, change, wait: 250, isOpen: false, reviewAddress: "review" });
+    this.open();
+  }
+
+  open() {
+    const place = new URL("socket", location.href);
+    place.protocol = place.protocol === "https:" ? "wss:" : "ws:";
+    place.hash = place.search = "";
+    const socket = this.socket = new WebSocket(place);
+    socket.onopen = () => {
+      this.wait = 250;
+      this.isOpen = true;
+      this.change(true);
+    };
+    socket.onmessage = event => this.hear(JSON.parse(event.data));
+    socket.onclose = () => {
+      if (this.isOpen) { this.isOpen = false; this.change(false); }
+      setTimeout(() => this.open(), this.wait);
+      this.wait = Math.min(4000, this.wait * 1.6);
+    };
+  }
+
+  // Sends a message if the connection is open.
+  say(message) {
+    if (this.isOpen && this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    return this.isOpen;
+  }
+}

@@ -1,0 +1,35 @@
+// Connection to a table in a Web Worker: the same interface as the connection to a program. The worker also keeps the
+// games, and this page keeps the worker's files for times without a network.
+class Link {
+  // `hear(message)` is called with each message, `change(isOpen)` when the worker is ready.
+  constructor(hear, change) {
+    Object.assign(this, { hear, change, isOpen: false, reviewAddress: "" });
+    this.worker = new Worker("table-worker.js", { type: "module" });
+    this.worker.onmessage = ({ data }) => {
+      if (data.is === "open") this.open(data);
+      else if (data.is === "review-page") this.showReview(data.html);
+      else this.hear(data);
+    };
+    // The worker handles its own errors, so its script was not loaded or the browser is too old for it.
+    this.worker.onerror = event => this.hear({ is: "cannot-run", text: event.message || "table-worker.js" });
+  }
+
+  open({ files }) {
+    this.isOpen = true;
+    this.change(true);
+    const keeper = `service-worker.js?files=${files.join(",")}`;
+    // Without it, as on a page without encryption, the page needs its server.
+    navigator.serviceWorker?.register(keeper, { updateViaCache: "none" }).catch(() => {});
+  }
+
+  showReview(html) {
+    URL.revokeObjectURL(this.reviewAddress);
+    this.reviewAddress = URL.createObjectURL(new Blob([html], { type: "text/html" }));
+  }
+
+  // Sends a message if the worker is ready.
+  say(message) {
+    if (this.isOpen) this.worker.postMessage(message);
+    return this.isOpen;
+  }
+}

@@ -1,0 +1,351 @@
+//! Messages of the pages, with the checks that are possible on a message alone.
+
+use kosumi_engine::time::{TimeControl, seconds};
+use kosumi_go::board::{BoardSize, Move};
+use kosumi_go::rules::{PRESETS, Rules};
+use serde::{Deserialize, Serialize};
+
+/// Player of a colour.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PlayerKind {
+    /// A person at the board.
+    Person,
+    /// Kosumi at one of its levels.
+    Kosumi {
+        /// Name of the level.
+        level: String,
+    },
+    /// One of the engines given on the command line.
+    Engine {
+        /// Index of the engine.
+        number: usize,
+    },
+}
+
+/// Settings of a new game.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewGame {
+    /// Number of columns.
+    pub columns: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of handicap stones.
+    pub handicap: usize,
+    /// Komi; `None` for the usual one.
+    pub komi: Option<f32>,
+    /// Name of the rules.
+    pub rules: String,
+    /// Player of Black.
+    pub black: PlayerKind,
+    /// Player of White.
+    pub white: PlayerKind,
+    /// Time control.
+    pub clock: ClockSettings,
+}
+
+/// Time control of a game, in seconds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ClockSettings {
+    /// No limit.
+    None,
+    /// Sudden death.
+    Absolute {
+        /// Time for the whole game.
+        main: f64,
+    },
+    /// Each move adds time.
+    Fischer {
+        /// Time at the start.
+        main: f64,
+        /// Time added after every move.
+        increment: f64,
+    },
+    /// After the main time, each move that takes longer than a period costs one.
+    ByoYomi {
+        /// Time before the first period.
+        main: f64,
+        /// Length of a period.
+        period: f64,
+        /// Number of periods.
+        periods: u32,
+    },
+}
+
+/// Request of a page. Moves are in the form of [`review::place`](crate::review::place). `at` is the number of moves
+/// that the page has seen. Requests for another position are refused.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PageRequest {
+    /// Starts another game.
+    New {
+        /// Its settings.
+        game: NewGame,
+    },
+    /// Plays a move of the side to move.
+    Play {
+        /// Number of moves.
+        at: usize,
+        /// The move.
+        place: String,
+    },
+    /// Takes moves back: until the same person is to move again, or to a number of moves.
+    Undo {
+        /// Number of moves.
+        at: usize,
+        /// Number of moves that are left.
+        to: Option<usize>,
+    },
+    /// Resigns for the person.
+    Resign {
+        /// Number of moves.
+        at: usize,
+    },
+    /// Starts or stops continuous analysis.
+    Analyse {
+        /// Whether it starts.
+        on: bool,
+    },
+    /// Selects the position that continuous analysis is about, by its number of moves.
+    View {
+        /// Number of moves of the position.
+        at: usize,
+    },
+    /// Reviews the game that is on the table.
+    Review {},
+    /// Shows the best moves of this position once.
+    Hint {
+        /// Number of moves of the position.
+        at: usize,
+    },
+    /// Estimates the score and the owner of every point.
+    Estimate {
+        /// Number of moves of the position.
+        at: usize,
+    },
+    /// At the end of a game: toggles whether the chain of a stone is dead.
+    Mark {
+        /// Point of the stone.
+        place: String,
+    },
+    /// At the end of a game: confirms the dead stones.
+    Settle {},
+    /// At the end of a game: resumes play.
+    Resume {},
+    /// Pauses or resumes engines and clocks.
+    Pause {
+        /// Whether it starts.
+        on: bool,
+    },
+    /// Sets the players.
+    Seats {
+        /// Player of Black.
+        black: PlayerKind,
+        /// Player of White.
+        white: PlayerKind,
+    },
+    /// Loads a record. If `partial` is set, a record that cannot be followed to its end is loaded as far as possible.
+    Load {
+        /// Content of the file if it is UTF-8.
+        #[serde(default)]
+        text: String,
+        /// Content of the file in Base64 if it is not UTF-8.
+        #[serde(default)]
+        bytes: String,
+        /// Record of a [`Share`](PageRequest::Share) request.
+        #[serde(default)]
+        shared: String,
+        /// Whether the part before a fault is enough.
+        #[serde(default)]
+        partial: bool,
+    },
+    /// Requests the record in a form that fits into an address.
+    Share {},
+    /// Restores the game that this page showed before the server restarted, unless a game has begun since.
+    Restore {
+        /// The game.
+        game: RestoredGame,
+    },
+    /// In a review: analyses the position after a step of the main line and further moves.
+    Look {
+        /// Step of the main line.
+        step: usize,
+        /// Moves after it.
+        line: Vec<String>,
+    },
+    /// In a review: stops the analysis of this window.
+    Rest {},
+    /// Requests the record; in a review, with all results.
+    Save {},
+}
+
+/// Game as a page knows it: a record that the server sent once, and what has changed since.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestoredGame {
+    /// Record.
+    pub text: String,
+    /// Number of moves of the record that are still in the game.
+    pub kept: usize,
+    /// Places of the moves after them.
+    pub moves: Vec<String>,
+    /// Result in the form of game records, if the game is over.
+    pub result: Option<String>,
+    /// Player of Black.
+    pub black: PlayerKind,
+    /// Player of White.
+    pub white: PlayerKind,
+    /// What the record does not contain, if it is known.
+    #[serde(default)]
+    pub details: Option<GameDetails>,
+}
+
+/// What a record does not contain of a game.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GameDetails {
+    /// Time control.
+    pub clock: ClockSettings,
+    /// Time left of Black and of White, in seconds, and the periods left: 0 during the main time.
+    pub left: [(f64, u32); 2],
+    /// Whether engines and clocks must wait.
+    pub paused: bool,
+    /// Abandoned lines from the start of the game: colours and places of the moves.
+    pub variations: Vec<Vec<(char, String)>>,
+    /// Evaluations by the engine of its own moves: number of the move, win rate, score and visits.
+    pub outlooks: Vec<(usize, f32, f32, u32)>,
+    /// Evaluations by analyses, with the number of moves of the position.
+    pub evaluations: Vec<(usize, f32, f32, u32)>,
+}
+
+/// Returns the content of a file from text or Base64; `None` if the Base64 is invalid.
+pub fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
+    match bytes {
+        "" => Some(text.into_bytes()),
+        _ => data_encoding::BASE64.decode(bytes.as_bytes()).ok(),
+    }
+}
+
+/// Maximum time in a time control, in seconds.
+const LONGEST: f64 = 24.0 * 3600.0;
+
+impl ClockSettings {
+    /// Returns the settings of a time control. Those that a page does not offer count as none.
+    pub(super) fn of(control: TimeControl) -> ClockSettings {
+        match control {
+            TimeControl::Absolute { main } => ClockSettings::Absolute { main: main.as_secs_f64() },
+            TimeControl::Fischer { main, increment, .. } => {
+                ClockSettings::Fischer { main: main.as_secs_f64(), increment: increment.as_secs_f64() }
+            }
+            TimeControl::ByoYomi { main, period, periods } => {
+                ClockSettings::ByoYomi { main: main.as_secs_f64(), period: period.as_secs_f64(), periods }
+            }
+            _ => ClockSettings::None,
+        }
+    }
+
+    /// Returns the time control; `None` if the values are out of range.
+    pub(super) fn control(self) -> Option<TimeControl> {
+        let time = |value: f64| (0.0..=LONGEST).contains(&value).then(|| seconds(value));
+        let some = |value: f64| time(value).filter(|time| !time.is_zero());
+        Some(match self {
+            ClockSettings::None => TimeControl::None,
+            ClockSettings::Absolute { main } => TimeControl::Absolute { main: some(main)? },
+            ClockSettings::Fischer { main, increment } => TimeControl::Fischer {
+                main: some(main)?,
+                increment: time(increment)?,
+                cap: None,
+                max_move: None,
+            },
+            ClockSettings::ByoYomi { main, period, periods } => {
+                let periods = Some(periods).filter(|periods| (1..=100).contains(periods))?;
+                TimeControl::ByoYomi { main: time(main)?, period: some(period)?, periods }
+            }
+        })
+    }
+}
+
+impl NewGame {
+    /// Board size, if it is valid.
+    pub(super) fn size(&self) -> Option<BoardSize> {
+        BoardSize::new(self.columns, self.rows)
+    }
+
+    /// Rules with this name.
+    pub(super) fn rules(&self) -> Option<Rules> {
+        PRESETS.iter().find(|preset| preset.names[0] == self.rules).map(|preset| preset.rules)
+    }
+}
+
+/// Returns the move at a place; `None` if it is not on the board.
+pub fn parse_place(size: BoardSize, place: &str) -> Option<Move> {
+    if place == "--" {
+        return Some(Move::Pass);
+    }
+    let number = |letter: u8| letter.is_ascii_lowercase().then(|| usize::from(letter - b'a'));
+    let &[column, row] = place.as_bytes() else { return None };
+    let (column, row) = (number(column)?, number(row)?);
+    let row = size.rows().checked_sub(1 + row)?;
+    size.point(column, row).map(Move::Play)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::place;
+
+    #[test]
+    fn places_are_read_as_they_are_written() {
+        let size = BoardSize::new(7, 13).unwrap();
+        for mv in size.points().map(Move::Play).chain([Move::Pass]) {
+            assert_eq!(parse_place(size, &place(size, mv)), Some(mv));
+        }
+        for text in ["", "a", "aaa", "ha", "an", "AA", "é", "-", "zz"] {
+            assert_eq!(parse_place(size, text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn invalid_messages_are_refused() {
+        let read = |text: &str| serde_json::from_str::<PageRequest>(text);
+        assert!(read(r#"{"do":"play","at":3,"place":"dd"}"#).is_ok());
+        assert!(read(r#"{"do":"settle"}"#).is_ok());
+        assert!(
+            read(r#"{"do":"load","bytes":"KDsp"}"#).is_ok() && read(r#"{"do":"load","text":"(;)"}"#).is_ok()
+        );
+        assert_eq!(file_bytes(String::new(), "KDsp").as_deref(), Some(&b"(;)"[..]));
+        assert_eq!(file_bytes("(;)".to_owned(), "").as_deref(), Some(&b"(;)"[..]));
+        assert_eq!(file_bytes(String::new(), "no Base64"), None);
+        for text in [
+            "",
+            "{}",
+            "[]",
+            "null",
+            r#"{"do":"open","file":"/etc/passwd"}"#,
+            r#"{"do":"play","at":-1,"place":"dd"}"#,
+            r#"{"do":"play","at":3,"place":"dd","more":1}"#,
+            r#"{"do":"seats","black":{"kind":"engine","command":"sh"},"white":{"kind":"person"}}"#,
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(read(&deep).is_err(), "no stack is exhausted");
+    }
+
+    #[test]
+    fn clocks_are_sensible() {
+        for clock in [
+            ClockSettings::Absolute { main: 0.0 },
+            ClockSettings::Absolute { main: f64::NAN },
+            ClockSettings::Fischer { main: 1e300, increment: 1.0 },
+            ClockSettings::Fischer { main: 10.0, increment: -1.0 },
+            ClockSettings::ByoYomi { main: 10.0, period: 0.0, periods: 3 },
+            ClockSettings::ByoYomi { main: 10.0, period: 10.0, periods: 0 },
+        ] {
+            assert_eq!(clock.control(), None, "{clock:?}");
+        }
+        assert!(ClockSettings::ByoYomi { main: 0.0, period: 30.0, periods: 5 }.control().is_some());
+    }
+}

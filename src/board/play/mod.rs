@@ -1,0 +1,22 @@
+//! `kosumi play` without its surroundings: the table, the engine's tasks, and the page.
+//!
+//! *Page → [`PageRequest`] → [`TableSession`] → state → all windows.* The pages know no rules of Go: they draw the state
+//! and send the user's actions. The [`Host`] of a session has the windows, the engines and the time: a server with threads
+//! (`kosumi-tools`), or a Web Worker (`kosumi-web`).
+
+mod message;
+mod page;
+mod session;
+mod share;
+mod strength;
+mod table;
+mod task;
+
+pub use message::{
+    ClockSettings, GameDetails, NewGame, PageRequest, PlayerKind, RestoredGame, file_bytes, parse_place,
+};
+pub use page::{POLICY, PageKind, page, script, style};
+pub use session::{Host, TableSession, review_record};
+pub use strength::Level;
+pub use table::{BadRecord, Refusal};
+pub use task::{ConfiguredEngine, EnginePurpose, MakeEngine, MoveEvaluation, Task, TaskResult, TaskRun};

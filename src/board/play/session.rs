@@ -1,0 +1,675 @@
+//! A table: the game, its windows, and what the engines are asked for. All rules of the table are here. What surrounds
+//! the table (windows, engines, reviews in the background, and the time) is a [`Host`].
+
+use super::message::{PageRequest, PlayerKind, RestoredGame, file_bytes, parse_place};
+use super::share;
+use super::strength::Level;
+use super::table::{BadRecord, GameTable, Phase, Refusal, choices};
+use super::task::{MoveEvaluation, Task, TaskResult};
+use crate::review::{self, EngineAnalyst, Facts, Given, MainLine, Numbers, Reviewed, Scope};
+use kosumi_engine::{Decision, Engine};
+use kosumi_go::board::{BoardSize, Move};
+use kosumi_go::game::Game;
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::{Record, Tree};
+use kosumi_search::Limits;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Time of the search for a hint.
+const HINT_TIME: Duration = Duration::from_millis(1500);
+/// Maximum visits of the search for an estimate. Its time is limited to twice that of a hint.
+const ESTIMATE_VISITS: u32 = 120;
+/// Maximum visits of a continuous analysis.
+const ANALYSIS_VISITS: u32 = 50_000;
+/// Maximum time of a continuous analysis.
+const ANALYSIS_TIME: Duration = Duration::from_secs(600);
+
+/// Simulations for each position of a review, by the engine of the levels.
+const REVIEW_PLAYOUTS: u32 = 40;
+/// Number of candidates of each position of a review.
+const REVIEW_CANDIDATES: usize = 6;
+
+/// What surrounds a table: windows, engines, and reviews in the background.
+pub trait Host {
+    /// Sends a message to a window.
+    fn tell(&mut self, window: usize, message: &Value);
+
+    /// Sends a message to all windows.
+    fn tell_all(&mut self, message: &Value);
+
+    /// Whether a window is open.
+    fn has_windows(&self) -> bool;
+
+    /// Starts a task of the engine in place of the previous one, and returns its number. The results go to
+    /// [`TableSession::handle_result`].
+    fn start_task(&mut self, game: &Game, task: Task) -> u64;
+
+    /// Ends the engine's task.
+    fn stop_task(&mut self);
+
+    /// Asks another engine for a move. The response goes to [`TableSession::handle_engine_move`] with `number`.
+    fn ask_engine(&mut self, engine: usize, number: u64, game: &Game);
+
+    /// Starts [`review_record`] in the background, and returns whether that is possible. Its progress and its end go to
+    /// [`TableSession::handle_review_progress`] and [`TableSession::handle_review_end`] with `number`.
+    fn start_review(&mut self, number: u64, record: String) -> bool;
+
+    /// Ends the review in the background if there is one, and forgets its page.
+    fn end_review(&mut self);
+
+    /// Returns the date for records, if it is known.
+    fn today(&self) -> Option<String>;
+}
+
+/// Purpose of the engine's current task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TaskPurpose {
+    /// Choosing a move.
+    Move,
+    /// Continuous analysis while a window is open.
+    Analysis,
+    Hint,
+    Estimate,
+    /// Finding the dead stones.
+    Dead,
+}
+
+/// State of the review of the game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ReviewState {
+    None,
+    /// Positions done and total.
+    Running(usize, usize),
+    Done,
+}
+
+/// Table with its windows and engines. Each function that handles an event gets the time since any fixed moment, which
+/// must not decrease.
+#[derive(Debug)]
+pub struct TableSession<H> {
+    host: H,
+    table: GameTable,
+    /// Names of the other engines.
+    engines: Vec<String>,
+    /// Number and purpose of the engine's current task.
+    question: Option<(u64, TaskPurpose)>,
+    /// Number of the latest request to another engine. Responses to older requests are ignored.
+    opponent_number: u64,
+    is_analysed: bool,
+    /// Number of moves of the position that is analysed; `None` for the latest.
+    viewed: Option<usize>,
+    review: ReviewState,
+    /// Number of the current review. Results of other reviews are ignored.
+    review_number: u64,
+    /// Messages about the record that the game comes from.
+    notes: Vec<String>,
+    /// Number of the game, by which pages know when to request its record.
+    game: u64,
+    /// Number of changes of the table.
+    revision: u64,
+    /// Text that identifies this run.
+    session: String,
+    now: Duration,
+}
+
+impl<H: Host> TableSession<H> {
+    /// Creates a table with an empty board, a person as Black and Kosumi as White. `engines` are the names of the other
+    /// engines, and `session` identifies this run among all.
+    pub fn new(
+        host: H,
+        size: BoardSize,
+        rules: Rules,
+        komi: f32,
+        engines: Vec<String>,
+        session: String,
+    ) -> TableSession<H> {
+        TableSession {
+            host,
+            table: GameTable::new(size, rules, komi, engines.len()),
+            engines,
+            question: None,
+            opponent_number: 0,
+            is_analysed: false,
+            viewed: None,
+            review: ReviewState::None,
+            review_number: 0,
+            notes: Vec::new(),
+            game: 0,
+            revision: 0,
+            session,
+            now: Duration::ZERO,
+        }
+    }
+
+    /// Loads a record before any window is open.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the record cannot be followed to its end, or not at all if `is_partial` is set.
+    pub fn load(&mut self, record: &[u8], is_partial: bool) -> Result<(), BadRecord> {
+        self.notes = self.table.load(record, is_partial)?;
+        Ok(())
+    }
+
+    /// What surrounds the table.
+    pub fn host(&mut self) -> &mut H {
+        &mut self.host
+    }
+
+    /// Starts what the position requires, before any event.
+    pub fn begin(&mut self, now: Duration) {
+        self.now = now;
+        self.start_task();
+    }
+
+    /// Returns the number of changes of the table so far.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Number of the game. Another game on the table has another number.
+    pub fn game_number(&self) -> u64 {
+        self.game
+    }
+
+    /// Returns all that is needed to restore the game later.
+    pub fn remembered(&self, now: Duration) -> RestoredGame {
+        self.table.remembered(&self.engines, self.host.today(), now)
+    }
+
+    /// Returns what a list of games shows of this one.
+    pub fn summary(&self) -> Value {
+        let state = self.table.state(self.now);
+        let names = ["columns", "rows", "seats", "names", "result"];
+        let mut summary: Value = names.iter().map(|&name| (name, state[name].clone())).collect();
+        summary["moves"] = self.table.game().records().len().into();
+        summary
+    }
+
+    /// Puts a remembered game on the table in place of the present one. If `is_paused` is set, engines and clocks wait then.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the game is invalid. Nothing changes then.
+    pub fn restore(&mut self, game: &RestoredGame, is_paused: bool, now: Duration) -> Result<(), Refusal> {
+        self.now = now;
+        self.table.restore(game, now)?;
+        if is_paused {
+            self.table.pause(true, now);
+        }
+        self.is_analysed = false;
+        self.notes.clear();
+        self.replace_game();
+        self.changed();
+        Ok(())
+    }
+
+    /// Time at which [`check_time`](TableSession::check_time) must be called at the latest; `None` if no clock runs.
+    pub fn wake_time(&self) -> Option<Duration> {
+        self.table.flag_time()
+    }
+
+    /// Ends the game if the side to move has run out of time.
+    pub fn check_time(&mut self, now: Duration) {
+        self.now = now;
+        if self.table.check_flag(now) {
+            self.changed();
+        }
+    }
+
+    /// Handles the opening of a window, to which the host can send messages now.
+    pub fn handle_open(&mut self, window: usize, now: Duration) {
+        self.now = now;
+        let choices = choices(&self.engines);
+        self.host.tell(window, &choices);
+        if self.question.is_none() && !self.engine_on_turn() {
+            let game = self.table.game().clone();
+            self.analyse_if_wanted(&game);
+        }
+        let state = self.state();
+        self.host.tell(window, &state);
+    }
+
+    /// Handles the end of a window, to which the host sends no more messages.
+    pub fn handle_close(&mut self) {
+        // Analysis and hints are useless without a window.
+        self.viewed = self.viewed.filter(|_| self.host.has_windows());
+        let is_for_looks = |(_, question)| matches!(question, TaskPurpose::Analysis | TaskPurpose::Hint);
+        if !self.host.has_windows() && self.question.is_some_and(is_for_looks) {
+            self.question = None;
+            self.host.stop_task();
+        }
+    }
+
+    /// Handles a message of a window.
+    pub fn handle_message(&mut self, window: usize, text: &str, now: Duration) {
+        self.now = now;
+        let answered = match serde_json::from_str::<PageRequest>(text) {
+            Ok(request) => self.answer(window, request),
+            Err(_) => Err(Refusal::BadMessage),
+        };
+        if let Err(refusal) = answered {
+            self.refuse(window, refusal);
+        }
+    }
+
+    /// Handles the progress of the review with this number: positions done and total.
+    pub fn handle_review_progress(&mut self, number: u64, done: usize, total: usize) {
+        if self.is_reviewing(number) {
+            self.set_review(ReviewState::Running(done, total));
+        }
+    }
+
+    /// Whether the review with this number is that of the game on the table.
+    pub fn is_reviewing(&self, number: u64) -> bool {
+        number == self.review_number
+    }
+
+    /// Handles the end of the review with this number. The host has its page if it `has_succeeded`.
+    pub fn handle_review_end(&mut self, number: u64, has_succeeded: bool) {
+        if !self.is_reviewing(number) {
+            return;
+        }
+        if has_succeeded {
+            self.set_review(ReviewState::Done);
+            return;
+        }
+        self.end_review();
+        let text = "the review has failed";
+        self.host.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+    }
+
+    fn set_review(&mut self, review: ReviewState) {
+        self.review = review;
+        self.host.tell_all(&json!({ "is": "review", "review": self.review_value() }));
+    }
+
+    /// Returns the state of the review for pages: null, a list of positions done and total, or true.
+    fn review_value(&self) -> Value {
+        match self.review {
+            ReviewState::None => Value::Null,
+            ReviewState::Running(done, total) => json!([done, total]),
+            ReviewState::Done => true.into(),
+        }
+    }
+
+    /// Forgets the review when the game has changed, and ends a running one.
+    fn end_review(&mut self) {
+        self.review_number += 1;
+        self.host.end_review();
+        if self.review != ReviewState::None {
+            self.set_review(ReviewState::None);
+        }
+    }
+
+    /// Forgets what belonged to the previous game after another one was put on the table.
+    fn replace_game(&mut self) {
+        self.game += 1;
+        self.viewed = None;
+        self.end_review();
+    }
+
+    /// Starts a review of the game.
+    fn start_review(&mut self) -> Result<(), Refusal> {
+        if self.review != ReviewState::None || self.table.game().records().is_empty() {
+            return Err(Refusal::NotNow);
+        }
+        let record = self.record();
+        if !self.host.start_review(self.review_number, record) {
+            return Err(Refusal::NotNow);
+        }
+        self.set_review(ReviewState::Running(0, 1));
+        Ok(())
+    }
+
+    /// Returns the record of the game.
+    fn record(&self) -> String {
+        self.table.record(&self.engines, self.host.today()).to_string()
+    }
+
+    fn refuse(&mut self, window: usize, refusal: Refusal) {
+        self.host.tell(window, &json!({ "is": "refused", "why": refusal }));
+        // The state corrects what the page has drawn in advance.
+        let state = self.state();
+        self.host.tell(window, &state);
+    }
+
+    fn state(&self) -> Value {
+        let mut state = self.table.state(self.now);
+        if let Value::Object(state) = &mut state {
+            let is_thinking = self.engine_on_turn() && !self.table.is_paused();
+            state.insert("thinking".to_owned(), is_thinking.into());
+            state.insert("analysed".to_owned(), self.is_analysed.into());
+            state.insert("notes".to_owned(), self.notes.clone().into());
+            state.insert("session".to_owned(), self.session.clone().into());
+            state.insert("game".to_owned(), self.game.into());
+            state.insert("review".to_owned(), self.review_value());
+        }
+        state
+    }
+
+    /// Called after every change: starts the engine's next task, and sends the state to all windows.
+    fn changed(&mut self) {
+        self.revision += 1;
+        self.start_task();
+        let state = self.state();
+        self.host.tell_all(&state);
+    }
+
+    fn engine_on_turn(&self) -> bool {
+        self.table.seat_on_turn().is_some_and(|seat| *seat != PlayerKind::Person)
+    }
+
+    /// Starts the task that this position requires.
+    fn start_task(&mut self) {
+        self.question = None;
+        self.opponent_number += 1;
+        self.host.stop_task();
+        let game = self.table.game().clone();
+        match self.table.phase() {
+            Phase::Marking(dead) if dead.is_empty() => self.ask(&game, TaskPurpose::Dead, Task::Settle),
+            Phase::Playing if self.engine_on_turn() && !self.table.is_paused() => {
+                match self.table.seat_on_turn() {
+                    Some(PlayerKind::Kosumi { level }) => {
+                        let Some(level) = Level::named(level) else { return };
+                        let clock = self.table.time_left(self.now);
+                        self.ask(&game, TaskPurpose::Move, Task::Choose { level, clock });
+                    }
+                    Some(PlayerKind::Engine { number }) => {
+                        self.host.ask_engine(*number, self.opponent_number, &game);
+                        self.analyse_if_wanted(&game);
+                    }
+                    _ => {}
+                }
+            }
+            Phase::Playing | Phase::Over(_) => self.analyse_if_wanted(&game),
+            Phase::Marking(_) => {}
+        }
+    }
+
+    /// Starts the continuous analysis of the position that is viewed, which is that of `game` if no earlier one is selected.
+    fn analyse_if_wanted(&mut self, game: &Game) {
+        let earlier = self.viewed.and_then(|moves| self.table.game_at(moves));
+        let game = earlier.as_ref().unwrap_or(game);
+        if self.is_analysed && (earlier.is_some() || !matches!(self.table.phase(), Phase::Marking(_))) {
+            let limits = Limits {
+                visits: Some(ANALYSIS_VISITS),
+                soft: Some(ANALYSIS_TIME),
+                hard: Some(ANALYSIS_TIME),
+                ..Limits::default()
+            };
+            self.ask(game, TaskPurpose::Analysis, Task::Study { limits });
+        }
+    }
+
+    fn ask(&mut self, game: &Game, question: TaskPurpose, task: Task) {
+        let number = self.host.start_task(game, task);
+        self.question = Some((number, question));
+    }
+
+    fn answer(&mut self, window: usize, ask: PageRequest) -> Result<(), Refusal> {
+        let now = self.now;
+        let moves = self.table.game().records().len();
+        // Another window was faster.
+        let is_late = |at: usize| at != moves;
+        match ask {
+            PageRequest::New { game } => {
+                self.table.begin(&game)?;
+                self.notes.clear();
+                self.replace_game();
+            }
+            PageRequest::View { at } => {
+                if at > moves {
+                    return Err(Refusal::NotNow);
+                }
+                let viewed = Some(at).filter(|_| at < moves);
+                let can_change = self.question.is_none_or(|(_, purpose)| purpose == TaskPurpose::Analysis);
+                if viewed != self.viewed {
+                    self.viewed = viewed;
+                    if self.is_analysed && can_change {
+                        let game = self.table.game().clone();
+                        self.analyse_if_wanted(&game);
+                    }
+                }
+                return Ok(());
+            }
+            PageRequest::Review {} => return self.start_review(),
+            PageRequest::Play { at, place } => {
+                if is_late(at) || self.engine_on_turn() {
+                    return Err(Refusal::NotNow);
+                }
+                let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
+                self.table.play(mv, now)?;
+                self.viewed = None;
+            }
+            PageRequest::Undo { at, to } => {
+                let is_done = !is_late(at)
+                    && match to {
+                        Some(to) => self.table.play_on_from(to, now),
+                        None => self.table.undo(None, now),
+                    };
+                if !is_done {
+                    return Err(Refusal::NotNow);
+                }
+                self.viewed = None;
+                self.end_review();
+            }
+            PageRequest::Resign { at } => {
+                if is_late(at) {
+                    return Err(Refusal::NotNow);
+                }
+                self.table.resign_person()?;
+            }
+            PageRequest::Analyse { on } => self.is_analysed = on,
+            PageRequest::Hint { at } => {
+                return self.start_consultation(at, TaskPurpose::Hint, Limits::time(HINT_TIME));
+            }
+            PageRequest::Estimate { at } => {
+                let limits = Limits { visits: Some(ESTIMATE_VISITS), ..Limits::time(2 * HINT_TIME) };
+                return self.start_consultation(at, TaskPurpose::Estimate, limits);
+            }
+            PageRequest::Mark { place } => {
+                let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
+                self.table.mark(mv)?;
+                // The engine must not be asked for dead stones again when the user has removed all marks.
+                self.revision += 1;
+                let state = self.state();
+                self.host.tell_all(&state);
+                return Ok(());
+            }
+            PageRequest::Settle {} => self.table.settle()?,
+            PageRequest::Resume {} => {
+                self.table.resume(now)?;
+                self.end_review();
+            }
+            PageRequest::Pause { on } => self.table.pause(on, now),
+            PageRequest::Seats { black, white } => self.table.seat(black, white)?,
+            PageRequest::Load { text, bytes, shared, partial } => {
+                let record = match shared.as_str() {
+                    "" => Ok(file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?),
+                    shared => share::record_of(shared),
+                };
+                match record.and_then(|record| self.table.load(&record, partial)) {
+                    Ok(notes) => {
+                        self.notes = notes;
+                        self.replace_game();
+                    }
+                    Err(bad) => {
+                        self.host.tell(
+                            window,
+                            &json!({
+                                "is": "refused",
+                                "why": bad.refusal,
+                                "text": bad.text,
+                                "partial": bad.can_be_partial,
+                            }),
+                        );
+                        return Ok(());
+                    }
+                }
+            }
+            PageRequest::Restore { game } => {
+                if !self.table.is_fresh() {
+                    let state = self.state();
+                    self.host.tell(window, &state);
+                    return Ok(());
+                }
+                self.table.restore(&game, now)?;
+                self.replace_game();
+            }
+            PageRequest::Save {} => {
+                let text = self.record();
+                self.host.tell(window, &json!({ "is": "record", "game": self.game, "text": text }));
+                return Ok(());
+            }
+            PageRequest::Share {} => {
+                let fragment = share::fragment_of(&self.record()).ok_or(Refusal::LinkTooLong)?;
+                self.host.tell(window, &json!({ "is": "shared", "fragment": fragment }));
+                return Ok(());
+            }
+            PageRequest::Look { .. } | PageRequest::Rest {} => return Err(Refusal::BadMessage),
+        }
+        self.changed();
+        Ok(())
+    }
+
+    /// Starts an analysis of the position after `at` moves, unless an engine is to move.
+    fn start_consultation(
+        &mut self,
+        at: usize,
+        question: TaskPurpose,
+        limits: Limits,
+    ) -> Result<(), Refusal> {
+        let is_earlier = at < self.table.game().records().len();
+        let is_settling = self.question.is_some_and(|(_, purpose)| purpose == TaskPurpose::Dead);
+        if is_settling
+            || (self.engine_on_turn() && !self.table.is_paused())
+            || (!is_earlier && matches!(self.table.phase(), Phase::Marking(_)))
+        {
+            return Err(Refusal::NotNow);
+        }
+        let game = self.table.game_at(at).ok_or(Refusal::NotNow)?;
+        self.ask(&game, question, Task::Study { limits });
+        Ok(())
+    }
+
+    /// Handles a result of the engine's task with this number.
+    pub fn handle_result(&mut self, number: u64, finding: TaskResult, now: Duration) {
+        self.now = now;
+        let Some((_, question)) = self.question.filter(|(asked, _)| *asked == number) else { return };
+        match finding {
+            TaskResult::Chosen(decision, outlook) => {
+                self.question = None;
+                let is_move = matches!(decision, Decision::Play(_));
+                self.decided(decision);
+                if let Some(outlook) = outlook.filter(|_| is_move) {
+                    self.table.add_evaluation(outlook);
+                }
+                self.changed();
+            }
+            TaskResult::Studied { game, analysis, is_last } => {
+                let evaluation = MoveEvaluation {
+                    win_rate: analysis.win_rate.mean,
+                    score: analysis.score.mean,
+                    visits: analysis.visits,
+                };
+                self.table.add_analysis(game.records().len(), evaluation);
+                let message = json!({
+                    "is": "thought",
+                    "of": match question {
+                        TaskPurpose::Hint => "hint",
+                        TaskPurpose::Estimate => "estimate",
+                        _ => "analysis",
+                    },
+                    "at": game.records().len(),
+                    "last": is_last,
+                    "numbers": Numbers::new(&game, game.to_move(), &analysis),
+                });
+                self.host.tell_all(&message);
+                if is_last {
+                    self.question = None;
+                    if question != TaskPurpose::Analysis {
+                        let game = self.table.game().clone();
+                        self.analyse_if_wanted(&game);
+                    }
+                }
+            }
+            TaskResult::Settled(dead) => {
+                self.question = None;
+                self.table.set_dead(*dead);
+                if self.table.is_without_people() {
+                    // In a game between two engines, no person can object.
+                    let settled = self.table.settle();
+                    debug_assert_eq!(settled, Ok(()));
+                }
+                self.revision += 1;
+                let state = self.state();
+                self.host.tell_all(&state);
+            }
+            TaskResult::Crashed(text) => {
+                self.question = None;
+                self.host.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+                // The engine was restarted. It must not get the task that crashed it again, so play is paused and the
+                // analysis ended.
+                self.table.pause(true, self.now);
+                self.is_analysed = false;
+                self.changed();
+            }
+        }
+    }
+
+    fn decided(&mut self, decision: Decision) {
+        let now = self.now;
+        let done = match decision {
+            Decision::Play(mv) => self.table.play(mv, now),
+            Decision::Resign => self.table.resign(),
+        };
+        if done.is_err() {
+            // An illegal move of an engine counts as a pass.
+            let passed = self.table.play(Move::Pass, now);
+            debug_assert_eq!(passed, Ok(()));
+        }
+    }
+
+    /// Handles the response of another engine to the request with this number: its move, or an error message.
+    pub fn handle_engine_move(&mut self, number: u64, moved: Result<Decision, String>, now: Duration) {
+        self.now = now;
+        if number != self.opponent_number || !self.engine_on_turn() {
+            return;
+        }
+        match moved {
+            Ok(decision) => self.decided(decision),
+            Err(text) => {
+                let name = match self.table.seat_on_turn() {
+                    Some(PlayerKind::Engine { number }) => {
+                        self.engines.get(*number).cloned().unwrap_or_default()
+                    }
+                    _ => String::new(),
+                };
+                self.host.tell_all(&json!({ "is": "trouble", "engine": name, "text": text }));
+                self.table.pause(true, self.now);
+            }
+        }
+        self.changed();
+    }
+}
+
+/// Reviews a record with an engine of the [levels](super::EnginePurpose::Level); `None` if it was ended before the end or the record has no moves.
+pub fn review_record(
+    bytes: &[u8],
+    engine: &mut Engine,
+    interrupted: &(dyn Fn() -> bool + Sync),
+    progress: &mut dyn FnMut(usize, usize),
+) -> Option<Reviewed> {
+    let (record, tree) = (Record::parse(bytes).ok()?, Tree::parse(bytes).ok()?);
+    let rules = record.rules().unwrap_or_default();
+    let line = MainLine::of_record(&record, rules, record.komi_under(rules)).ok()?;
+    let limits = Limits::playouts(REVIEW_PLAYOUTS);
+    let scope = Scope::default();
+    let given = Given { limits, seed: engine.seed(), thresholds: scope.thresholds, are_rules_given: false };
+    let facts = Facts::new(&tree, &record, &line, &given);
+    let mut analyst = EngineAnalyst { engine, limits, candidates: REVIEW_CANDIDATES, interrupted };
+    let review = review::review(&line, &scope, &mut analyst, progress);
+    (!interrupted()).then_some(Reviewed { tree, line, review, facts })
+}

@@ -1,0 +1,393 @@
+//! Tasks of an engine about a game. A task runs either to its end, or in slices for a caller that must see to other
+//! events in between.
+
+use super::strength::Level;
+use crate::review::PositionReview;
+use kosumi_engine::time::TimeControl;
+use kosumi_engine::{Decision, Engine, EngineSettings, SearchObserver, SearchRequest, TimeSource};
+use kosumi_go::board::{ByColor, Color, PointSet};
+use kosumi_go::game::Game;
+use kosumi_search::{Analysis, Detail, Extras, Limits, SearchReport, SearchStats, StopRule};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Number of moves in the reports on a position.
+const CANDIDATES: usize = 8;
+/// Value of the parameter `analysisWideRootNoise`, unless the user gave another one. Without it nearly all visits go to one
+/// move, and the page has nothing to compare.
+const WIDE_ROOT_NOISE: f32 = 0.04;
+/// Interval of the reports on a running search.
+const EVERY: Duration = Duration::from_millis(120);
+
+/// Task about a game.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// Choose a move for the side to move.
+    Choose {
+        /// Strength.
+        level: &'static Level,
+        /// Time control and each player's time left, with stones or periods.
+        clock: Option<(TimeControl, ByColor<(Duration, u32)>)>,
+    },
+    /// Analyse the position and report at intervals.
+    Study {
+        /// Limits of the search.
+        limits: Limits,
+    },
+    /// Find the dead stones.
+    Settle,
+}
+
+impl Task {
+    /// Purpose of the engine that does this task.
+    pub fn purpose(&self) -> EnginePurpose {
+        match self {
+            Task::Choose { level, .. } if level.bounds_visits() => EnginePurpose::Level,
+            _ => EnginePurpose::Best,
+        }
+    }
+}
+
+/// Result from the engine.
+#[derive(Clone, Debug)]
+pub enum TaskResult {
+    /// The chosen move, and the evaluation of the search if there was one.
+    Chosen(Decision, Option<MoveEvaluation>),
+    /// Analysis so far.
+    Studied {
+        /// The game at the analysed position.
+        game: Box<Game>,
+        /// Numbers of the position.
+        analysis: Box<PositionReview>,
+        /// Whether the analysis has ended.
+        is_last: bool,
+    },
+    /// Dead stones.
+    Settled(Box<PointSet>),
+    /// The engine has crashed and was restarted. The task is lost.
+    Crashed(String),
+}
+
+/// Black's win rate in `[0, 1]`, score in points, and visits.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MoveEvaluation {
+    pub(super) win_rate: f32,
+    pub(super) score: f32,
+    pub(super) visits: u32,
+}
+
+/// Purpose of an engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EnginePurpose {
+    /// Playing as well as possible in a given time, and analysing positions.
+    Best,
+    /// Playing at a level that limits visits or is a human rank.
+    Level,
+}
+
+/// Function that creates an engine.
+pub type MakeEngine = Arc<dyn Fn(EnginePurpose) -> Engine + Send + Sync>;
+
+/// Engine with the settings it was created with.
+#[derive(Debug)]
+pub struct ConfiguredEngine {
+    engine: Engine,
+    base: EngineSettings,
+}
+
+impl ConfiguredEngine {
+    /// Wraps an engine whose settings are those to start every task from.
+    pub fn new(engine: Engine) -> ConfiguredEngine {
+        ConfiguredEngine { base: *engine.settings(), engine }
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Carries a task out, unless it becomes unwanted. `tell` gets the results.
+    pub fn carry_out(
+        &mut self,
+        game: &Game,
+        task: &Task,
+        is_unwanted: &(dyn Fn() -> bool + Sync),
+        tell: &mut dyn FnMut(TaskResult),
+    ) {
+        self.prepare(game, task);
+        let engine = &mut self.engine;
+        match task {
+            Task::Choose { .. } => {
+                let searches = engine.searches();
+                let chosen = choose(engine, game.to_move(), searches, is_unwanted);
+                if !is_unwanted() {
+                    tell(chosen);
+                }
+            }
+            Task::Study { limits } => {
+                let mut on_report = |game: &Game, report: &SearchReport| {
+                    if !is_unwanted() {
+                        tell(studied(game, report, false));
+                    }
+                };
+                let observer = Some(SearchObserver { every: EVERY, on_report: &mut on_report });
+                let request = SearchRequest { observer, ..study_request(is_unwanted) };
+                let report = engine.analyze(game.to_move(), limits, request);
+                if !is_unwanted() {
+                    tell(studied(game, report, true));
+                }
+            }
+            Task::Settle => {
+                let settled = settle(engine);
+                if !is_unwanted() {
+                    tell(settled);
+                }
+            }
+        }
+    }
+
+    /// Begins a task that [`TaskRun::advance`] carries out in slices.
+    pub fn begin(&mut self, game: Game, task: Task) -> TaskRun {
+        self.prepare(&game, &task);
+        let limits = match &task {
+            Task::Choose { .. } => self.engine.limits_for_move(game.to_move()),
+            Task::Study { limits } => *limits,
+            Task::Settle => Limits::default(),
+        };
+        TaskRun { searches: self.engine.searches(), game, task, limits, elapsed: Duration::ZERO, playouts: 0 }
+    }
+
+    /// Gives the engine the game and the settings of a task.
+    fn prepare(&mut self, game: &Game, task: &Task) {
+        let (engine, base) = (&mut self.engine, &self.base);
+        follow(engine, game);
+        match task {
+            Task::Choose { level, clock } => {
+                engine.change_settings(level.settings(base));
+                engine.set_time_control(clock.map_or(TimeControl::None, |(control, _)| control));
+                if let Some((_, left)) = clock {
+                    for color in Color::BOTH {
+                        engine.set_time_left(color, left[color].0, left[color].1);
+                    }
+                }
+            }
+            Task::Study { .. } => {
+                let is_default = base.analysis_wide_root_noise == 0.0;
+                let noise = if is_default { WIDE_ROOT_NOISE } else { base.analysis_wide_root_noise };
+                engine.change_settings(EngineSettings { analysis_wide_root_noise: noise, ..*base });
+            }
+            Task::Settle => {}
+        }
+    }
+}
+
+/// Chooses a move. `searches` is the number of the engine's searches before the task.
+fn choose(
+    engine: &mut Engine,
+    color: Color,
+    searches: u64,
+    is_unwanted: &(dyn Fn() -> bool + Sync),
+) -> TaskResult {
+    let decision = engine.choose(color, SearchRequest::new(is_unwanted));
+    let analysis = engine.last_analysis().filter(|_| engine.searches() > searches);
+    let evaluation = analysis.map(|it| it.seen_by(Color::Black)).map(|it| MoveEvaluation {
+        win_rate: it.root.win_rate,
+        score: it.root.lead,
+        visits: it.visits,
+    });
+    TaskResult::Chosen(decision, evaluation)
+}
+
+fn studied(game: &Game, report: &SearchReport, is_last: bool) -> TaskResult {
+    let found = Analysis::new(report, &Extras::default());
+    let analysis = Box::new(PositionReview::new(found, CANDIDATES));
+    TaskResult::Studied { game: Box::new(game.clone()), analysis, is_last }
+}
+
+fn study_request(is_unwanted: &(dyn Fn() -> bool + Sync)) -> SearchRequest<'_> {
+    SearchRequest::analysis(is_unwanted, Detail { ownership: true, ..Detail::default() })
+}
+
+fn settle(engine: &mut Engine) -> TaskResult {
+    TaskResult::Settled(Box::new(engine.final_status().dead))
+}
+
+/// Task that is carried out in slices. Between two slices, the caller may drop it, but must not use the engine for
+/// anything else.
+#[derive(Debug)]
+pub struct TaskRun {
+    game: Game,
+    task: Task,
+    limits: Limits,
+    /// Number of searches of the engine before the task.
+    searches: u64,
+    /// Time of all searches of the task.
+    elapsed: Duration,
+    /// Simulations of all searches of the task.
+    playouts: u32,
+}
+
+impl TaskRun {
+    /// Works on the task for about the time of a report on an analysis. `tell` gets the results. Returns whether the task
+    /// has ended.
+    ///
+    /// The dead stones are found in one slice, however long it takes.
+    pub fn advance(
+        &mut self,
+        engine: &mut ConfiguredEngine,
+        time: TimeSource,
+        tell: &mut dyn FnMut(TaskResult),
+    ) -> bool {
+        let (engine, color) = (&mut engine.engine, self.game.to_move());
+        match self.task {
+            Task::Choose { .. } => {
+                // The last visit is that of the search after which the move is chosen.
+                let visits = self.limits.visits.map(|visits| visits.saturating_sub(1));
+                let rest = Limits { visits, ..self.limits };
+                let is_needed = visits != Some(0)
+                    && !self.is_over(engine, &rest, time, |engine, limits| {
+                        engine.search_for_move(color, limits, SearchRequest::new(&|| false))
+                    });
+                if is_needed {
+                    return false;
+                }
+                if visits.is_none() {
+                    engine.change_settings(EngineSettings { visits: Some(1), ..*engine.settings() });
+                }
+                tell(choose(engine, color, self.searches, &|| false));
+                true
+            }
+            Task::Study { .. } => {
+                let limits = self.limits;
+                let is_last = self.is_over(engine, &limits, time, |engine, limits| {
+                    engine.analyze(color, limits, study_request(&|| false))
+                });
+                if let Some(report) = engine.last_report() {
+                    tell(studied(&self.game, report, is_last));
+                }
+                is_last
+            }
+            Task::Settle => {
+                tell(settle(engine));
+                true
+            }
+        }
+    }
+
+    /// Searches for one slice and returns whether the limits of the whole search are reached.
+    fn is_over(
+        &mut self,
+        engine: &mut Engine,
+        limits: &Limits,
+        time: TimeSource,
+        search: impl for<'a> FnOnce(&'a mut Engine, &Limits) -> &'a SearchReport,
+    ) -> bool {
+        let began = time();
+        let slice = EVERY.min(limits.hard.unwrap_or(EVERY).saturating_sub(self.elapsed));
+        let report = search(engine, &Limits { visits: limits.visits, ..Limits::time(slice) });
+        self.elapsed += time().saturating_sub(began);
+        self.playouts = self.playouts.saturating_add(report.playouts);
+        let mut most: Vec<u32> = report.moves.iter().map(|entry| entry.visits).collect();
+        most.sort_unstable_by(|a, b| b.cmp(a));
+        let stats = SearchStats {
+            visits: report.visits,
+            playouts: self.playouts,
+            elapsed: self.elapsed,
+            best_two: [0, 1].map(|rank| most.get(rank).copied().unwrap_or(0)),
+        };
+        report.playouts == 0 || limits.should_stop(&stats)
+    }
+}
+
+/// Updates the engine's game to `game`, by moves if possible, so that the engine keeps what it learned about earlier
+/// moves.
+fn follow(engine: &mut Engine, game: &Game) {
+    let own = engine.game();
+    let is_same_game = own.size() == game.size()
+        && own.rules() == game.rules()
+        && own.komi() == game.komi()
+        && own.start().key() == game.start().key()
+        && own.start_to_move() == game.start_to_move()
+        && own.handicap() == game.handicap();
+    let common = own
+        .records()
+        .iter()
+        .zip(game.records())
+        .take_while(|(a, b)| (a.color, a.mv) == (b.color, b.mv))
+        .count();
+    let moves: Vec<_> = game.records()[common..].iter().map(|record| (record.color, record.mv)).collect();
+    if is_same_game {
+        while engine.game().records().len() > common && engine.undo() {}
+        if engine.game().records().len() == common && engine.play_all(&moves).is_ok() {
+            engine.set_to_move(game.to_move());
+            return;
+        }
+    }
+    engine.set_game(game.clone());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::board::BoardSize;
+    use kosumi_go::rules::Rules;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Each reading takes a millisecond.
+    fn time() -> Duration {
+        static READINGS: AtomicU64 = AtomicU64::new(0);
+        Duration::from_millis(READINGS.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Carries a task out in slices. Returns its results, and the number of slices.
+    fn in_slices(task: Task) -> (Vec<TaskResult>, usize) {
+        let settings = EngineSettings { threads: 1, memory_mebibytes: 8, ..EngineSettings::default() };
+        let mut engine = ConfiguredEngine::new(Engine::new(settings).with_time_source(time));
+        let game = Game::new(BoardSize::square(7).unwrap(), Rules::default(), 7.5);
+        let mut run = engine.begin(game, task);
+        let mut results = Vec::new();
+        for slices in 1..1000 {
+            if run.advance(&mut engine, time, &mut |result| results.push(result)) {
+                return (results, slices);
+            }
+        }
+        panic!("the task does not end");
+    }
+
+    #[test]
+    fn levels_search_as_much_in_slices_as_at_once() {
+        for (level, visits) in [("first", 2), ("firm", 50), ("strong", 200)] {
+            let level = Level::named(level).unwrap();
+            let (results, _) = in_slices(Task::Choose { level, clock: None });
+            let [TaskResult::Chosen(Decision::Play(_), Some(evaluation))] = &results[..] else {
+                panic!("{results:?}")
+            };
+            assert_eq!(evaluation.visits, visits, "{}", level.id);
+        }
+    }
+
+    #[test]
+    fn a_level_with_a_time_takes_that_time() {
+        let level = Level::named("seconds-1").unwrap();
+        let began = time();
+        let (results, slices) = in_slices(Task::Choose { level, clock: None });
+        assert!(matches!(&results[..], [TaskResult::Chosen(Decision::Play(_), Some(_))]), "{results:?}");
+        let passed = time() - began;
+        assert!((Duration::from_secs(1)..Duration::from_millis(1500)).contains(&passed), "{passed:?}");
+        assert!((5..=20).contains(&slices), "{slices}");
+    }
+
+    #[test]
+    fn an_analysis_reports_after_every_slice_and_ends_at_its_limit() {
+        let limits = Limits { visits: Some(2000), ..Limits::time(Duration::from_secs(1000)) };
+        let (results, slices) = in_slices(Task::Study { limits });
+        assert!(slices > 1 && results.len() == slices, "{slices}");
+        let last = results.iter().map(|result| match result {
+            TaskResult::Studied { analysis, is_last, .. } => (analysis.visits, *is_last),
+            _ => panic!("{result:?}"),
+        });
+        let all: Vec<(u32, bool)> = last.collect();
+        assert!(all.is_sorted() && all.last() == Some(&(2000, true)), "{all:?}");
+        assert!(all[..slices - 1].iter().all(|&(_, is_last)| !is_last));
+    }
+}

@@ -1,0 +1,55 @@
+//! Reviews of recorded games: the loss of every move.
+//!
+//! *Record → [`MainLine`] → [`review`] { [`Analyst`] for each position } → [`Review`] → [`Reviewed`] → [`annotated`]
+//! record, [`page`], [`json`].* No file is written and no clock is read here. The analyst is the engine, or a table in
+//! tests. Its numbers come from [`search::Analysis`](kosumi_search::Analysis), as in all protocols.
+//!
+//! **Judgement of a move.** The position after the move is searched like every other position of the game. The move is
+//! compared with the *first choice*, the best move according to the search of the position before. If the two differ by
+//! at least half of an inaccuracy, in either direction, the position after the first choice gets an equally long search
+//! of its own. The two values then have the same quality, and the chance that made a move the first choice does not
+//! turn the other into a mistake.
+//!
+//! **Order.** Positions are searched from the last to the first. They share the engine's node table, so the played
+//! continuation is already known when a position is searched. The contents of a node do not depend on the path to it,
+//! so this is sound; see the invariants of [`search`](kosumi_search).
+//!
+//! **Chance.** Values have a standard error, part of which is measured: some positions are searched twice, see
+//! [`Scatter`]. A move counts as good unless its loss is at least 2.5 times the error of that loss. The error covers
+//! chance only. The evaluator can misjudge a position consistently.
+//!
+//! Uses `engine` and the layers below, `sgf` and `pages`.
+
+mod analysis;
+mod analyst;
+mod annotate;
+mod estimate;
+mod facts;
+mod json;
+mod judge;
+mod main_line;
+mod packed;
+mod page;
+mod page_data;
+mod reviewed;
+mod run;
+mod scatter;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use analysis::{Candidate, PositionReview};
+pub use analyst::{Analyst, EngineAnalyst};
+pub(crate) use annotate::continue_with;
+pub use annotate::{Tried, annotated, annotated_with};
+pub use estimate::Estimate;
+pub use facts::{Facts, Given, sentence};
+pub use json::json;
+pub use judge::{Class, Judgement, Thresholds};
+pub use main_line::{Change, MainLine, Step};
+pub use packed::{Line, Numbers, owners, place};
+pub use page::{live_page, page, script_source, served_page};
+pub use reviewed::Reviewed;
+pub use run::{Review, Scope, review};
+pub use scatter::Scatter;
+pub use summary::{PlayerSummary, accuracy};

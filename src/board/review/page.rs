@@ -1,0 +1,586 @@
+//! The page of a review: one HTML file with board, curves and lists, which needs no network connection.
+//!
+//! The page contains the numbers as JSON (`page_data.rs`), and scripts draw them. Lists, tables and summaries are
+//! written here, so that they are visible without scripts.
+
+use super::facts::{Facts, explanation};
+use super::judge::{Class, Judgement, Thresholds};
+use super::main_line::Change;
+use super::page_data::{Data, data};
+use super::reviewed::Reviewed;
+use super::summary::{PlayerSummary, accuracy};
+use crate::pages::{Diagram, Mark, Page, Text, Tone, components, embedded, english, localized};
+use crate::words::{color_letter, color_name, grouped};
+use kosumi_go::board::{Board, Color};
+use kosumi_go::rules::Rules;
+use maud::{Markup, PreEscaped, Render, html};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Maximum number of moves in the list of the worst.
+const WORST_MOVES: usize = 20;
+
+/// Returns the page of a review as a file.
+pub fn page(reviewed: &Reviewed) -> String {
+    make(reviewed, None, false).0
+}
+
+/// Returns the page of a review for a server without an engine behind the page, and its content security policy.
+pub fn served_page(reviewed: &Reviewed) -> (String, String) {
+    make(reviewed, None, true)
+}
+
+/// Returns the page of a review with an engine behind it, and its content security policy. `run` identifies the review
+/// among those of the same process.
+pub fn live_page(reviewed: &Reviewed, run: u64) -> (String, String) {
+    make(reviewed, Some(run), true)
+}
+
+/// Returns the script of the page, which is the same for all reviews.
+fn script() -> String {
+    format!("\n{}{SCRIPT}", components::SCRIPTS.concat())
+}
+
+/// Returns the source of this script for a content security policy.
+pub fn script_source() -> String {
+    components::script_source(&script())
+}
+
+fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, String) {
+    let facts = &reviewed.facts;
+    let mut page = match facts.has_names() {
+        true => Page::new(&facts.title()),
+        false => Page::named(localized("game-review")),
+    };
+    page.enable_languages();
+    let script = script();
+    page.allow_script(&script);
+    if live.is_some() {
+        page.allow("connect-src 'self'");
+    }
+    if is_served {
+        page.allow("img-src data:");
+        page.head(html! { link rel="icon" href="data:,"; });
+    }
+    page.style(components::STYLE);
+    page.style(STYLE);
+    page.add(html! {
+        p.details {
+            (details(facts)) " " span.dot { "·" } " "
+            button.link #save type="button" title=(english("save-review-hint")) data-hint="save-review-hint" { (localized("save-review")) }
+            @if live.is_some() {
+                " " button.link #open type="button" title=(english("load-hint")) data-hint="load-hint" { (localized("load")) }
+                input #file type="file" accept=".sgf,application/x-go-sgf" hidden;
+            }
+        }
+    });
+    for warning in &facts.warnings {
+        page.add(html! { p.note { (localized("note").with("text", warning)) } });
+    }
+    page.add(html! {
+        p.note #notice role="status" hidden {}
+        noscript {
+            p.note { "The board and the curves need JavaScript, which is switched off here. The lists below do not." }
+        }
+        div.review #review {
+            (stage(facts, reviewed.line.steps().len() - 1, live.is_some()))
+            (side(facts))
+        }
+        div.report {
+            section aria-labelledby="worst-heading" {
+                div.heading { h2 #worst-heading { (localized("worst-moves")) } (filter()) }
+                (worst(reviewed))
+            }
+            section aria-labelledby="players-heading" {
+                h2 #players-heading { (localized("players")) }
+                div.players { @for color in Color::BOTH { (player_card(reviewed, color)) } }
+                (stages(reviewed))
+                (accuracy_curve())
+            }
+        }
+        (printed_diagrams(reviewed))
+        (about(reviewed))
+    });
+    page.add(
+        html! { script type="application/json" id="data" { (PreEscaped(embedded_data(&data(reviewed, live)))) } },
+    );
+    page.add(html! { script { (PreEscaped(script)) } });
+    (page.to_string(), page.policy())
+}
+
+/// Returns the data as JSON that is safe in a `script` element.
+fn embedded_data(data: &Data) -> String {
+    embedded(&serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned()))
+}
+
+/// Returns facts about the game in one line.
+fn details(facts: &Facts) -> Markup {
+    let mut items: Vec<Markup> = facts.result.iter().map(|result| html! { b { (result) } }).collect();
+    items.extend(facts.details.iter().map(|(_, text)| html! { (text) }));
+    let known = |is_known: bool| html! { @if !is_known { " " (localized("not-given")) } };
+    items.push(html! { (rules_title(facts.rules)) (known(facts.are_rules_known)) });
+    items.push(html! { (localized("komi-is").with("komi", facts.komi)) (known(facts.is_komi_known)) });
+    if facts.handicap > 0 {
+        items.push(localized("facts-handicap").with("count", facts.handicap).render());
+    }
+    html! {
+        @for (index, item) in items.iter().enumerate() {
+            @if index > 0 { " " span.dot { "·" } " " }
+            (item)
+        }
+    }
+}
+
+/// Returns the name of rules, or their description if they have none.
+fn rules_title(rules: Rules) -> Text {
+    match rules.as_preset() {
+        Some(preset) => localized(format!("title-{}", preset.names[0])),
+        None => localized("title-other").with("rules", rules),
+    }
+}
+
+/// Returns the board with the names above it and the buttons below.
+fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
+    html! {
+        section.stage aria-label=(english("board")) data-label="board" {
+            div.above {
+                div.seats #seats {
+                    p.seat #seat-black {
+                        span.pip.black {}
+                        (seat_name(facts, Color::Black))
+                        span.prisoners #prisoners-black title=(english("taken-by-black")) data-hint="taken-by-black" {}
+                    }
+                    p.seat #seat-white {
+                        span.prisoners #prisoners-white title=(english("taken-by-white")) data-hint="taken-by-white" {}
+                        (seat_name(facts, Color::White))
+                        span.pip.white {}
+                    }
+                }
+                p.preview-line #preview hidden {
+                    span #preview-text {}
+                    button #preview-close type="button" aria-label=(english("end-preview")) data-label="end-preview" { "✕" }
+                }
+            }
+            svg #board role="img" tabindex="0" aria-labelledby="board-title" { title #board-title { (english("board")) } }
+            (transport())
+            input #slider type="range" min="0" max=(last) value="0" step="1" aria-label=(english("position")) data-label="position";
+            div.toggles role="group" aria-label=(english("on-the-board")) data-label="on-the-board" {
+                (toggle("candidates", true, "best-moves", Some("C")))
+                (toggle("ownership", false, "ownership", Some("O")))
+                (toggle("numbers", false, "numbers", Some("N")))
+                label {
+                    span.hidden { (localized("labels")) }
+                    select #labels title=(english("labels-hint")) data-hint="labels-hint" {
+                        @for label in ["letter", "rate", "points", "visits"] {
+                            @let name = format!("label-{label}");
+                            option value=(label) data-text=(name) { (english(&name)) }
+                        }
+                    }
+                }
+                @if is_live {
+                    (toggle("answers", false, "answers", None))
+                    button #pass type="button" { (localized("pass")) }
+                }
+            }
+            div.branches #branches role="group" aria-label=(english("variations")) data-label="variations" hidden {}
+        }
+    }
+}
+
+/// Returns the buttons that move through the game.
+fn transport() -> Markup {
+    let icon = |path: &str| html! { svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(path) {} } };
+    let question = html! { span aria-hidden="true" { "?" } };
+    let button = |go: &str, label: &str, key: &str, path: &str| {
+        let words = english(label);
+        let title = format!("{words} ({key})");
+        html! {
+            button type="button" data-go=(go) aria-label=(words) data-label=(label) title=(title) data-key=(key) { (icon(path)) }
+        }
+    };
+    html! {
+        div.transport role="group" aria-label=(english("go-through")) data-label="go-through" {
+            (button("first", "first", "Home", "M6 5v14M19 5L9 12l10 7z"))
+            button.bad #previous-bad type="button" aria-label=(english("previous-bad")) data-label="previous-bad" data-key="P" {
+                (icon("M11 5L3 12l8 7z")) (question)
+            }
+            (button("-1", "back", "←", "M16 5L7 12l9 7z"))
+            output.counter #counter {}
+            (button("1", "forward", "→", "M8 5l9 7-9 7z"))
+            button.bad #next-bad type="button" aria-label=(english("next-bad")) data-label="next-bad" data-key="M" {
+                (question) (icon("M13 5l8 7-8 7z"))
+            }
+            (button("last", "last", "End", "M18 5v14M5 5l10 7-10 7z"))
+        }
+    }
+}
+
+/// Returns a button that is on or off, with its label and its tooltip.
+fn toggle(id: &str, is_on: bool, text: &str, key: Option<&str>) -> Markup {
+    let hint = format!("{text}-hint");
+    html! {
+        button id={ "toggle-" (id) } type="button" aria-pressed=(is_on) title=(english(&hint)) data-hint=(hint) data-key=[key] {
+            (localized(text))
+        }
+    }
+}
+
+/// Returns a player's name, or the name of the colour.
+fn seat_name(facts: &Facts, color: Color) -> Markup {
+    match &facts.players[color] {
+        Some(name) => html! { span.name { (name) } },
+        None => html! { span.name { (localized(color_name(color))) } },
+    }
+}
+
+/// Returns the description of the position beside the board.
+fn side(facts: &Facts) -> Markup {
+    html! {
+        section.side aria-label=(english("analysis")) data-label="analysis" {
+            article.card.verdict #verdict {
+                p.eyebrow #verdict-number {}
+                h2 #verdict-title {}
+                p.loss #verdict-loss {}
+                button.instead #verdict-instead type="button" hidden {}
+                div.balance #balance {
+                    div.scale aria-hidden="true" { i #balance-black {} }
+                    p { span #balance-rate {} span #balance-lead {} }
+                }
+                blockquote #comment hidden {}
+                p.hidden #status role="status" {}
+            }
+            article.card.candidates {
+                h2 #candidates-title { (english("best-moves")) }
+                table #candidates {
+                    thead {
+                        tr {
+                            th scope="col" { span.hidden { (localized("show-line")) } }
+                            th scope="col" { (localized("move")) }
+                            @for heading in ["black-wins", "lead", "visits"] { th.number scope="col" { (localized(heading)) } }
+                        }
+                    }
+                    tbody {}
+                }
+                p.legend #legend {
+                    @for (grade, text) in legend(&facts.thresholds) { span.item { i class={ "letter " (grade) } {} (text) } " " }
+                }
+                p.faint #order hidden {}
+                p.faint #candidates-none hidden { (english("none-searched")) }
+            }
+            article.card.curves {
+                figure {
+                    figcaption { (localized("black-win-rate")) }
+                    svg #chart-rate role="img" aria-label=(english("black-rate-curve")) data-label="black-rate-curve" {}
+                }
+                figure {
+                    figcaption { (localized("lead-points")) }
+                    svg #chart-score role="img" aria-label=(english("lead-curve")) data-label="lead-curve" {}
+                }
+            }
+        }
+    }
+}
+
+/// Returns the legend of the colours of candidates: classes by the loss against the first choice.
+fn legend(thresholds: &Thresholds) -> [(&'static str, Text); 5] {
+    let percent = |share: f32| format!("{} %", (1000.0 * share).round() / 10.0);
+    let (inaccuracy, mistake) = (thresholds.least(Class::Inaccuracy), thresholds.least(Class::Mistake));
+    [
+        ("best", localized("legend-best")),
+        ("near", localized("legend-near").with("loss", percent(inaccuracy / 2.0))),
+        ("fair", localized("legend-less").with("loss", percent(inaccuracy))),
+        ("poor", localized("legend-less").with("loss", percent(mistake))),
+        ("bad", localized("legend-bad")),
+    ]
+}
+
+/// Last moves of opening, middle game and endgame on a 19×19 board; in proportion on smaller boards.
+const STAGES: [(&str, usize); 3] = [("stage-1", 50), ("stage-2", 150), ("stage-3", usize::MAX)];
+
+/// Returns a table of the losses of each player in each part of the game.
+fn stages(reviewed: &Reviewed) -> Markup {
+    let area = reviewed.line.size().area();
+    let scaled = |moves: usize| moves.saturating_mul(area) / 361;
+    let mut rows = Vec::new();
+    let mut from = 1;
+    for (name, last) in STAGES {
+        let last = if last == usize::MAX { last } else { scaled(last).max(from) };
+        let of = |color: Color| {
+            let in_stage = reviewed.line.steps().iter().zip(&reviewed.review.judgements);
+            let judged = in_stage.filter_map(|(step, judgement)| match step.change {
+                Change::Move { color: mover, .. }
+                    if mover == color && (from..=last).contains(&step.moves) =>
+                {
+                    judgement.as_ref()
+                }
+                _ => None,
+            });
+            judged.collect::<Vec<_>>()
+        };
+        let of = Color::BOTH.map(of);
+        if of.iter().any(|judged| !judged.is_empty()) {
+            let until = reviewed.line.move_count().min(last);
+            rows.push((html! { (localized(name)) " (" (from) "–" (until) ")" }, of));
+        }
+        from = last.saturating_add(1);
+    }
+    let mean = |judged: &[&Judgement], of: fn(&Judgement) -> f32| {
+        // The sum of no numbers is −0.
+        (0.0 + judged.iter().map(|judgement| of(judgement)).sum::<f32>()) / judged.len().max(1) as f32
+    };
+    html! {
+        @if !rows.is_empty() {
+            div.table {
+                table.stages {
+                    thead {
+                        tr {
+                            th scope="col" { (localized("stage-moves")) }
+                            @for color in Color::BOTH {
+                                th.number scope="col" { span class={ "pip " (color_name(color)) } {} " " (localized("accuracy")) }
+                                th.number scope="col" { (localized("points")) }
+                                th.number scope="col" { "?! ? ??" }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for (name, of) in &rows {
+                            tr {
+                                th scope="row" { (name) }
+                                @for judged in of {
+                                    @let count = |class| judged.iter().filter(|it| it.class == class).count();
+                                    td.number { (format_args!("{:.0} %", 100.0 * mean(judged, accuracy))) }
+                                    td.number data-number="" { (lost(mean(judged, |it| it.score_loss.mean))) }
+                                    td.number { (count(Class::Inaccuracy)) " " (count(Class::Mistake)) " " (count(Class::Blunder)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the buttons that choose the player whose moves are shown.
+fn filter() -> Markup {
+    html! {
+        div.filter role="group" aria-label=(english("whose-moves")) data-label="whose-moves" {
+            @for (player, text) in [("", "both"), ("B", "black"), ("W", "white")] {
+                button type="button" data-player=(player) aria-pressed=(player.is_empty()) { (localized(text)) }
+            }
+        }
+    }
+}
+
+/// Returns one card for each player.
+fn player_card(reviewed: &Reviewed, color: Color) -> Markup {
+    let summary = &reviewed.review.players[color];
+    html! {
+        article.player.card {
+            h3 { span class={ "pip " (color_name(color)) } {} (seat_name(&reviewed.facts, color)) }
+            @if summary.moves == 0 { p.faint { (localized("not-judged")) } } @else { (player(summary)) }
+        }
+    }
+}
+
+fn player(summary: &PlayerSummary) -> Markup {
+    let [good, inaccuracies, mistakes, blunders] = summary.classes;
+    let percent = |share: f32| format!("{:.0}", 100.0 * share);
+    let first_choices = percent(summary.first_choices as f32 / summary.moves as f32);
+    let classes = Class::ALL.into_iter().zip(summary.classes).filter(|&(_, count)| count > 0);
+    let rows = [
+        (None, "moves-judged", html! { (summary.moves) }),
+        (None, "first-choice", html! { (summary.first_choices) " " small { "(" (first_choices) " %)" } }),
+        (None, "better-than-first", html! { (summary.better) }),
+        (None, "good", html! { (good - summary.unclear) }),
+        (None, "unclear", html! { (summary.unclear) }),
+        (Some(Class::Inaccuracy), "inaccuracies", html! { (inaccuracies) }),
+        (Some(Class::Mistake), "mistakes", html! { (mistakes) }),
+        (Some(Class::Blunder), "blunders", html! { (blunders) }),
+        (
+            None,
+            "mean-loss",
+            html! {
+                span data-number="" { (format_args!("{:.1} %", 100.0 * summary.mean_loss)) } " "
+                small { (localized("by-chance").with("loss", format!("{:.1}", 100.0 * summary.noise))) }
+            },
+        ),
+        (
+            None,
+            "in-points",
+            html! { span data-number="" { (format_args!("{:.1}", summary.mean_score_loss)) } },
+        ),
+    ];
+    html! {
+        p.accuracy { b { (percent(summary.accuracy)) small { " %" } } " " (localized("accuracy")) }
+        div.classes aria-hidden="true" {
+            @for (class, count) in classes { i class=(class.name()) style={ "flex-grow:" (count) } {} }
+        }
+        dl {
+            @for (class, name, value) in rows {
+                div { dt { @if let Some(class) = class { (sign(class)) } (localized(name)) } dd { (value) } }
+            }
+        }
+    }
+}
+
+/// Returns a loss as a negative number with one decimal; nothing that rounds to 0 has a sign.
+fn lost(loss: f32) -> String {
+    let text = format!("{loss:.1}");
+    if text == "0.0" { text } else { format!("−{text}") }
+}
+
+/// Returns a class with its sign.
+fn sign(class: Class) -> Markup {
+    html! { span class={ "sign " (class.name()) } { (class.sign()) } }
+}
+
+/// Returns the list of the moves with the greatest losses.
+fn worst(reviewed: &Reviewed) -> Markup {
+    let worst = &reviewed.review.worst;
+    let left = worst.len().saturating_sub(WORST_MOVES);
+    html! {
+        @if worst.is_empty() {
+            p.faint { (localized("no-worst")) }
+        } @else {
+            ol.worst { @for &index in worst.iter().take(WORST_MOVES) { (worst_move(reviewed, index)) } }
+        }
+        @if left > 0 { p.faint { (localized("more-worst").with("count", left)) } }
+    }
+}
+
+fn worst_move(reviewed: &Reviewed, index: usize) -> Markup {
+    let step = &reviewed.line.steps()[index];
+    let (Some(judgement), Change::Move { color, mv, .. }) =
+        (&reviewed.review.judgements[index], &step.change)
+    else {
+        return html! {};
+    };
+    html! {
+        li data-color=(color_letter(*color)) {
+            a href={ "#" (index) } {
+                (sign(judgement.class))
+                span.number { (step.moves) }
+                span class={ "pip " (color_name(*color)) } {}
+                span.move { (mv.to_string()) }
+                span.loss data-number="" { (lost(100.0 * judgement.loss.mean)) " %" }
+                span.points data-number="" { (lost(judgement.score_loss.mean)) " p" }
+                span.instead { (judgement.best.mv.to_string()) }
+            }
+        }
+    }
+}
+
+/// Number of moves of which a print shows diagrams.
+const PRINTED_DIAGRAMS: usize = 6;
+
+/// Returns diagrams of the worst moves, which are visible on paper only: the move that was played in a red square, the
+/// first choice in a green ring.
+fn printed_diagrams(reviewed: &Reviewed) -> Markup {
+    let worst: Vec<usize> = reviewed.review.worst.iter().copied().take(PRINTED_DIAGRAMS).collect();
+    let mut boards: Vec<Option<Board>> = vec![None; worst.len()];
+    reviewed.line.backwards(|index, game| {
+        for (board, &move_index) in boards.iter_mut().zip(&worst) {
+            if index + 1 == move_index {
+                *board = Some(*game.board());
+            }
+        }
+    });
+    let cards = worst.iter().zip(&boards).filter_map(|(&index, board)| {
+        let step = &reviewed.line.steps()[index];
+        let (Some(judgement), Change::Move { color, mv, .. }, Some(board)) =
+            (&reviewed.review.judgements[index], &step.change, board)
+        else {
+            return None;
+        };
+        let words = localized("printed-move")
+            .with("count", step.moves)
+            .with("sign", judgement.class.sign())
+            .with("move", mv)
+            .with("best", judgement.best.mv);
+        let mut diagram = Diagram::new(board, &words.english());
+        if let Some(point) = mv.point() {
+            diagram = diagram.stone(point, *color).mark(point, Mark::Square, Tone::Bad);
+        }
+        if let Some(point) = judgement.best.mv.point() {
+            diagram = diagram.mark(point, Mark::Circle, Tone::Good);
+        }
+        Some(html! { div.card { (diagram) p { span class={ "pip " (color_name(*color)) } {} " " (words) } } })
+    });
+    html! {
+        @if !worst.is_empty() { div.printed { div.cards { @for card in cards { (card) } } } }
+    }
+}
+
+fn accuracy_curve() -> Markup {
+    html! {
+        figure.card.accuracy-curve #accuracy {
+            figcaption {
+                (localized("accuracy-curve")) " "
+                span.key { i.line-black {} (localized("black")) } " "
+                span.key { i.line-white {} (localized("white")) }
+            }
+            svg #chart-accuracy role="img" aria-label=(english("accuracy-curve-label")) data-label="accuracy-curve-label" {}
+        }
+    }
+}
+
+/// Returns the list of keys.
+const KEYS: [(&[&str], &str); 8] = [
+    (&["←", "→"], "keys-one"),
+    (&["Page Up", "Page Down"], "keys-ten"),
+    (&["Home", "End"], "keys-ends"),
+    (&["M", "P"], "keys-bad"),
+    (&["C", "O", "N"], "keys-shown"),
+    (&["G"], "keys-game"),
+    (&["Alt", "A…F"], "keys-line"),
+    (&["Esc"], "keys-escape"),
+];
+
+/// Returns the description of the search.
+fn spent(facts: &Facts) -> Text {
+    let count = facts.playouts.map(|count| grouped(count.into()));
+    match (count, facts.seconds) {
+        (Some(count), Some(seconds)) => localized("spent-both").with("count", count).with("seconds", seconds),
+        (Some(count), None) => localized("spent-simulations").with("count", count),
+        (None, seconds) => localized("spent-time").with("seconds", seconds.unwrap_or_default()),
+    }
+}
+
+/// Returns the explanation of the page.
+fn about(reviewed: &Reviewed) -> Markup {
+    let facts = &reviewed.facts;
+    let (classes, error) = explanation(&facts.thresholds, &reviewed.review.scatter);
+    html! {
+        section.about {
+            h2 { (localized("about-title")) }
+            p { (localized("about-rates")) " " (classes) @if let Some(error) = error { " " (error) } }
+            p { (spent(facts)) " " (localized("about-search")) }
+            p {
+                (localized("keys")) ": "
+                @for (names, text) in KEYS {
+                    @for name in names { kbd { (name) } " " }
+                    (localized(text)) "; "
+                }
+                (localized("keys-swipe"))
+            }
+            p.faint { (localized("made-by").with("version", env!("CARGO_PKG_VERSION"))) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::has_words;
+
+    #[test]
+    fn every_named_rule_set_has_a_title() {
+        for preset in kosumi_go::rules::PRESETS {
+            let title = rules_title(preset.rules);
+            assert!(has_words(title.name()), "{}", title.name());
+            assert!(!title.english().contains(':'), "{}", title.english());
+        }
+    }
+}

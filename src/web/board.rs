@@ -1,0 +1,263 @@
+//! The table of the page, behind requests in JSON. The worker calls [`Board::answer`] for every event, and with
+//! [`advance`](BoardRequest::Advance) again and again while the engine has something to do.
+
+use crate::request::Refusal;
+use crate::session::{Options, StartError, engine_settings};
+use kosumi_board::play::{ConfiguredEngine, EnginePurpose, Host, RestoredGame, TableSession, Task, TaskRun};
+use kosumi_engine::{Engine, TimeSource};
+use kosumi_go::board::BoardSize;
+use kosumi_go::game::Game;
+use kosumi_go::rules::Rules;
+use kosumi_net::Network;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Number of the only window.
+const WINDOW: usize = 1;
+
+/// Event for the table.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
+enum BoardRequest {
+    /// The page is open.
+    Open,
+    /// The page has sent a message.
+    Say { message: String },
+    /// The engine goes on with its task.
+    Advance,
+    /// A game that was remembered replaces that on the table.
+    Restore {
+        game: Box<RestoredGame>,
+        #[serde(default)]
+        is_paused: bool,
+    },
+    /// The review in the background has done this number of positions.
+    ReviewProgress { number: u64, done: usize, total: usize },
+    /// The review in the background has ended.
+    ReviewEnd { number: u64, has_succeeded: bool },
+    /// The date has changed.
+    Today { date: String },
+}
+
+/// What the table wants from the worker.
+#[derive(Debug, Default)]
+struct Worker {
+    messages: Vec<Value>,
+    /// Task to begin, with its number.
+    next: Option<(u64, Game, Task)>,
+    /// Whether the running task is unwanted.
+    is_stopped: bool,
+    /// Number of the latest task.
+    last: u64,
+    /// Review to begin: its number and the record.
+    review: Option<(u64, String)>,
+    ends_review: bool,
+    today: Option<String>,
+}
+
+impl Host for Worker {
+    fn tell(&mut self, _: usize, message: &Value) {
+        self.messages.push(message.clone());
+    }
+
+    fn tell_all(&mut self, message: &Value) {
+        self.messages.push(message.clone());
+    }
+
+    fn has_windows(&self) -> bool {
+        true
+    }
+
+    fn start_task(&mut self, game: &Game, task: Task) -> u64 {
+        self.stop_task();
+        self.last += 1;
+        self.next = Some((self.last, game.clone(), task));
+        self.last
+    }
+
+    fn stop_task(&mut self) {
+        self.next = None;
+        self.is_stopped = true;
+    }
+
+    /// There are no other engines in a browser.
+    fn ask_engine(&mut self, _: usize, _: u64, _: &Game) {}
+
+    fn start_review(&mut self, number: u64, record: String) -> bool {
+        self.review = Some((number, record));
+        true
+    }
+
+    fn end_review(&mut self) {
+        self.review = None;
+        self.ends_review = true;
+    }
+
+    fn today(&self) -> Option<String> {
+        self.today.clone()
+    }
+}
+
+/// Running task with its number and the purpose of its engine.
+#[derive(Debug)]
+struct Running {
+    number: u64,
+    purpose: EnginePurpose,
+    run: TaskRun,
+}
+
+/// A table and the engines that play at it. Until [`Board::set_network`], people can play and tasks of the engine wait.
+#[derive(Debug)]
+pub struct Board {
+    session: TableSession<Worker>,
+    options: Options,
+    /// Engine with the small network.
+    engine: Option<ConfiguredEngine>,
+    /// Engine with another network, for all but the levels that bound visits.
+    best: Option<ConfiguredEngine>,
+    running: Option<Running>,
+    /// Revision of the table that the worker knows.
+    known: u64,
+    time: TimeSource,
+}
+
+impl Board {
+    /// Sets a table up with an empty 9×9 board. `options` are [`Options`] as JSON. `session` identifies this run among all.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an option is invalid.
+    pub fn start(options: &str, session: &str, time: TimeSource) -> Result<Board, StartError> {
+        let options: Options = serde_json::from_str(options)?;
+        engine_settings(&options)?;
+        let rules = Rules::default();
+        let size =
+            BoardSize::square(9).ok_or_else(|| StartError::Value("there is no such board".to_owned()))?;
+        let (host, names) = (Worker::default(), Vec::new());
+        let mut session = TableSession::new(host, size, rules, rules.usual_komi(), names, session.to_owned());
+        session.begin(time());
+        Ok(Board {
+            known: session.revision(),
+            session,
+            options,
+            engine: None,
+            best: None,
+            running: None,
+            time,
+        })
+    }
+
+    /// Gives the engines a network. `is_best` means that levels that bound visits use another one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the network cannot be read.
+    pub fn set_network(&mut self, network: &[u8], is_best: bool) -> Result<(), StartError> {
+        let network = Arc::new(Network::read(network)?);
+        let settings = engine_settings(&self.options)?;
+        let engine = Engine::with_network(settings, Some(network)).with_time_source(self.time);
+        let engine = Some(ConfiguredEngine::new(engine));
+        *(if is_best { &mut self.best } else { &mut self.engine }) = engine;
+        Ok(())
+    }
+
+    /// Handles an event in JSON. Returns what the worker must do, or `{"error": "…"}` if the event is refused, which
+    /// changes nothing.
+    pub fn answer(&mut self, request: &str) -> String {
+        let handled = match serde_json::from_str(request) {
+            Ok(request) => self.handle(request),
+            Err(error) => Err(Refusal(format!("not a request: {error}"))),
+        };
+        let answer = match handled {
+            Ok(()) => json!({ "ok": self.effects() }),
+            Err(Refusal(reason)) => json!({ "error": reason }),
+        };
+        answer.to_string()
+    }
+
+    fn handle(&mut self, request: BoardRequest) -> Result<(), Refusal> {
+        let now = (self.time)();
+        match request {
+            BoardRequest::Open => self.session.handle_open(WINDOW, now),
+            BoardRequest::Say { message } => self.session.handle_message(WINDOW, &message, now),
+            BoardRequest::Advance => self.advance(),
+            BoardRequest::Restore { game, is_paused } => {
+                let refused = |_| Refusal::new("the game cannot be restored");
+                self.session.restore(&game, is_paused, now).map_err(refused)?;
+            }
+            BoardRequest::ReviewProgress { number, done, total } => {
+                self.session.handle_review_progress(number, done, total);
+            }
+            BoardRequest::ReviewEnd { number, has_succeeded } => {
+                self.session.handle_review_end(number, has_succeeded);
+            }
+            BoardRequest::Today { date } => self.session.host().today = Some(date),
+        }
+        self.session.check_time((self.time)());
+        self.drop_unwanted();
+        Ok(())
+    }
+
+    fn drop_unwanted(&mut self) {
+        if mem::take(&mut self.session.host().is_stopped) {
+            self.running = None;
+        }
+    }
+
+    /// Works for one slice on the engine's task.
+    fn advance(&mut self) {
+        let Some(small) = &mut self.engine else { return };
+        if let Some((number, game, task)) = self.session.host().next.take() {
+            let purpose = task.purpose();
+            let engine = match purpose {
+                EnginePurpose::Best => self.best.as_mut().unwrap_or(small),
+                EnginePurpose::Level => small,
+            };
+            self.running = Some(Running { number, purpose, run: engine.begin(game, task) });
+            self.session.host().is_stopped = false;
+        }
+        let Some(Running { number, purpose, run }) = &mut self.running else { return };
+        let engine = match (*purpose, &mut self.best, &mut self.engine) {
+            (EnginePurpose::Best, Some(best), _) => best,
+            (_, _, Some(engine)) => engine,
+            (_, _, None) => return,
+        };
+        let (number, mut results) = (*number, Vec::new());
+        if run.advance(engine, self.time, &mut |result| results.push(result)) {
+            self.running = None;
+        }
+        for result in results {
+            self.session.handle_result(number, result, (self.time)());
+        }
+    }
+
+    /// Returns what the worker must do.
+    fn effects(&mut self) -> Value {
+        let has_engine = self.engine.is_some();
+        let wake = self.session.wake_time().map(|at| at.saturating_sub((self.time)()));
+        let remembered = (self.session.revision() != self.known).then(|| self.remembered());
+        self.known = self.session.revision();
+        let host = self.session.host();
+        let is_busy = has_engine && (host.next.is_some() || self.running.is_some());
+        json!({
+            "messages": mem::take(&mut host.messages),
+            "isBusy": is_busy,
+            "wake": wake.map(|wake: Duration| wake.as_secs_f64() * 1000.0),
+            "review": host.review.take(),
+            "endsReview": mem::take(&mut host.ends_review),
+            "remembered": remembered,
+        })
+    }
+
+    /// Returns the game for [`BoardRequest::Restore`], its number, and what lists show of it.
+    fn remembered(&mut self) -> Value {
+        let game = self.session.remembered((self.time)());
+        json!({ "game": game, "number": self.session.game_number(), "about": self.session.summary() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+use super::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const SMALL: &[u8] = include_bytes!("../../net/built_in/small.bin.gz");
+
+/// Each reading takes a millisecond.
+fn time() -> Duration {
+    static READINGS: AtomicU64 = AtomicU64::new(0);
+    Duration::from_millis(READINGS.fetch_add(1, Ordering::Relaxed))
+}
+
+fn board() -> Board {
+    Board::start(r#"{"memory":8}"#, "run", time).unwrap()
+}
+
+/// Handles an event that must not be refused.
+fn ask(board: &mut Board, request: &Value) -> Value {
+    let answer: Value = serde_json::from_str(&board.answer(&request.to_string())).unwrap();
+    assert!(answer["ok"].is_object(), "{request}: {answer}");
+    answer["ok"].clone()
+}
+
+fn say(board: &mut Board, message: &Value) -> Value {
+    ask(board, &json!({ "do": "say", "message": message.to_string() }))
+}
+
+/// Returns the messages of a kind.
+fn messages<'a>(answer: &'a Value, kind: &str) -> Vec<&'a Value> {
+    answer["messages"].as_array().unwrap().iter().filter(|message| message["is"] == kind).collect()
+}
+
+/// Lets the engine do all that it has to do.
+fn finish(board: &mut Board) -> Value {
+    loop {
+        let answer = ask(board, &json!({ "do": "advance" }));
+        if answer["isBusy"] == false {
+            return answer;
+        }
+    }
+}
+
+#[test]
+fn a_game_is_played_and_restored() {
+    let mut first = board();
+    let opened = ask(&mut first, &json!({ "do": "open" }));
+    assert_eq!((messages(&opened, "choices").len(), messages(&opened, "state").len()), (1, 1));
+    ask(&mut first, &json!({ "do": "today", "date": "2026-11-28" }));
+    let played = say(&mut first, &json!({ "do": "play", "at": 0, "place": "ee" }));
+    assert_eq!(messages(&played, "state")[0]["thinking"], true);
+    assert_eq!(played["isBusy"], false, "the engine waits for its network");
+    assert_eq!(played["remembered"]["about"]["moves"], 1);
+    first.set_network(SMALL, false).unwrap();
+    let answered = finish(&mut first);
+    assert_eq!(messages(&answered, "state")[0]["moves"].as_array().unwrap().len(), 2);
+    let game = &answered["remembered"]["game"];
+    assert!(game["text"].as_str().unwrap().contains("DT[2026-11-28]"), "{game}");
+
+    let mut second = board();
+    let restored = ask(&mut second, &json!({ "do": "restore", "game": game, "isPaused": true }));
+    let state = messages(&restored, "state").pop().unwrap();
+    assert_eq!(state["moves"], messages(&answered, "state")[0]["moves"]);
+    assert_eq!(
+        (&state["paused"], &state["outlooks"]),
+        (&json!(true), &messages(&answered, "state")[0]["outlooks"])
+    );
+    assert_eq!(restored["isBusy"], false);
+
+    let shared = say(&mut second, &json!({ "do": "share" }));
+    let fragment = &messages(&shared, "shared")[0]["fragment"];
+    let mut third = board();
+    let loaded = say(&mut third, &json!({ "do": "load", "shared": fragment }));
+    assert_eq!(messages(&loaded, "state")[0]["moves"], state["moves"]);
+    let refused = say(&mut third, &json!({ "do": "load", "shared": "AAAA" }));
+    assert_eq!(messages(&refused, "refused")[0]["why"], "bad-link");
+    assert_eq!(refused["remembered"], Value::Null, "nothing has changed");
+}
+
+#[test]
+fn a_message_ends_the_task_that_it_makes_useless() {
+    let mut board = board();
+    board.set_network(SMALL, false).unwrap();
+    say(&mut board, &json!({ "do": "analyse", "on": true }));
+    let thought = ask(&mut board, &json!({ "do": "advance" }));
+    assert_eq!(messages(&thought, "thought")[0]["at"], 0);
+    assert_eq!(thought["isBusy"], true);
+    let off = say(&mut board, &json!({ "do": "analyse", "on": false }));
+    assert_eq!(off["isBusy"], false);
+}
+
+#[test]
+fn a_review_is_made_elsewhere() {
+    let mut board = board();
+    let record = "(;SZ[5]RE[B+R];B[cc];W[bb])";
+    say(&mut board, &json!({ "do": "load", "text": record }));
+    let asked = say(&mut board, &json!({ "do": "review" }));
+    let number = asked["review"][0].as_u64().unwrap();
+    assert!(asked["review"][1].as_str().unwrap().contains(";B[cc];W[bb]"));
+    let progress = json!({ "do": "reviewProgress", "number": number, "done": 1, "total": 3 });
+    assert_eq!(messages(&ask(&mut board, &progress), "review")[0]["review"], json!([1, 3]));
+    let end = json!({ "do": "reviewEnd", "number": number, "hasSucceeded": true });
+    assert_eq!(messages(&ask(&mut board, &end), "review")[0]["review"], true);
+    // Another game has no review, and a late one does not count.
+    let other = say(&mut board, &json!({ "do": "undo", "at": 2, "to": 1 }));
+    assert_eq!(other["endsReview"], true);
+    assert!(messages(&ask(&mut board, &end), "review").is_empty());
+}
+
+#[test]
+fn invalid_events_are_refused() {
+    let mut board = board();
+    let position = serde_json::to_value(board.session.remembered(time())).unwrap();
+    for request in ["", "{}", r#"{"do":"sing"}"#, r#"{"do":"restore","game":{}}"#, r#"{"do":"say"}"#] {
+        assert!(board.answer(request).starts_with(r#"{"error":"#), "{request}");
+    }
+    let mut bad = position.clone();
+    bad["kept"] = json!(7);
+    let answer = board.answer(&json!({ "do": "restore", "game": bad }).to_string());
+    assert!(answer.contains("cannot be restored"), "{answer}");
+    assert_eq!(serde_json::to_value(board.session.remembered(time())).unwrap(), position);
+    let refused = say(&mut board, &json!({ "do": "open", "file": "x" }));
+    assert_eq!(messages(&refused, "refused")[0]["why"], "bad-message");
+    assert!(board.set_network(b"no network", true).is_err());
+    assert!(Board::start(r#"{"memory":0}"#, "run", time).is_err());
+}

@@ -1,0 +1,12 @@
+// Reviews one record, with an engine of its own, and sends the progress and the page.
+import { Kosumi } from "./kosumi.js";
+
+self.onmessage = async ({ data: { module, network, record } }) => {
+  try {
+    const kosumi = await Kosumi.create({ wasm: module, network: network ?? "small.bin.gz", memory: 32 });
+    const html = kosumi.review(record, (done, total) => postMessage({ done, total }));
+    postMessage({ html });
+  } catch (error) {
+    postMessage({ error: error.message });
+  }
+};

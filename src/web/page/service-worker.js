@@ -1,0 +1,35 @@
+// Keeps the files of the page, so that it works without a network. `scripts/web` puts in the version, which depends on the
+// contents of all files, and their names. The files of a version are kept together: a page never mixes two versions.
+const CACHE = "kosumi-VERSION";
+const FILES = ["FILES"];
+// Files of which a browser needs some. The page names them.
+const CHOICES = ["kosumi.wasm", "kosumi-relaxed.wasm"];
+
+const chosen = new URL(location).searchParams.get("files")?.split(",") ?? [];
+const files = ["./", ...FILES, ...CHOICES.filter((file) => chosen.includes(file))];
+
+self.addEventListener("install", (event) => {
+  // Servers let some files be kept for long, and others are asked whether they have changed.
+  const requests = files.map((file) => new Request(file, { cache: "no-cache" }));
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(requests)));
+});
+
+self.addEventListener("activate", (event) => {
+  const old = async () => {
+    const names = (await caches.keys()).filter((name) => name.startsWith("kosumi-") && name !== CACHE);
+    await Promise.all(names.map((name) => caches.delete(name)));
+    await self.clients.claim();
+  };
+  event.waitUntil(old());
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const isOwn = request.method === "GET" && request.url.startsWith(self.registration.scope);
+  if (!isOwn) return;
+  const answer = async () => {
+    const cache = await caches.open(CACHE);
+    return (await cache.match(request, { ignoreSearch: true, ignoreVary: true })) ?? fetch(request);
+  };
+  event.respondWith(answer());
+});

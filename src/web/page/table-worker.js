@@ -1,0 +1,245 @@
+// Worker of the page: the table in WebAssembly, and the games that the browser keeps. Gets the messages that a page sends
+// to a program, and sends its answers. Messages about kept games are its own.
+//
+// The engine works in slices, and messages of the page are handled between them.
+import { Instance, bytesOf, compiled, memoryLimit, moduleName, others, supportsSimd } from "./instance.js";
+import { Games } from "./games.js";
+
+const OPTIONS = { memory: 64 };
+// Limit of the memory in MiB with a network that the user has chosen.
+const LARGE_LIMIT = 1024;
+const NETWORK = "small.bin.gz";
+// Failures in a row after which the game is not tried again.
+const FAILURES = 3;
+
+const tell = (message) => postMessage(message);
+const trouble = (words) => tell({ is: "trouble", engine: "Kosumi", text: words });
+const games = new Games(trouble);
+const now = () => performance.now();
+const today = () => new Date().toLocaleDateString("sv");
+
+let module = null;
+let instance = null;
+// Networks as files, in the order in which they were given.
+const networks = [];
+// The game on the table: its key among the kept ones, its number at the table, and all that restores it.
+let current = { id: null, number: null, game: null };
+let failures = 0;
+let date = "";
+let isScheduled = false;
+let waking = 0;
+let reviewer = null;
+
+/** Starts an instance of the module, with the game `game` if there is one. */
+function start(game, isPaused) {
+  endReview();
+  const limit = networks.some(({ isBest }) => isBest) ? LARGE_LIMIT : memoryLimit(OPTIONS);
+  instance = new Instance(module, limit, now);
+  const session = `${Date.now()}-${Math.random()}`;
+  const refusal = instance.call("kosumi_start_board", JSON.stringify(OPTIONS), session);
+  if (refusal) throw new Error(refusal);
+  if (!game) current = { id: null, number: null, game: null };
+  date = today();
+  request({ do: "today", date });
+  const { remembered } = game ? request({ do: "restore", game, isPaused }) : {};
+  // The page gets nothing before everything has succeeded. What it gets then contains the whole state.
+  carryOut({ ...request({ do: "open" }), remembered }, current.id);
+  networks.forEach(giveNetwork);
+  goOn();
+}
+
+/** Asks the table. Throws if it refuses, and whatever a failing instance throws. */
+function request(message) {
+  const answer = JSON.parse(instance.call("kosumi_request", JSON.stringify(message)));
+  if (answer.error !== undefined) throw new Refusal(answer.error);
+  return answer.ok;
+}
+
+class Refusal extends Error {}
+
+/** Handles an event. `id` is the key of the kept game that it puts on the table, if it does. */
+function handle(message, id) {
+  if (!instance) return;
+  if (date !== today()) {
+    date = today();
+    handle({ do: "today", date });
+  }
+  let answer;
+  try {
+    answer = request(message);
+    failures = 0;
+  } catch (error) {
+    if (error instanceof Refusal) trouble(error.message);
+    else recover(error);
+    return;
+  }
+  carryOut(answer, id);
+}
+
+/** Starts another instance with the game as it was, after one has failed: by a panic, too little memory, or a full stack. */
+function recover(error) {
+  const reason = instance.reason(error);
+  failures += 1;
+  try {
+    // Engines wait, because the same task may fail again.
+    start(failures < FAILURES ? current.game : null, true);
+  } catch (again) {
+    instance = null;
+    tell({ is: "cannot-run", text: `${reason}; ${again.message}` });
+    return;
+  }
+  trouble(reason);
+}
+
+/** Does what the table wants. */
+function carryOut({ messages, isBusy, wake, review, endsReview, remembered }, id) {
+  messages.forEach(tell);
+  if (remembered) remember(remembered, id);
+  if (endsReview) endReview();
+  if (review) startReview(...review);
+  clearTimeout(waking);
+  if (wake !== null) waking = setTimeout(() => handle({ do: "advance" }), wake + 1);
+  if (isBusy) goOn();
+}
+
+/** Lets the engine go on with its task after the messages that wait. */
+async function goOn() {
+  if (isScheduled) return;
+  isScheduled = true;
+  await others();
+  isScheduled = false;
+  handle({ do: "advance" });
+}
+
+/** Keeps the game on the table. Another game gets another key. */
+function remember({ game, number, about }, id) {
+  const isOther = number !== current.number;
+  current = { id: id ?? (isOther ? games.newId() : current.id), number, game };
+  games.keep(current.id, game, about);
+}
+
+// ---- Networks ----
+
+/** Gives the engines a network, which keeps the reason if it is refused. */
+function giveNetwork(network) {
+  network.refusal = instance.call("kosumi_network", network.bytes, network.isBest ? 1 : 0);
+}
+
+async function loadNetwork() {
+  let bytes;
+  try {
+    bytes = await bytesOf(NETWORK);
+  } catch (error) {
+    trouble(error.message);
+    return;
+  }
+  networks.push({ bytes, isBest: false });
+  if (!instance) return;
+  try {
+    giveNetwork(networks.at(-1));
+    if (networks.at(-1).refusal) trouble(networks.at(-1).refusal);
+    goOn();
+  } catch (error) {
+    networks.pop();
+    recover(error);
+  }
+}
+
+/** Uses a network of the user, in an instance with more memory. If it is refused, everything stays as it was. */
+function useNetwork({ name, bytes }) {
+  const [before, table, former] = [instance, current, [...networks]];
+  const best = { bytes: new Uint8Array(bytes), isBest: true };
+  networks.splice(0, Infinity, ...former.filter(({ isBest }) => !isBest), best);
+  let reason = "";
+  try {
+    start(current.game, false);
+    if (best.refusal === "") {
+      tell({ is: "network", name });
+      return;
+    }
+    reason = best.refusal;
+  } catch (error) {
+    reason = instance.reason(error);
+  }
+  networks.splice(0, Infinity, ...former);
+  [instance, current] = [before, table];
+  handle({ do: "open" });
+  trouble(reason);
+}
+
+// ---- Reviews ----
+
+/** Reviews a record in a worker of its own, so that the game can go on. */
+function startReview(number, record) {
+  endReview();
+  const worker = (reviewer = new Worker("review-worker.js", { type: "module" }));
+  const end = (hasSucceeded) => {
+    endReview();
+    handle({ do: "reviewEnd", number, hasSucceeded });
+  };
+  worker.onmessage = ({ data: { done, total, html, error } }) => {
+    if (worker !== reviewer) return;
+    if (done !== undefined) {
+      handle({ do: "reviewProgress", number, done, total });
+    } else if (html !== undefined) {
+      tell({ is: "review-page", html });
+      end(true);
+    } else {
+      trouble(error);
+      end(false);
+    }
+  };
+  worker.onerror = (event) => {
+    trouble(event.message || "review-worker.js");
+    end(false);
+  };
+  worker.postMessage({ module, network: networks.find(({ isBest }) => !isBest)?.bytes ?? null, record });
+}
+
+function endReview() {
+  reviewer?.terminate();
+  reviewer = null;
+}
+
+// ---- Messages of the page ----
+
+const OWN = {
+  network: useNetwork,
+  games: async () => tell({ is: "games", games: await games.list(), current: current.id }),
+  "open-game": async ({ id }) => {
+    if (id === current.id) return;
+    const kept = await games.open(id);
+    if (kept) handle({ do: "restore", game: kept.game }, id);
+    else tell({ is: "refused", why: "game-open" });
+  },
+  "delete-game": async ({ id }) => {
+    if (id !== current.id) await games.remove(id);
+    await OWN.games();
+  },
+};
+
+self.onmessage = ({ data }) => {
+  const own = Object.hasOwn(OWN, data.do) ? OWN[data.do] : null;
+  if (own) own(data);
+  else handle({ do: "say", message: JSON.stringify(data) });
+};
+
+async function begin() {
+  if (!supportsSimd()) throw new Error("this browser does not support WebAssembly with SIMD");
+  const [loaded, kept] = await Promise.all([compiled(moduleName()), games.latest()]);
+  module = loaded;
+  tell({ is: "open", files: [moduleName()] });
+  current.id = kept?.id ?? null;
+  current.game = kept?.game ?? null;
+  try {
+    start(kept?.game, false);
+  } catch (error) {
+    // A game that cannot be restored stays among the kept ones.
+    start(null, false);
+    trouble(error.message);
+  }
+}
+
+const starting = begin().catch((error) => tell({ is: "cannot-run", text: error.message }));
+// The network is loaded beside, and people can play without it.
+starting.then(() => instance && loadNetwork());

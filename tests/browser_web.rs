@@ -1,0 +1,27 @@
+//! The page and the engine of `scripts/web` in a browser: `tests/pages/web_page.mjs` and `tests/pages/web.mjs`.
+//!
+//! They test the folder that `KOSUMI_WEB` names, or `target/web`. `scripts/web` builds it, which takes minutes, so a test
+//! does not: if the folder is missing, the tests report it and are skipped.
+
+use crate::browser::Browser;
+use std::env;
+use std::path::{Path, PathBuf};
+
+fn web() -> Option<PathBuf> {
+    let usual = || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("web");
+    kosumi_test_support::web(env::var_os("KOSUMI_WEB").map_or_else(usual, PathBuf::from))
+}
+
+#[test]
+fn the_page_without_a_program_works() {
+    if let (Some(web), Some(browser)) = (web(), Browser::find("web-page")) {
+        browser.run("web_page.mjs", &[&web]);
+    }
+}
+
+#[test]
+fn the_engine_in_a_browser_has_the_signatures_of_the_program() {
+    if let (Some(web), Some(browser)) = (web(), Browser::find("web-engine")) {
+        browser.run("web.mjs", &[&web]);
+    }
+}

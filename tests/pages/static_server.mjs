@@ -1,0 +1,38 @@
+// Serves a folder of static files under a path, as `python3 -m http.server` does, and remembers what was asked for.
+
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { extname, join, normalize } from "node:path";
+
+const TYPES = {
+  ".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".png": "image/png", ".svg": "image/svg+xml",
+  ".wasm": "application/wasm", ".webmanifest": "application/manifest+json",
+};
+
+// `change(path, file)` may return another content of a file.
+export async function serve(folder, { path = "/", change = (_, file) => file } = {}) {
+  const requests = [], missing = [];
+  const server = createServer(async (request, response) => {
+    const asked = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
+    requests.push(asked);
+    try {
+      if (!asked.startsWith(path)) throw new Error("elsewhere");
+      const name = asked.slice(path.length) || "index.html";
+      const file = change(name, await readFile(join(folder, name)));
+      response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
+      response.end(file);
+    } catch {
+      missing.push(asked);
+      response.statusCode = 404;
+      response.end();
+    }
+  });
+  await new Promise(resolve => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}${path}`,
+    requests,
+    missing,
+    // Ends all connections.
+    close: () => new Promise(resolve => { server.close(resolve); server.closeAllConnections(); }),
+  };
+}

@@ -1,0 +1,223 @@
+// Tests the page of `scripts/web`: node web_page.mjs CHROMIUM WEB FOLDER
+//
+// A phone plays, loses its tab and its network. Games are sent as links, reviewed and kept. The engine fails. Pictures and
+// figures are written to FOLDER.
+
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { browse, check, checkContrast, checkWidth, equal, finish, watch } from "./browser.mjs";
+import { serve } from "./static_server.mjs";
+
+const [chromium, web, folder] = process.argv.slice(2);
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+const desktop = { viewport: { width: 1280, height: 900 } };
+const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
+// Times in milliseconds. They are printed and never cause a failure, because machines differ.
+const figures = { load: loadavg()[0] };
+
+const moves = page => page.$eval("#counter", it => Number(it.textContent.match(/\d+/)[0]));
+const status = page => page.textContent("#status");
+const stones = page => page.$$eval("#board [data-stone]", found => found.map(it => [it.dataset.stone, it.getAttribute("class")]).sort());
+const ready = page => page.waitForFunction(() => document.getElementById("counter").textContent !== "");
+const played = (page, count) => page.waitForFunction(count =>
+  Number(document.getElementById("counter").textContent.match(/\d+/)?.[0]) >= count, count);
+
+async function place(page, name, size) {
+  return page.$eval("#board", (board, [column, row]) => {
+    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
+    return [at.x, at.y];
+  }, [LETTERS.indexOf(name[0]), size - Number(name.slice(1))]);
+}
+const click = async (page, name, size = 9) => page.mouse.click(...await place(page, name, size));
+const tap = async (page, name, size = 9) => page.touchscreen.tap(...await place(page, name, size));
+
+async function newGame(page, choices) {
+  await page.click("#new");
+  for (const [id, value] of Object.entries(choices)) {
+    if (["size", "komi"].includes(id)) await page.fill(`#${id}`, value);
+    else await page.selectOption(`#${id}`, value);
+  }
+  await page.click("#start");
+  await page.waitForFunction(() => !document.getElementById("new-game").open);
+}
+
+// Two people play on 5×5.
+async function shortGame(page, turns) {
+  await newGame(page, { size: "5", black: "person", white: "person", komi: "0.5" });
+  await page.waitForFunction(() => document.getElementById("counter").textContent === "Move 0");
+  for (const [index, name] of turns.entries()) {
+    await click(page, name, 5);
+    await played(page, index + 1);
+  }
+}
+
+// Makes every request to elsewhere a failure.
+function guard(context, url) {
+  context.on("request", request => check(request.url().startsWith(url) || request.url().startsWith("blob:"),
+    `request of ${request.url()}`));
+}
+
+async function picture(page, name) {
+  const path = join(folder, `${name}.png`);
+  await page.screenshot({ path });
+  check(statSync(path).size > 15_000, `${name}: the picture is nearly empty`);
+}
+
+// ---- A phone, under a path of a server that then goes away ----
+
+const server = await serve(web, { path: "/some/path/" });
+await browse(chromium, phone, async context => {
+  guard(context, server.url);
+  let page = context.pages()[0];
+  watch(page);
+  await page.goto(server.url);
+  await ready(page);
+  figures.ready = Math.round(await page.evaluate(() => performance.now()));
+  figures.painted = Math.round(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime));
+  const began = Date.now();
+  await tap(page, "E5");
+  await played(page, 1);
+  figures.tapped = Date.now() - began;
+  await played(page, 2);
+  figures.answered = Date.now() - began;
+  await checkWidth(page, "phone");
+  await checkContrast(page, "phone", ["h1, .seat .name", "#status", "#pass", "#hint"]);
+  await page.click("#hint");
+  await page.waitForSelector("#board [data-candidate]");
+  await picture(page, "web-phone");
+  await page.click("#more");
+  check(await page.isVisible("#share") && await page.isVisible("#games"), "the menu has the buttons of this page");
+  const before = await stones(page);
+
+  // The tab is killed.
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  const devtools = await context.newCDPSession(page);
+  const { installabilityErrors } = await devtools.send("Page.getInstallabilityErrors");
+  // Windows of tests store nothing for good, so browsers install nothing from them.
+  equal(installabilityErrors.map(it => it.errorId).filter(id => id !== "in-incognito"), [], "the page can be installed");
+  const crash = page.waitForEvent("crash");
+  devtools.send("Page.crash").catch(() => undefined);
+  await crash;
+  await page.close();
+  page = await context.newPage();
+  watch(page);
+  await page.goto(server.url);
+  await ready(page);
+  equal(await stones(page), before, "a killed tab loses nothing");
+
+  // The network is gone, too.
+  await server.close();
+  await page.reload();
+  await ready(page);
+  equal(await stones(page), before, "the page works without a network");
+  await tap(page, before.some(([name]) => name === "C3") ? "G7" : "C3");
+  await played(page, 4);
+  check(await page.evaluate(() => document.getElementById("connection").hidden), "and complains of nothing");
+});
+const named = ["", "play.js", "play.css", "table-worker.js", "small.bin.gz", "service-worker.js", "manifest.webmanifest"];
+for (const name of named) check(server.requests.includes(`/some/path/${name}`), `${name} was asked for`);
+equal(server.missing, [], "nothing is missing");
+
+// ---- A desktop: links, kept games, a review, and an engine that fails ----
+
+// The time is the only function that the engine is given, so a failure of the engine is made of it.
+const failing = `let fails = false;
+new BroadcastChannel("test").onmessage = () => { fails = true; };
+const now = () => {
+  if (fails) { fails = false; throw new Error("the engine is made to fail"); }
+  return performance.now();
+};`;
+const change = (name, file) => name !== "table-worker.js" ? file
+  : String(file).replace("const now = () => performance.now();", failing);
+const other = await serve(web, { change });
+await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context => {
+  guard(context, other.url);
+  const page = context.pages()[0];
+  const isBlocked = words => words.startsWith("Service Worker registration blocked");
+  watch(page, isBlocked);
+  await page.goto(other.url);
+  await ready(page);
+  await shortGame(page, ["C3", "B3", "C2", "B2", "D4"]);
+  await page.click("#share");
+  const link = await page.inputValue("#share-link");
+  check(link.startsWith(`${other.url}#game=`) && link.length < 400, `the link holds the game: ${link}`);
+  await page.keyboard.press("Escape");
+
+  // A link that somebody has changed.
+  const hostile = [link.slice(0, -9), `${other.url}#game=AAAA`, `${other.url}#game=%3Cscript%3E`];
+  for (const address of hostile) {
+    await page.evaluate(address => { location.href = address; }, address);
+    await page.waitForFunction(() => document.getElementById("status").textContent.includes("link contains no game")
+      && location.hash === "");
+    equal(await moves(page), 5, "the game is still there");
+    await page.keyboard.press("PageUp");
+    await page.keyboard.press("PageDown");
+    await page.evaluate(() => { document.getElementById("status").textContent = ""; });
+  }
+
+  // The engine fails while it analyses.
+  await page.evaluate(() => new BroadcastChannel("test").postMessage(1));
+  await page.click("#analyse");
+  await page.waitForFunction(() => document.getElementById("connection").textContent.includes("made to fail"));
+  equal(await moves(page), 5, "the game outlives the engine");
+  equal((await stones(page)).length, 5, "with its stones");
+  await page.click("#pause");
+  await click(page, "A5", 5);
+  await played(page, 6);
+  await page.click("#hint");
+  await page.waitForSelector("#board [data-candidate]");
+
+  // Networks of the user: one that is none, and one that can be used.
+  const network = bytes => page.setInputFiles("#network-file", { name: "x.bin.gz", mimeType: "application/gzip", buffer: bytes });
+  await network(Buffer.from("nothing"));
+  await page.waitForFunction(() => document.getElementById("connection").textContent.includes("network cannot be read"));
+  equal(await moves(page), 6, "and the game goes on");
+  await network(readFileSync(join(web, "small.bin.gz")));
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("x.bin.gz"));
+  equal(await moves(page), 6, "with another network, too");
+
+  // The review of the finished game opens as a page.
+  await page.click("#resign");
+  await page.click("#resign-now");
+  await page.click("#review");
+  await page.waitForSelector("#reviewed:not([hidden])");
+  const opening = context.waitForEvent("page");
+  await page.click("#reviewed a");
+  const review = await opening;
+  watch(review);
+  await review.waitForFunction(() => document.querySelectorAll("#board [data-candidate]").length
+    && document.getElementById("chart-rate").childElementCount);
+  await picture(review, "web-review");
+  await review.close();
+
+  // The link in a window of its own, which then has its game and the earlier ones.
+  const second = await context.newPage();
+  watch(second, isBlocked);
+  await second.goto(link);
+  await played(second, 5);
+  equal(await stones(second), [["B2", "white"], ["B3", "white"], ["C2", "black"], ["C3", "black"], ["D4", "black"]],
+    "the link opens the game");
+  await second.click("#games");
+  await second.waitForSelector("#kept-list li");
+  equal(await second.$$eval("#kept-list li", found => found.length), 2, "both games are kept");
+  await second.click("#kept-list li:not(:has(:disabled)) button:first-child");
+  await second.waitForFunction(() => document.getElementById("status").textContent.includes("another window"));
+  equal(await moves(second), 5, "a game that another window has is not opened");
+  await page.close();
+  await second.click("#games");
+  await second.click("#kept-list li:not(:has(:disabled)) button:first-child");
+  await played(second, 6);
+  check((await status(second)).includes("wins by resignation") || (await status(second)).includes("resign"),
+    `with its result: ${await status(second)}`);
+  await second.click("#games");
+  await second.click("#kept-list li:not(:has(:disabled)) button:last-child");
+  await second.waitForFunction(() => document.querySelectorAll("#kept-list li").length === 1);
+  await second.keyboard.press("Escape");
+  await second.selectOption("#language", "de");
+  equal(await second.textContent("#share"), "Teilen", "the page speaks German");
+});
+await other.close();
+writeFileSync(join(folder, "figures.json"), JSON.stringify(figures));
+console.log(JSON.stringify(figures));
+await finish();
