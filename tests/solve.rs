@@ -29,6 +29,17 @@ fn a_board_is_solved() {
     let out = kosumi(&["solve", "board", "--size", "3", "--moves", "b2", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(json["score"], 9);
+    // The same position from a record, with White to move.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("centre.sgf");
+    fs::write(&file, "(;SZ[3]RU[cgos]PL[W]AB[bb])").unwrap();
+    let file = file.to_str().unwrap();
+    let out = kosumi(&["solve", "board", file, "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(json["score"], 9, "{}", text(&out.stderr));
+    for refused in [&[file, "--size", "3"][..], &[], &["/no/such.sgf"]] {
+        assert!(!kosumi(&[&["solve", "board"][..], refused].concat()).status.success(), "{refused:?}");
+    }
     for wrong in [
         &["--rules", "japanese"][..],
         &["--size", "0"],

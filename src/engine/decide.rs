@@ -75,8 +75,12 @@ impl Engine {
     }
 
     /// Chooses a move for `color` by one search, unless a pass ends a won game at once. The moves of the game do not
-    /// change. `color` becomes the side to move.
+    /// change. `color` becomes the side to move. A rank chooses with a search of its own.
     pub fn choose(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
+        self.as_rank(|engine| engine.choose_by_search(color, request))
+    }
+
+    fn choose_by_search(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.set_to_move(color);
         let stopwatch = self.time_manager.began().unwrap_or_else(|| Stopwatch::start(self.time_source));
         let budget = self.budget(color);

@@ -54,6 +54,7 @@ use advantage::GameAdvantage;
 use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
 use kosumi_go::game::{Game, IllegalMove, Line};
+use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::mix;
 use kosumi_go::rules::Rules;
 use kosumi_net::{Network, NotFinite, Prediction};
@@ -82,6 +83,10 @@ pub struct Engine {
     time_source: TimeSource,
     /// Second network, which predicts the moves of people.
     human: Option<Box<NetworkEvaluator>>,
+    /// Search of the rank, built for its first move. While a rank chooses a move, the search of the engine.
+    ranked: Option<Box<Search<EngineEvaluator>>>,
+    /// Whether the rank chooses a move.
+    is_choosing_as_rank: bool,
     /// Exploration below the root with which the current graph was searched.
     exploration_kind: Option<Explored>,
     clocks: ByColor<Clock>,
@@ -119,9 +124,7 @@ fn params(
     size: BoardSize,
     visits: Option<u32>,
 ) -> SearchParams {
-    let is_ranked = settings.rank.is_some() && evaluator.network().is_some();
-    // The play of ranks was measured with the same parameters for all networks.
-    let usual = if is_ranked { SearchParams::for_network() } else { evaluator.search_params(size) };
+    let usual = evaluator.search_params(size);
     evaluator
         .for_workers(usual, size, search_threads(evaluator, settings.threads), visits)
         .changed(&settings.search)
@@ -167,6 +170,8 @@ impl Engine {
             spread: None,
             time_source: standard_time,
             human: None,
+            ranked: None,
+            is_choosing_as_rank: false,
             exploration_kind: None,
             clocks,
             searches: 0,
@@ -215,10 +220,15 @@ impl Engine {
         if threads != self.search.threads() {
             self.search.set_threads(threads);
         }
-        if wanted.sharing != built.sharing {
-            self.game = self.game.clone().with_sharing(wanted.sharing);
-        }
+        self.set_sharing(wanted.sharing);
         self.update_search_params(self.game.size());
+    }
+
+    /// Sets which positions of a search share a node.
+    fn set_sharing(&mut self, sharing: NodeSharing) {
+        if sharing != self.game.sharing() {
+            self.game = self.game.clone().with_sharing(sharing);
+        }
     }
 
     /// Updates the search parameters for boards of this size.

@@ -69,8 +69,9 @@ impl Engine {
         let use_noise_pruning = anti_mirror.as_ref().map(|_| false);
         let changes = SearchChanges { use_noise_pruning, ..SearchChanges::default() };
         let visits = most_visits(limits.visits, limits.playouts);
+        let usual = || params(self.search.evaluator(), &self.settings, game.size(), visits);
         Plan {
-            params: params(self.search.evaluator(), &self.settings, game.size(), visits).changed(&changes),
+            params: self.params_in_use().unwrap_or_else(usual).changed(&changes),
             exploration: self.root_exploration(game).or_else(|| self.ranked_exploration(game)),
             tree_exploration: self.tree_exploration(searched_for(game.to_move(), purpose)),
             noise: noise.or_else(|| self.wide_noise(for_play)),

@@ -5,12 +5,21 @@
 //! the loss of each move. Losing moves become less frequent, and moves beyond a maximum loss are never played. The
 //! resulting mistakes are natural moves that lose points, like those of people, and no stones are thrown away. The
 //! parameters of each rank come from handicap games. `docs/ranks.md` lists them.
+//!
+//! A rank must not depend on how the engine was set up. Its moves come from a search of its own: always the small
+//! built-in network, one thread, the visits of the rank, fixed parameters, and random numbers that follow from the seed
+//! and the number of moves in the game. Earlier searches have no influence. Only a clock or a time per move can end this
+//! search early.
 
-use super::Engine;
+use super::{Engine, EngineEvaluator, EngineSettings, evaluator};
+use kosumi_eval::NetworkSettings;
 use kosumi_go::board::Move;
 use kosumi_go::game::Game;
-use kosumi_net::Rank;
-use kosumi_search::{MoveReport, RootExploration, SearchReport};
+use kosumi_go::graph_key::NodeSharing;
+use kosumi_net::{ArithmeticChoice, Network, Rank};
+use kosumi_search::{MoveReport, RootExploration, Search, SearchParams, SearchReport};
+use std::mem;
+use std::sync::Arc;
 
 /// Parameters of play at a rank.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -78,6 +87,57 @@ impl RankStyle {
 /// Share of simulations that explore candidates of the rank, to measure their loss.
 const EXPLORATION_SHARE: f32 = 0.5;
 
+/// Memory of a rank's search, in MiB. The strongest rank needs less than a tenth of it.
+const MEMORY_MEBIBYTES: usize = 8;
+
+/// Returns the network that ranks play with: the small built-in one, on which they were calibrated. Engines share it.
+///
+/// WebAssembly modules contain no network, because the page loads one anyway. There, ranks use the loaded one.
+fn network_of_ranks(loaded: &Arc<Network>) -> Arc<Network> {
+    #[cfg(not(target_family = "wasm"))]
+    {
+        use kosumi_net::BuiltIn;
+        use std::sync::OnceLock;
+        static SMALL: OnceLock<Option<Arc<Network>>> = OnceLock::new();
+        // Reading fails only if the program file is corrupt.
+        let small = SMALL.get_or_init(|| Network::built_in(BuiltIn::Small).ok().map(Arc::new));
+        small.as_ref().unwrap_or(loaded).clone()
+    }
+    #[cfg(target_family = "wasm")]
+    loaded.clone()
+}
+
+impl EngineSettings {
+    /// Returns the settings of a rank's search. Those that describe the game, the end of the game and the time stay,
+    /// all others have fixed values. The kernel stays too, because a processor may support one of them only.
+    fn for_rank(self) -> EngineSettings {
+        let kernel = self.network.arithmetic.kernel;
+        let arithmetic = ArithmeticChoice { kernel, ..ArithmeticChoice::default() };
+        EngineSettings {
+            seed: self.seed,
+            strict: self.strict,
+            rules: self.rules,
+            komi: self.komi,
+            resign: self.resign,
+            resign_after: self.resign_after,
+            capture_dead: self.capture_dead,
+            move_time: self.move_time,
+            lag_reserve: self.lag_reserve,
+            rank: self.rank,
+            threads: 1,
+            memory_mebibytes: MEMORY_MEBIBYTES,
+            sharing: NodeSharing::Graph,
+            network: NetworkSettings { arithmetic, ..NetworkSettings::default() },
+            ..EngineSettings::default()
+        }
+    }
+}
+
+/// Parameters of a rank's search, equal on all machines.
+fn params_of_ranks() -> SearchParams {
+    SearchParams::for_network().for_workers(1, 1)
+}
+
 impl Engine {
     /// Style of the rank, if the engine plays at a rank without a network of human play.
     pub(super) fn style(&self) -> Option<RankStyle> {
@@ -85,9 +145,57 @@ impl Engine {
         self.settings.rank.filter(|_| is_alone).map(RankStyle::of)
     }
 
+    /// Style of the rank, while [`as_rank`](Engine::as_rank) chooses its move.
+    fn style_in_use(&self) -> Option<RankStyle> {
+        self.style().filter(|_| self.is_choosing_as_rank)
+    }
+
+    /// Parameters of the search, while [`as_rank`](Engine::as_rank) chooses a move.
+    pub(super) fn params_in_use(&self) -> Option<SearchParams> {
+        self.style_in_use().map(|_| params_of_ranks())
+    }
+
+    /// Runs `choose` with the search, the settings and the random numbers of the rank. Runs it with those of the engine
+    /// if no rank is set, or if this is called from within `choose`.
+    pub(super) fn as_rank<R>(&mut self, choose: impl FnOnce(&mut Engine) -> R) -> R {
+        if self.style().is_none() || self.is_choosing_as_rank {
+            return choose(self);
+        }
+        let settings = self.settings.for_rank();
+        let mut ranked = self.ranked.take().unwrap_or_else(|| self.new_search_of_rank(&settings));
+        // Earlier searches would change the moves: they depend on what else the engine was asked.
+        ranked.clear();
+        ranked.evaluator().clear();
+        mem::swap(&mut self.search, &mut ranked);
+        let usual = mem::replace(&mut self.settings, settings);
+        let spread = self.spread.take();
+        let (status, exploration_kind) = (self.status.take(), self.exploration_kind.take());
+        let searches = mem::replace(&mut self.searches, self.game.records().len() as u64);
+        self.set_sharing(settings.sharing);
+        self.is_choosing_as_rank = true;
+
+        let result = choose(self);
+
+        self.is_choosing_as_rank = false;
+        self.set_sharing(usual.sharing);
+        let made = self.searches - self.game.records().len() as u64;
+        (self.searches, self.settings, self.spread) = (searches + made, usual, spread);
+        (self.status, self.exploration_kind) = (status, exploration_kind);
+        mem::swap(&mut self.search, &mut ranked);
+        self.ranked = Some(ranked);
+        result
+    }
+
+    fn new_search_of_rank(&self, settings: &EngineSettings) -> Box<Search<EngineEvaluator>> {
+        let loaded = self.search.evaluator().network().map(|it| it.shared_network());
+        let evaluator = EngineEvaluator::new(settings, loaded.as_ref().map(network_of_ranks));
+        let memory = evaluator::table_mebibytes(settings, &evaluator);
+        Box::new(Search::new(evaluator, params_of_ranks(), memory, settings.threads))
+    }
+
     /// Returns the exploration of moves that the rank may play.
     pub(super) fn ranked_exploration(&self, game: &Game) -> Option<RootExploration> {
-        let style = self.style()?;
+        let style = self.style_in_use()?;
         let power = 1.0 / style.temperature;
         let raised =
             self.priors_of(game).into_iter().map(|(mv, prior)| (mv, libm::powf(prior.probability(), power)));
@@ -112,7 +220,7 @@ impl Engine {
         unit: f64,
         may_be_played: impl Fn(Move) -> bool,
     ) -> Option<Move> {
-        let style = self.style()?;
+        let style = self.style_in_use()?;
         let best = report.moves.iter().find(|entry| may_be_played(entry.mv))?;
         if best.mv == Move::Pass {
             return None;
@@ -144,7 +252,6 @@ mod tests {
     use crate::{Decision, EngineSettings, SearchRequest};
     use kosumi_go::board::{BoardSize, Color};
     use kosumi_net::random::{self, Options};
-    use kosumi_search::SearchParams;
     use std::sync::Arc;
 
     fn rank(text: &str) -> Rank {
@@ -208,26 +315,95 @@ mod tests {
             }
             played.len()
         };
-        // This network gives all moves similar values, so every rank has a choice.
         let (weak, strong) = (moves("20k"), moves("9d"));
-        assert!(weak > 2 && strong > 2, "{weak} {strong}");
+        assert!(weak > strong, "{weak} {strong}");
     }
 
     #[test]
     fn without_a_rank_nothing_changes() {
         let mut plain = engine(None, 1);
         assert!(plain.style().is_none() && plain.ranked_exploration(plain.game()).is_none());
-        plain.change_settings(EngineSettings { rank: Some(rank("3k")), ..*plain.settings() });
-        assert_eq!(plain.limits_without_clock().visits, Some(RankStyle::of(rank("3k")).visits));
+        plain.change_settings(EngineSettings {
+            rank: Some(rank("3k")),
+            visits: Some(9),
+            ..*plain.settings()
+        });
+        let limits = plain.limits_without_clock();
+        assert_eq!((limits.visits, limits.playouts), (Some(RankStyle::of(rank("3k")).visits), None));
+        assert!(plain.ranked_exploration(plain.game()).is_none(), "an analysis has full strength");
+    }
+
+    /// Returns the moves of a rank that plays both colours. `between` runs before each move.
+    fn moves_of_a_rank(mut engine: Engine, between: impl Fn(&mut Engine)) -> Vec<Decision> {
+        let color = |turn| if turn % 2 == 0 { Color::Black } else { Color::White };
+        let decide = |turn| {
+            between(&mut engine);
+            engine.genmove(color(turn), SearchRequest::new(&|| false))
+        };
+        (0..12).map(decide).collect()
+    }
+
+    /// Engine on 9×9 at 1 dan, whose search has a seed of its own.
+    fn ranked_engine(network: Network, settings: EngineSettings) -> Engine {
+        let settings = EngineSettings { rank: Some(rank("1d")), resign: None, seed: 5, ..settings };
+        let mut engine = Engine::with_network(settings, Some(Arc::new(network)));
+        engine.set_size(BoardSize::square(9).unwrap());
+        engine
     }
 
     #[test]
-    fn ranks_use_the_measured_search_params() {
-        let params =
-            |it: &Engine| crate::params(it.search.evaluator(), it.settings(), it.game().size(), None);
-        // A small network, which would have its own parameters without a rank.
-        assert_eq!(params(&engine(Some(rank("3k")), 1)), SearchParams::for_network());
-        assert_ne!(params(&engine(None, 1)), SearchParams::for_network());
+    fn moves_of_a_rank_do_not_depend_on_network_threads_visits_or_earlier_searches() {
+        use kosumi_go::graph_key::NodeSharing;
+        use kosumi_net::BuiltIn;
+        use kosumi_search::SearchChanges;
+        let (small, large) =
+            (|| Network::built_in(BuiltIn::Small).unwrap(), || Network::built_in(BuiltIn::Large).unwrap());
+        let usual = EngineSettings { threads: 1, memory_mebibytes: 16, ..EngineSettings::default() };
+        let nothing = |_: &mut Engine| {};
+        let wanted = moves_of_a_rank(ranked_engine(small(), usual), nothing);
+        assert!(wanted.iter().all(|it| matches!(it, Decision::Play(Move::Play(_)))), "{wanted:?}");
+
+        let others = [
+            EngineSettings { visits: Some(3), ..usual },
+            EngineSettings { playouts: Some(500), ..usual },
+            EngineSettings { threads: 4, memory_mebibytes: 64, ..usual },
+            EngineSettings { sharing: NodeSharing::Tree, wide_root_noise: 0.3, ponder: true, ..usual },
+            EngineSettings {
+                search: SearchChanges { root_policy_temperature: Some(1.5), ..SearchChanges::default() },
+                ..usual
+            },
+        ];
+        for settings in others {
+            assert_eq!(moves_of_a_rank(ranked_engine(small(), settings), nothing), wanted, "{settings:?}");
+        }
+        assert_eq!(moves_of_a_rank(ranked_engine(large(), usual), nothing), wanted, "the large network");
+        // Analyses and pondering between the moves.
+        let analyses = |engine: &mut Engine| {
+            let limits = kosumi_search::Limits::playouts(8);
+            engine.analyze(engine.game().to_move(), &limits, SearchRequest::new(&|| false));
+            engine.ponder(&|| false);
+        };
+        let ponders = EngineSettings { ponder: true, visits: Some(20), ..usual };
+        assert_eq!(moves_of_a_rank(ranked_engine(small(), ponders), analyses), wanted);
+        // The seed matters.
+        let mut other = ranked_engine(small(), usual);
+        other.set_seed(6);
+        assert_ne!(moves_of_a_rank(other, nothing), wanted);
+    }
+
+    #[test]
+    fn a_rank_leaves_the_engine_as_it_was() {
+        use kosumi_net::BuiltIn;
+        let settings = EngineSettings { threads: 2, memory_mebibytes: 16, ..EngineSettings::default() };
+        let mut engine = ranked_engine(Network::built_in(BuiltIn::Small).unwrap(), settings);
+        let (before, sharing, searches) = (*engine.settings(), engine.game().sharing(), engine.searches());
+        let decision = engine.choose(Color::Black, SearchRequest::new(&|| false));
+        assert_eq!((*engine.settings(), engine.game().sharing()), (before, sharing));
+        assert_eq!((engine.searches(), engine.search().threads()), (searches + 1, 2));
+        assert_eq!(engine.search().table().node_count(), 0, "the search of the engine was not used");
+        assert!(engine.last_report().is_some() && !engine.is_choosing_as_rank);
+        // The same position, the same move: the number of the search does not matter.
+        assert_eq!(engine.choose(Color::Black, SearchRequest::new(&|| false)), decision);
     }
 
     #[test]

@@ -96,15 +96,19 @@ impl Engine {
         let spent = self.time_manager.current_move.map_or(Duration::ZERO, |began| began.elapsed());
         let settings = &self.settings;
         let ranked = self.style().map(|style| style.visits);
-        let visits = settings.visits.into_iter().chain(ranked).min();
-        let unlimited = visits.is_none() && settings.playouts.is_none() && budget.is_none();
+        // The number of visits belongs to the rank.
+        let (visits, playouts) = match ranked {
+            Some(visits) => (Some(visits), None),
+            None => (settings.visits, settings.playouts),
+        };
+        let unlimited = visits.is_none() && playouts.is_none() && budget.is_none();
         let move_time = settings.move_time.or(unlimited.then_some(DEFAULT_MOVE_TIME));
         let least = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
         let later = self.time_after_search();
         let rest = |time: Duration| time.saturating_sub(spent).saturating_sub(later.min(time / 2));
         let soft = least(move_time.map(rest), budget.map(|budget| rest(budget.soft.min(budget.hard))));
         let hard = least(move_time.map(rest), budget.map(|budget| rest(budget.hard)));
-        let counts = Limits { visits, playouts: settings.playouts, ..Limits::default() };
+        let counts = Limits { visits, playouts, ..Limits::default() };
         // Time that the clock would not carry over is spent even when the choice is clear, because the next search
         // starts from the present statistics. The random choice of a rank needs all moves evaluated, so it does not stop
         // early.
@@ -161,7 +165,9 @@ impl Engine {
         let revision = self.notes.revision();
         let is_waiting =
             self.time_manager.after_own_move.is_some_and(|after| after.change == revision.change);
-        if !self.settings.ponder || !is_waiting || self.game.is_over() {
+        // The search of a rank uses nothing of earlier searches.
+        let is_useful = self.style().is_none();
+        if !self.settings.ponder || !is_useful || !is_waiting || self.game.is_over() {
             return;
         }
         let stopwatch = Stopwatch::start(self.time_source);

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_plays_with_the_small_network_unless_one_is_named() {
+    fn a_rank_loads_the_small_network_unless_one_is_named() {
         let channels = |words: &[&str]| {
             let parsed = BuiltIn::try_parse_from(words).unwrap();
             parsed.engine.network().unwrap().unwrap().channels()

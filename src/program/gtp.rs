@@ -166,8 +166,8 @@ pub(super) struct EngineArguments {
     #[arg(long)]
     capture_dead: bool,
     /// Play like a person of this rank, 20k to 9d: the engine chooses moves that look natural to the network, some of
-    /// which lose as much as mistakes of that rank. A human-play network uses its profile of the rank instead. Without
-    /// a named network, the small built-in network plays
+    /// which lose as much as mistakes of that rank. Moves come from the small built-in network with the visits of the
+    /// rank, whatever --visits, --threads or --model say. A human-play network uses its profile of the rank instead
     #[arg(long, value_name = "RANK", conflicts_with = "no_model", value_parser = options::rank)]
     rank: Option<Rank>,
     /// Set a parameter of kata-list-params, such as cpuctExploration=1.2; may be repeated
@@ -206,7 +206,7 @@ impl EngineArguments {
 
     /// Returns the network if the options name none.
     fn usual_network(&self) -> BuiltIn {
-        // Ranks were calibrated with the small network and its speed.
+        // Ranks play with the small network. A second one would only serve analyses.
         if self.rank.is_some() { BuiltIn::Small } else { BuiltIn::default() }
     }
 

@@ -3,15 +3,18 @@
 use super::Limits;
 use crate::terminal;
 use crate::{interrupt, options};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 use kosumi_go::board::{Board, BoardSize, Color, Move};
 use kosumi_go::rules::{KoRule, Rules};
+use kosumi_go::sgf::Record;
 use kosumi_gtp::Vertex;
 use kosumi_solve::{BoardAnswer, BoardRequest, solve_board};
+use kosumi_tools::collections::nth_game;
 use kosumi_tools::commands::vertex_move;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Compute the exact score of a whole board, and the moves that reach it
@@ -27,21 +30,25 @@ Examples:
   kosumi solve board --size 3x3 --all           all best first moves
   kosumi solve board --size 5x4 --guess 20 --threads 2 --memory 4096
   kosumi solve board --size 3x4 --moves B2      behind a first move
-  kosumi solve board --size 2x2 --rules new-zealand --json")]
+  kosumi solve board --size 2x2 --rules new-zealand --json
+  kosumi solve board endgame.sgf --all          a position with stones")]
 pub(super) struct Arguments {
-    /// Board size: 3, or WIDTHxHEIGHT
-    #[arg(long, value_name = "SIZE", value_parser = options::board_size)]
-    size: BoardSize,
-    /// Rules by name
-    #[arg(long, value_name = "NAME", default_value = "cgos", value_parser = options::rules)]
-    rules: Rules,
+    /// Game record: the position before its first move is solved
+    #[arg(value_name = "FILE.sgf", required_unless_present = "size")]
+    file: Option<PathBuf>,
+    /// Board size of an empty board: 3, or WIDTHxHEIGHT
+    #[arg(long, value_name = "SIZE", value_parser = options::board_size, conflicts_with = "file")]
+    size: Option<BoardSize>,
+    /// Rules by name [default: those of the game record, otherwise cgos]
+    #[arg(long, value_name = "NAME", value_parser = options::rules)]
+    rules: Option<Rules>,
     /// Ko rule instead of the one of the rules: simple, positional, situational or natural-situational
     #[arg(long, value_name = "RULE", value_parser = options::ko_rule)]
     ko: Option<KoRule>,
     /// Score to test first: whether Black reaches it, and then whether Black gets more
     #[arg(long, value_name = "SCORE", allow_hyphen_values = true)]
     guess: Option<i32>,
-    /// Moves to play first, Black's and White's in turn: "C3 B2 pass"
+    /// Moves to play first, of both players in turn: "C3 B2 pass"
     #[arg(long, value_name = "MOVES", default_value = "", hide_default_value = true)]
     moves: String,
     /// Find all best first moves instead of one
@@ -54,11 +61,19 @@ pub(super) struct Arguments {
     limits: Limits,
 }
 
+/// Name of the rules of an empty board.
+const DEFAULT_RULES: &str = "cgos";
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let mut rules = arguments.rules;
+    let usual = Rules::preset(DEFAULT_RULES).map_or_else(Rules::default, |preset| preset.rules);
+    let (board, to_move, recorded) = match (&arguments.file, arguments.size) {
+        (Some(file), _) => position(file, usual).with_context(|| file.display().to_string())?,
+        (None, Some(size)) => (Board::new(size), Color::Black, usual),
+        (None, None) => bail!("a board needs a game record or --size"),
+    };
+    let mut rules = arguments.rules.unwrap_or(recorded);
     rules.ko = arguments.ko.unwrap_or(rules.ko);
-    let board = Board::new(arguments.size);
-    let first = first_moves(arguments.size, &arguments.moves)?;
+    let first = first_moves(board.size(), &arguments.moves)?;
     let start = Instant::now();
     let bar = crate::progress::spinner();
     let interrupted = interrupt::install_flag()?;
@@ -66,7 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let solved = |cycles_lose_for| -> anyhow::Result<BoardAnswer> {
         let request = BoardRequest {
             board: &board,
-            to_move: Color::Black,
+            to_move,
             moves: &first,
             rules,
             memory: arguments.limits.bytes(),
@@ -112,6 +127,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         nodes as f64 / seconds
     )?;
     Ok(())
+}
+
+/// Returns the position before the first move of a game record, the side to move and the rules.
+fn position(file: &Path, usual: Rules) -> anyhow::Result<(Board, Color, Rules)> {
+    let record = Record::parse(&nth_game(file, 1)?)?;
+    let rules = record.rules().unwrap_or(usual);
+    let game = record.game(rules, 0.0, Some(1))?;
+    Ok((*game.board(), game.to_move(), rules))
 }
 
 fn first_moves(size: BoardSize, text: &str) -> anyhow::Result<Vec<Move>> {
