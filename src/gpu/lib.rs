@@ -2,9 +2,9 @@
 //!
 //! Evaluation of networks on graphics cards, through wgpu: Vulkan, Metal and DirectX 12.
 //!
-//! A [`Plan`](kosumi_net::plan::Plan) of the network becomes shaders (`shaders.rs`) and buffers (`compiled.rs`). A
-//! thread gathers the positions that other threads ask about into batches ([`Gpu`]). If the card fails, the caller
-//! evaluates on the processor.
+//! A plan of the network (`kosumi_net::plan`) becomes shaders (`shaders.rs`) and buffers (`compiled.rs`). A thread
+//! gathers the positions that other threads ask about into batches (`Gpu`). If the card fails, the caller evaluates on
+//! the processor.
 //!
 //! Without the feature `wgpu` this crate is empty, so that a build of the whole workspace does not compile wgpu.
 #![cfg(feature = "wgpu")]
