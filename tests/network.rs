@@ -476,10 +476,12 @@ fn more_behind_the_network_is_reported() {
 
 #[test]
 fn missing_weights_take_no_memory() {
-    // 81 million weights are allowed but missing. 60 billion are refused before any is read.
+    // 29 million weights are allowed but missing. 81 million take more memory than so short a file may, and 60 billion are
+    // more than any file may have: both are refused before any is read.
     let text =
         |side: usize| format!("n 8 22 19 trunk 1 16384 1 1 1 1 c {side} {side} 22 16384 1 1 @BIN@abcd");
-    assert_eq!(kind(text(15).as_bytes()), ErrorKind::End);
+    assert_eq!(kind(text(9).as_bytes()), ErrorKind::End);
+    assert_eq!(kind(text(15).as_bytes()), ErrorKind::Memory(512));
     let wide = b"n 8 22 19 trunk 1 16384 1 1 1 1 c 1 1 22 16384 1 1 ";
     let zeros = vec![0; 4 * 22 * 16384];
     let huge = [&wide[..], b"@BIN@", &zeros, b" m 19 16384 @BIN@", &zeros[..4 * 19 * 16384]].concat();

@@ -57,7 +57,7 @@ const ROWS: &[Row] = &[
     row!(of!(Limits, "lagBuffer", Kind::Seconds(3600.0),
         "Time held back from the clock at every move, in seconds.").accepted(ByGtp), lag_reserve),
     row!(of!(Limits, "numSearchThreads", Kind::Count(1, 4096),
-        "Threads of one search; configuration files for GTP start no more than there are processors.")
+        "Threads of one search, no more than eight for each processor unless a graphics card evaluates; configuration files for GTP start no more than there are processors.")
         .usual("number of processors")
         .alias("numSearchThreadsPerAnalysisThread"), threads),
     row!(of!(Limits, "ponderingEnabled", Kind::Flag, "Searches during the opponent's time.").accepted(ByGtpAlone), ponder),
