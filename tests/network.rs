@@ -476,8 +476,8 @@ fn more_behind_the_network_is_reported() {
 
 #[test]
 fn missing_weights_take_no_memory() {
-    // 29 million weights are allowed but missing. 81 million take more memory than so short a file may, and 60 billion are
-    // more than any file may have: both are refused before any is read.
+    // 29 million weights are allowed but missing. 81 million, and 60 billion, take more memory than a file of this
+    // length may, and are refused before any is read.
     let text =
         |side: usize| format!("n 8 22 19 trunk 1 16384 1 1 1 1 c {side} {side} 22 16384 1 1 @BIN@abcd");
     assert_eq!(kind(text(9).as_bytes()), ErrorKind::End);
@@ -488,7 +488,7 @@ fn missing_weights_take_no_memory() {
     let huge = [&huge[..], b" ordinary_block b n 16384 1e-20 0 0 @BIN@", &zeros[..4 * 16384]].concat();
     let ones: Vec<u8> = std::iter::repeat_n(1.0f32.to_le_bytes(), 16384).flatten().collect();
     let huge = [&huge[..], b" @BIN@", &ones, b" a c 15 15 16384 16384 1 1 @BIN@"].concat();
-    assert!(matches!(kind(&huge), ErrorKind::TooLarge(_)));
+    assert!(matches!(kind(&huge), ErrorKind::Memory(_)));
 }
 
 #[test]
