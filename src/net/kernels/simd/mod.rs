@@ -64,10 +64,12 @@ impl ByteSums {
     /// No limits.
     pub(super) const WHOLE: ByteSums = ByteSums { largest: 255, together: 1 };
     /// Two neighbours are summed in 16 bits.
+    #[cfg(target_arch = "x86_64")]
     pub(super) const PAIRS: ByteSums = ByteSums { largest: 255, together: 2 };
     /// Two neighbours of each of two words are summed in 16 bits. Smaller first bytes allow larger second bytes. With
     /// largest first bytes of 159 to 223, three transformers predicted equally well in some 200 to 700 positions each.
     /// With 255, one of them did not.
+    #[cfg(target_arch = "x86_64")]
     pub(super) const QUADS: ByteSums = ByteSums { largest: 191, together: 4 };
 
     /// Returns the limit of the sum of the positive second bytes of products that are summed in 16 bits, and likewise
