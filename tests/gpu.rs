@@ -152,6 +152,17 @@ fn every_kind_of_failure_costs_one_line() {
     }
 }
 
+/// A card that fails while it is compared with the processor makes no command fail.
+#[test]
+fn a_card_that_fails_while_it_is_measured_is_replaced_by_the_processor() {
+    let Some(mut kosumi) = kosumi() else { return };
+    // The check at the start is two batches, and the measurement comes after it.
+    kosumi.env("KOSUMI_GPU_FAULT", "fails:2");
+    let (responses, notes) = play(kosumi, &["--device", "gpu+cpu"]);
+    assert_eq!(answers(&responses), 4, "{responses}");
+    assert!(notes.contains("the processor evaluates"), "{notes}");
+}
+
 #[test]
 fn reviews_self_play_and_analysis_survive_a_card_that_fails() {
     let folder = TempDir::new().unwrap();

@@ -132,20 +132,36 @@ pub(crate) fn attach(
         return Ok(());
     }
     let Some(card) = open_checked(network, choice, arithmetic.precision)? else { return Ok(()) };
-    let (least_area, beside) = match choice {
-        DeviceChoice::Auto => match measured(&card, network, arithmetic)? {
-            Some(found) => found,
-            None => return Ok(()),
-        },
+    match parts(&card, network, choice, arithmetic) {
+        Ok(Some((least_area, beside))) => device::attach(network, card.into_device(), least_area, beside),
+        Ok(None) => (),
+        Err(error) => warn(&format!("no graphics card: {error:#}; the processor evaluates")),
+    }
+    Ok(())
+}
+
+/// Returns the number of points of the smallest boards that a card evaluates, and the part that the processor takes
+/// beside it; `None` if the processor evaluates everything.
+///
+/// # Errors
+///
+/// Returns an error if the card fails while it is measured.
+fn parts(
+    card: &Card,
+    network: &Arc<Network>,
+    choice: DeviceChoice,
+    arithmetic: ArithmeticChoice,
+) -> anyhow::Result<Option<(usize, Beside)>> {
+    match choice {
+        DeviceChoice::Auto => measured(card, network, arithmetic),
         DeviceChoice::GpuAndCpu(_) => {
             let [usual, small] = TRIAL_SIDES;
             let side = if card.is_software { small } else { usual };
-            (0, Trial::run(&card, network, arithmetic, side)?.beside())
+            Ok(Some((0, Trial::run(card, network, arithmetic, side)?.beside())))
         }
-        DeviceChoice::Gpu(_) | DeviceChoice::Cpu => (0, Beside::default()),
-    };
-    device::attach(network, card.into_device(), least_area, beside);
-    Ok(())
+        DeviceChoice::Gpu(_) => Ok(Some((0, Beside::default()))),
+        DeviceChoice::Cpu => Ok(None),
+    }
 }
 
 /// Opens cards for a network if `choice` allows that and they compute what the processor computes. If none does, the
