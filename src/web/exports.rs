@@ -7,6 +7,8 @@
 //! and restores the game.
 #![allow(unsafe_code, reason = "memory is passed to and from JavaScript by address")]
 
+mod gpu;
+
 use crate::{Board, Session, StartError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -100,8 +102,13 @@ pub unsafe extern "C" fn kosumi_start_board(
     });
 }
 
-fn begin(start: impl FnOnce() -> Result<Running, StartError>) {
+/// Keeps the message of a panic for JavaScript.
+fn note_panics() {
     std::panic::set_hook(Box::new(|panic| *lock(&FAULT) = panic.to_string()));
+}
+
+fn begin(start: impl FnOnce() -> Result<Running, StartError>) {
+    note_panics();
     let (running, message) = match start() {
         Ok(running) => (Some(running), String::new()),
         Err(error) => (None, error.to_string()),

@@ -79,7 +79,7 @@ export class Instance {
   constructor(module, limit, now, progress = () => {}) {
     const pages = (mebibytes) => Math.floor((mebibytes * MEBIBYTE) / PAGE);
     this.#memory = new WebAssembly.Memory({ initial: pages(INITIAL), maximum: pages(limit) });
-    const imports = { env: { memory: this.#memory }, kosumi: { now, progress } };
+    const imports = { env: { memory: this.#memory }, kosumi: { now, progress, wake: () => {} } };
     this.#exports = new WebAssembly.Instance(module, imports).exports;
   }
 
@@ -87,9 +87,19 @@ export class Instance {
     return this.#memory.buffer.byteLength;
   }
 
+  get buffer() {
+    return this.#memory.buffer;
+  }
+
   /** Calls a function with these texts, bytes or numbers and returns its response. */
   call(name, ...values) {
-    const { kosumi_allocate, kosumi_response, kosumi_response_length } = this.#exports;
+    this.run(name, ...values);
+    return this.#read(this.#exports.kosumi_response(), this.#exports.kosumi_response_length());
+  }
+
+  /** Calls a function with these texts, bytes or numbers and returns its value. */
+  run(name, ...values) {
+    const { kosumi_allocate } = this.#exports;
     const passed = values.flatMap((value) => {
       if (typeof value === "number") return [value];
       const bytes = typeof value === "string" ? text.encode(value) : value;
@@ -97,12 +107,16 @@ export class Instance {
       new Uint8Array(this.#memory.buffer, start >>> 0, bytes.length).set(bytes);
       return [start, bytes.length];
     });
-    this.#exports[name](...passed);
-    return this.#read(kosumi_response(), kosumi_response_length());
+    return this.#exports[name](...passed);
+  }
+
+  /** Returns a copy of memory. */
+  copy(start, length) {
+    return new Uint8Array(this.#memory.buffer, start >>> 0, length >>> 0).slice();
   }
 
   #read(start, length) {
-    return decoder.decode(new Uint8Array(this.#memory.buffer, start >>> 0, length >>> 0));
+    return decoder.decode(this.copy(start, length));
   }
 
   /** Returns why a call has thrown `error`: the message of the panic, or that of the error. */
