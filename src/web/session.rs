@@ -22,6 +22,8 @@ use std::time::Duration;
 pub struct Options {
     /// Memory of the search and the cache of evaluations together, in MiB.
     pub memory: usize,
+    /// Number of search threads. Fewer work if the host has started fewer.
+    pub threads: usize,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Expected result of the engine's side, in `[-1, 1]`, below which it resigns; `None`: never.
@@ -34,7 +36,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { memory: 64, seed: 1, resign: Some(-0.9), kernel: None, precision: None }
+        Options { memory: 64, threads: 1, seed: 1, resign: Some(-0.9), kernel: None, precision: None }
     }
 }
 
@@ -55,6 +57,9 @@ pub enum StartError {
 /// Largest memory of a search, in MiB. WebAssembly has 4 GiB for everything.
 const MOST_MEMORY: usize = 2048;
 
+/// Largest number of search threads.
+const MOST_THREADS: usize = 64;
+
 /// A game and its engine.
 #[derive(Debug)]
 pub struct Session {
@@ -70,13 +75,16 @@ pub(super) fn engine_settings(options: &Options) -> Result<EngineSettings, Start
     if !(1..=MOST_MEMORY).contains(&options.memory) {
         return Err(StartError::Value(format!("memory: must be from 1 to {MOST_MEMORY} MiB")));
     }
+    if !(1..=MOST_THREADS).contains(&options.threads) {
+        return Err(StartError::Value(format!("threads: must be from 1 to {MOST_THREADS}")));
+    }
     if options.resign.is_some_and(|resign| !(-1.0..=1.0).contains(&resign)) {
         return Err(StartError::Value("resign: must be from -1 to 1".to_owned()));
     }
     let arithmetic = choice(options.kernel.as_deref(), options.precision.as_deref())
         .map_err(|refusal| StartError::Value(refusal.0))?;
     let mut settings = EngineSettings {
-        threads: 1,
+        threads: options.threads,
         memory_mebibytes: options.memory,
         seed: options.seed,
         resign: options.resign,

@@ -1,9 +1,22 @@
 // Kosumi for browsers and Node: one game and its engine, in WebAssembly. `kosumi.d.ts` documents the interface.
 //
 // Searches run in slices, so that the page or the worker gets its turn between them.
-import { Instance, bytesOf, compiled, memoryLimit, memoryLimits, moduleName, others, supportsSimd } from "./instance.js";
+import {
+  Instance,
+  bytesOf,
+  compiled,
+  memoryLimit,
+  memoryLimits,
+  moduleName,
+  others,
+  supportsSimd,
+  supportsThreads,
+} from "./instance.js";
 
-export { supportsRelaxedSimd, supportsSimd } from "./instance.js";
+export { supportsRelaxedSimd, supportsSimd, supportsThreads, usualThreads } from "./instance.js";
+
+/** Number of simulations of a slice for each thread. */
+const SLICE = 16;
 
 /** Error of the engine. If `isFatal` is true, the engine has been started anew, with the game as it was. */
 export class KosumiError extends Error {
@@ -21,6 +34,7 @@ export class Kosumi {
   #limit;
   #now;
   #progress;
+  #threads;
   #instance;
   #position;
   #isSearching = false;
@@ -34,19 +48,36 @@ export class Kosumi {
       throw new KosumiError(`memoryLimit: must be from ${least} MiB, for this memory, to ${most} MiB`);
     }
     this.#now = options.now ?? (() => performance.now());
-    const { memory, seed, resign, kernel, precision } = options;
-    this.#options = JSON.stringify({ memory, seed, resign, kernel, precision });
+    const { memory, threads = 1, seed, resign, kernel, precision } = options;
+    this.#threads = threads;
+    this.#options = JSON.stringify({ memory, threads, seed, resign, kernel, precision });
     this.#start();
   }
 
   static async create(options = {}) {
     if (!supportsSimd()) throw new KosumiError("this program does not support WebAssembly with SIMD");
+    if ((options.threads ?? 1) > 1) {
+      if (!supportsThreads()) throw new KosumiError("threads: here, the search can have one only");
+      if (options.now) throw new KosumiError("threads: with a time of its own, the search can have one only");
+    }
     const loading = compiled(options.wasm ?? moduleName(options.isRelaxed));
     const network = options.network === null ? Promise.resolve(null) : bytesOf(options.network ?? "small.bin.gz");
     const [module, weights] = await Promise.all([loading, network]).catch((error) => {
       throw new KosumiError(error.message);
     });
-    return new Kosumi(module, weights, options);
+    const kosumi = new Kosumi(module, weights, options);
+    try {
+      await kosumi.#startThreads();
+    } catch (error) {
+      kosumi.close();
+      throw new KosumiError(error.message);
+    }
+    return kosumi;
+  }
+
+  /** Ends the threads. No method may be called any more. */
+  close() {
+    this.#instance.close();
   }
 
   get position() {
@@ -128,7 +159,7 @@ export class Kosumi {
   }
 
   /** Searches in slices, until a limit is reached or the search is stopped. */
-  async #search({ color, visits, milliseconds, sliceVisits = 16, onReport, signal }, contents) {
+  async #search({ color, visits, milliseconds, sliceVisits = SLICE * this.#threads, onReport, signal }, contents) {
     this.#refuseDuringSearch();
     if (visits === undefined && milliseconds === undefined) {
       throw new KosumiError("a search needs a limit: visits or milliseconds");
@@ -165,6 +196,10 @@ export class Kosumi {
     this.#position = JSON.parse(this.#instance.call("kosumi_request", '{"do":"position"}')).ok;
   }
 
+  async #startThreads() {
+    if (this.#threads > 1) await this.#instance.startThreads(this.#threads - 1);
+  }
+
   /** Calls a function. If the instance fails, starts another one with the same game. */
   #call(name, ...values) {
     try {
@@ -173,7 +208,10 @@ export class Kosumi {
       // Whatever it was (a panic, too little memory, a full stack, an error of `now`), the instance may be in any state.
       const reason = `${this.#instance.reason(error)} (the limit of the memory is ${this.#limit} MiB)`;
       const { record } = this.#position;
+      this.#instance.close();
       this.#start();
+      // Searches do not wait for the threads. If they cannot be started, there is one.
+      this.#startThreads().catch(() => {});
       const restored = JSON.parse(this.#instance.call("kosumi_request", JSON.stringify({ do: "restore", record })));
       if (restored.ok) this.#position = restored.ok;
       throw new KosumiError(`the engine has failed and was started anew: ${reason}`, true);

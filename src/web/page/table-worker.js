@@ -2,12 +2,21 @@
 // to a program, and sends its answers. Messages about kept games are its own.
 //
 // The engine works in slices, and messages of the page are handled between them.
-import { Instance, bytesOf, compiled, memoryLimit, moduleName, others, supportsSimd } from "./instance.js";
+import {
+  Instance,
+  bytesOf,
+  compiled,
+  memoryLimit,
+  moduleName,
+  others,
+  supportsSimd,
+  usualThreads,
+} from "./instance.js";
 import { Card } from "./card.js";
 import { Games } from "./games.js";
 import { choice, keepChoice, largeNetwork } from "./networks.js";
 
-const OPTIONS = { memory: 64 };
+const OPTIONS = { memory: 64, threads: 1 };
 // Limit of the memory in MiB with another network.
 const LARGE_LIMIT = 1024;
 const NETWORK = "small.bin.gz";
@@ -40,6 +49,7 @@ function start(game, isPaused) {
   const session = `${Date.now()}-${Math.random()}`;
   const refusal = instance.call("kosumi_start_board", JSON.stringify(OPTIONS), session);
   if (refusal) throw new Error(refusal);
+  startThreads();
   if (!game) current = { id: null, number: null, game: null };
   date = today();
   request({ do: "today", date });
@@ -48,6 +58,15 @@ function start(game, isPaused) {
   carryOut({ ...request({ do: "open" }), remembered }, current.id);
   networks.forEach(giveNetwork);
   goOn();
+}
+
+/** Starts the threads of the search. It does not wait for them, and without them it has one. */
+function startThreads() {
+  if (OPTIONS.threads === 1) return;
+  const started = instance;
+  started.startThreads(OPTIONS.threads - 1).catch((error) => {
+    if (started === instance) console.warn(error.message);
+  });
 }
 
 /** Asks the table. Throws if it refuses, and whatever a failing instance throws. */
@@ -81,6 +100,7 @@ function handle(message, id) {
 /** Starts another instance with the game as it was, after one has failed: by a panic, too little memory, or a full stack. */
 function recover(error) {
   const reason = instance.reason(error);
+  instance.close();
   failures += 1;
   try {
     // Engines wait, because the same task may fail again.
@@ -159,11 +179,15 @@ function useBest(bytes) {
   let reason = "";
   try {
     start(current.game, false);
-    if (!best || best.refusal === "") return true;
+    if (!best || best.refusal === "") {
+      before.close();
+      return true;
+    }
     reason = best.refusal;
   } catch (error) {
     reason = instance.reason(error);
   }
+  if (instance !== before) instance.close();
   networks.splice(0, Infinity, ...former);
   [instance, current] = [before, table];
   handle({ do: "open" });
@@ -334,6 +358,7 @@ async function begin() {
   if (!supportsSimd()) throw new Error("this browser does not support WebAssembly with SIMD");
   const [loaded, kept] = await Promise.all([compiled(moduleName()), games.latest()]);
   module = loaded;
+  OPTIONS.threads = usualThreads(module);
   tell({ is: "open", files: [moduleName()] });
   current.id = kept?.id ?? null;
   current.game = kept?.game ?? null;
@@ -341,6 +366,7 @@ async function begin() {
     start(kept?.game, false);
   } catch (error) {
     // A game that cannot be restored stays among the kept ones.
+    instance?.close();
     start(null, false);
     trouble(error.message);
   }
