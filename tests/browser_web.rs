@@ -4,7 +4,9 @@
 //! does not: if the folder is missing, the tests report it and are skipped.
 
 use crate::browser::Browser;
+use kosumi_net::{Encoding, random};
 use std::env;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 fn web() -> Option<PathBuf> {
@@ -29,7 +31,10 @@ fn the_large_network_is_downloaded_and_kept() {
 #[test]
 fn the_graphics_card_of_a_browser_computes_what_the_processor_computes() {
     if let (Some(web), Some(browser)) = (web(), Browser::find("web-gpu")) {
-        browser.run("web_gpu.mjs", &[&web]);
+        let tiny = browser.folder.join("tiny.bin");
+        let network = random::network(&random::Options::default()).unwrap();
+        network.write(Encoding::Binary, File::create(&tiny).unwrap()).unwrap();
+        browser.run("web_gpu.mjs", &[&web, &tiny]);
     }
 }
 

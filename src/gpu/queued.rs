@@ -141,6 +141,11 @@ impl QueuedDevice {
         self.changed.notify_all();
     }
 
+    /// Notes the time of a batch of `points` points that did not come from the queue.
+    pub fn add_time(&self, points: usize, time: Duration) {
+        self.lock().pace.add(points, time);
+    }
+
     /// Marks the device as failed. The threads that wait evaluate on the processor.
     pub fn fail(&self, reason: &str) {
         let mut state = self.lock();

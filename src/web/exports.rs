@@ -91,6 +91,7 @@ pub unsafe extern "C" fn kosumi_start(
     let network = Some(&network[..]).filter(|network| !network.is_empty());
     begin(|| {
         let session = Session::start(&String::from_utf8_lossy(&options), network, time)?;
+        gpu::offer(session.shared_network());
         Ok(Running::Session(Box::new(
             session.with_progress(|done, total| progress(done as f64, total as f64)),
         )))
@@ -149,9 +150,15 @@ pub unsafe extern "C" fn kosumi_network(network: *mut u8, length: usize, is_best
     // SAFETY: guaranteed by the caller.
     let network = unsafe { take(network, length) };
     let message = match &mut *lock_running() {
-        Some(Running::Board(board)) => board
-            .set_network(&network, is_best != 0)
-            .map_or_else(|error| error.to_string(), |()| String::new()),
+        Some(Running::Board(board)) => match board.set_network(&network, is_best != 0) {
+            Ok(network) => {
+                if is_best != 0 {
+                    gpu::offer(Some(network));
+                }
+                String::new()
+            }
+            Err(error) => error.to_string(),
+        },
         _ => "no table has been started".to_owned(),
     };
     *lock(&RESPONSE) = message;

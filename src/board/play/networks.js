@@ -1,7 +1,9 @@
 // The dialog "Network": which network advises and plays at a table in a Web Worker, and whether the graphics card computes it.
 class NetworkDialog {
-  // `ask(what, more)` sends a message to the worker.
-  constructor(ask) {
+  // `ask(what, more)` sends a message to the worker, `notify(words)` shows a notice.
+  constructor(ask, notify) {
+    this.notify = notify;
+    this.cardState = "none";
     this.ask = ask;
     this.element = id => document.getElementById(id);
     const on = (id, event, act) => this.element(id).addEventListener(event, act);
@@ -42,8 +44,11 @@ class NetworkDialog {
       Object.assign(this.element("network-progress"), { max: total, value: done });
       this.element("network-amount").textContent = text("network-loaded", { done: megabytes(done), total: megabytes(total) });
     }
+    const hasFailed = card.state === "failed" && this.cardState === "on";
+    this.cardState = card.state;
+    if (hasFailed) this.notify(text("card-failed", card));
     this.element("network-card").disabled = card.state === "none";
     this.element("network-card").checked = card.isWanted && card.state !== "none";
-    this.element("card-state").textContent = text(`card-${card.state}`, { name: card.name, reason: card.reason });
+    this.element("card-state").textContent = text(`card-${card.state === "idle" && !card.isWanted ? "off" : card.state}`, card);
   }
 }

@@ -689,7 +689,7 @@
   }
 
   // Only the page without a program has these buttons.
-  const networks = get("network") ? new NetworkDialog(ask) : null;
+  const networks = get("network") ? new NetworkDialog(ask, words => { notice = words; if (state) show(); }) : null;
   if (get("share")) {
     onClick("share", () => { if (state) ask("share"); });
     onClick("games", () => ask("games"));

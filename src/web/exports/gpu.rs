@@ -1,7 +1,7 @@
 //! Functions for the worker with the graphics card. Only that worker calls them, so they have a response of their own.
 
 use super::{lock, take, time};
-use crate::gpu::WebGpu;
+use crate::gpu::{GPU_THREADS, WebGpu};
 use kosumi_gpu::queued::QueuedDevice;
 use kosumi_net::Network;
 use serde_json::{Value, json};
@@ -18,20 +18,15 @@ unsafe extern "C" {
 static GPU: Mutex<Option<Box<WebGpu>>> = Mutex::new(None);
 /// The device of `GPU`, which can be marked as failed while `GPU` is locked for ever, after a panic.
 static DEVICE: Mutex<Option<Arc<QueuedDevice>>> = Mutex::new(None);
-/// Network that the table has, for [`kosumi_gpu_open`].
+/// Network of the table or the session, for [`kosumi_gpu_open`].
 static NETWORK: Mutex<Option<Arc<Network>>> = Mutex::new(None);
 static RESPONSE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 /// Number of times that positions have come, which the worker waits for.
 static CALLS: AtomicI32 = AtomicI32::new(0);
 
-/// Offers the network of a table to the worker.
+/// Offers the network of a table or a session to the worker.
 pub(super) fn offer(network: Option<Arc<Network>>) {
     *lock(&NETWORK) = network;
-}
-
-/// Returns the reason why the card has failed, if it has.
-pub(super) fn failure() -> Option<String> {
-    lock(&DEVICE).as_ref().and_then(|device| device.failure())
 }
 
 fn call() {
@@ -119,6 +114,12 @@ pub unsafe extern "C" fn kosumi_gpu_check(results: *mut u8, length: usize, which
     });
 }
 
+/// Returns the number of search threads for a card, with the one that calls.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_gpu_threads() -> usize {
+    GPU_THREADS
+}
+
 /// Makes later engines with the network use the card.
 #[unsafe(no_mangle)]
 pub extern "C" fn kosumi_gpu_attach() {
@@ -173,6 +174,13 @@ pub unsafe extern "C" fn kosumi_gpu_fail(reason: *mut u8, length: usize) {
     if let Some(device) = &*lock(&DEVICE) {
         device.fail(&String::from_utf8_lossy(&reason));
     }
+}
+
+/// Responds, as functions of tables and sessions do, with the reason why the card has failed, or with nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_gpu_failure() {
+    let failure = lock(&DEVICE).as_ref().and_then(|device| device.failure());
+    *lock(&super::RESPONSE) = failure.unwrap_or_default();
 }
 
 fn milliseconds_to_time(milliseconds: f64) -> Duration {

@@ -8,7 +8,7 @@ fn time() -> Duration {
 
 fn options(changes: &Value) -> String {
     let mut options = json!({
-        "name": "a card", "half": false, "isSoftware": true, "onlyIfFaster": false,
+        "name": "a card", "half": false, "isSoftware": true, "onlyIfFaster": false, "processors": 2,
         "bufferBytes": 1 << 28, "storageBuffers": 8,
     });
     for (name, value) in changes.as_object().unwrap() {

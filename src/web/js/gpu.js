@@ -30,6 +30,23 @@ export async function connect({ acceptsSoftware = false, half = true } = {}) {
   return { device, name, isSoftware, hasHalf };
 }
 
+/**
+ * Lets a graphics card evaluate the network of an instance of the module, in a worker of its own, if its results are those of the
+ * processor. Resolves with its name and the worker, when engines can use it. `onFailure` gets the reason when it has failed:
+ * the processor then evaluates. The options are those of `connect` and `Gpu.open`.
+ */
+export async function startCard(instance, options, onFailure) {
+  const { worker, message } = await instance.startWorker("gpu-worker.js", options);
+  const { error, name, isHalf, checks } = message;
+  if (error !== undefined) {
+    worker.terminate();
+    throw new Error(error);
+  }
+  worker.addEventListener("message", ({ data }) => onFailure(data.error));
+  await instance.fillThreads(instance.run("kosumi_gpu_threads"));
+  return { worker, name, isHalf, checks };
+}
+
 /** A network on a card, behind an instance of the module. */
 export class Gpu {
   #instance;
@@ -50,9 +67,9 @@ export class Gpu {
 
   /**
    * Compiles a network and compares its results with the processor. `network` is a file; without one it is the network of the
-   * table. With `onlyIfFaster`, a card that is slower than the processor is refused.
+   * table. With `onlyIfFaster`, a card that is slower than this number of threads of the processor is refused.
    */
-  static async open(instance, card, { network = new Uint8Array(), onlyIfFaster = false } = {}) {
+  static async open(instance, card, { network = new Uint8Array(), onlyIfFaster = false, processors = 1 } = {}) {
     const gpu = new Gpu(instance, card);
     const { maxBufferSize, maxStorageBufferBindingSize, maxStorageBuffersPerShaderStage } = card.device.limits;
     const options = {
@@ -60,6 +77,7 @@ export class Gpu {
       half: card.hasHalf,
       isSoftware: card.isSoftware,
       onlyIfFaster,
+      processors,
       bufferBytes: Math.min(maxBufferSize, maxStorageBufferBindingSize),
       storageBuffers: maxStorageBuffersPerShaderStage,
     };

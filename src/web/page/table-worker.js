@@ -95,6 +95,7 @@ function handle(message, id) {
     return;
   }
   carryOut(answer, id);
+  checkCard();
 }
 
 /** Starts another instance with the game as it was, after one has failed: by a panic, too little memory, or a full stack. */
@@ -105,6 +106,7 @@ function recover(error) {
   try {
     // Engines wait, because the same task may fail again.
     start(failures < FAILURES ? current.game : null, true);
+    prepareCard();
   } catch (again) {
     instance = null;
     tell({ is: "cannot-run", text: `${reason}; ${again.message}` });
@@ -181,6 +183,7 @@ function useBest(bytes) {
     start(current.game, false);
     if (!best || best.refusal === "") {
       before.close();
+      prepareCard();
       return true;
     }
     reason = best.refusal;
@@ -191,6 +194,7 @@ function useBest(bytes) {
   networks.splice(0, Infinity, ...former);
   [instance, current] = [before, table];
   handle({ do: "open" });
+  prepareCard();
   trouble(reason);
   return false;
 }
@@ -288,8 +292,30 @@ async function useChoice() {
 
 const card = new Card(tellNetworks);
 
+/** Lets the card evaluate the network that is in use besides the small one, if it may. */
+async function prepareCard() {
+  const wasOn = card.isOn;
+  card.stop();
+  const own = instance;
+  if (!own || !networks.some(({ isBest }) => isBest)) return;
+  // An instance that has not used the card refuses nothing and changes nothing.
+  if (wasOn) handle({ do: "useCard", isWanted: false });
+  if (!wishes.usesCard) return;
+  if ((await card.start(own, checkCard)) && own === instance) handle({ do: "useCard", isWanted: true });
+}
+
+/** Lets the processor evaluate if the card has failed, for this reason if one is known. */
+function checkCard(reason = "") {
+  if (!card.isOn || !instance) return;
+  reason ||= instance.call("kosumi_gpu_failure");
+  if (!reason) return;
+  card.stop(reason);
+  handle({ do: "useCard", isWanted: false });
+}
+
 async function useCard({ isWanted }) {
   await wish({ usesCard: isWanted });
+  prepareCard();
   await tellNetworks();
 }
 
