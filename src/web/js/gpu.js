@@ -112,7 +112,6 @@ export class Gpu {
     const calls = new Int32Array(this.#instance.buffer, address, 1);
     const flights = new Set();
     let waiting = null;
-    const failed = this.#executor.failed;
     for (;;) {
       const seen = Atomics.load(calls, 0);
       const batch = flights.size < IN_FLIGHT ? this.#bytes("kosumi_gpu_take") : [];
@@ -123,7 +122,7 @@ export class Gpu {
         continue;
       }
       waiting ??= change(calls, seen, flights.size > 0).then(() => (waiting = null));
-      await Promise.race([waiting, failed, ...flights]);
+      await this.#executor.unlessFailed(Promise.race([waiting, ...flights]));
     }
   }
 
@@ -166,8 +165,9 @@ class Executor {
   #steps;
   #free;
   #patience;
-  /** Rejects when the card fails. */
-  failed;
+  // Why the card has failed, and functions that reject what waits for it.
+  #failure = null;
+  #rejecters = new Set();
 
   static async create(card, description, contentsOf) {
     const executor = new Executor();
@@ -175,20 +175,34 @@ class Executor {
     executor.#device = device;
     executor.#description = description;
     executor.#patience = card.isSoftware ? PATIENCE_WITH_SOFTWARE : PATIENCE;
-    executor.failed = new Promise((_, reject) => {
-      device.lost.then(({ message }) => reject(new Error(`the graphics card is lost: ${message}`)));
-      device.addEventListener("uncapturederror", ({ error }) => reject(new Error(error.message)));
-    });
-    executor.failed.catch(() => {});
+    device.lost.then(({ message }) => executor.#fail(`the graphics card is lost: ${message}`));
+    device.addEventListener("uncapturederror", ({ error }) => executor.#fail(error.message));
     const scopes = ["validation", "out-of-memory"];
     scopes.forEach((scope) => device.pushErrorScope(scope));
     executor.#makeBuffers(contentsOf);
-    await Promise.race([executor.#makeSteps(), executor.failed]);
+    await executor.unlessFailed(executor.#makeSteps());
     for (const _ of scopes) {
       const error = await device.popErrorScope();
       if (error) throw new Error(`${error.message || "the graphics card has too little memory"}`);
     }
     return executor;
+  }
+
+  #fail(reason) {
+    this.#failure ??= new Error(reason);
+    for (const reject of this.#rejecters) reject(this.#failure);
+  }
+
+  /** Waits for a promise, but rejects as soon as the card fails. */
+  unlessFailed(promise) {
+    if (this.#failure) {
+      promise.catch(() => {});
+      return Promise.reject(this.#failure);
+    }
+    return new Promise((resolve, reject) => {
+      this.#rejecters.add(reject);
+      promise.then(resolve, reject).finally(() => this.#rejecters.delete(reject));
+    });
   }
 
   #makeBuffers(contentsOf) {
@@ -271,7 +285,8 @@ class Executor {
     const late = new Promise((_, reject) => {
       timer = setTimeout(() => reject(new Error("the graphics card does not answer")), this.#patience);
     });
-    await Promise.race([results.mapAsync(GPUMapMode.READ, 0, end), late, this.failed]).finally(() => clearTimeout(timer));
+    const mapped = this.unlessFailed(Promise.race([results.mapAsync(GPUMapMode.READ, 0, end), late]));
+    await mapped.finally(() => clearTimeout(timer));
     const copy = new Uint8Array(results.getMappedRange(0, end)).slice();
     results.unmap();
     this.#free.push(results);

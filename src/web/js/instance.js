@@ -114,8 +114,8 @@ export function memoryLimit(options) {
 /** Returns the least and the largest possible limit. */
 export const memoryLimits = ({ memory = 64, threads = 1 }) => [REST + memory + THREAD * (threads - 1), LARGEST];
 
-/** Whether the module shares its memory with threads. It does not if `scripts/web` was told so. */
-const sharesMemory = (module) => WebAssembly.Module.exports(module).some(({ name }) => name === "__wasm_init_tls");
+/** Returns whether the module shares its memory with threads. It does not if `scripts/web` was told so. */
+export const sharesMemory = (module) => WebAssembly.Module.exports(module).some(({ name }) => name === "__wasm_init_tls");
 
 /** Returns memory for an instance, with a limit in MiB. */
 function newMemory(module, limit) {
@@ -173,7 +173,6 @@ export class Instance {
    * cannot be started. Their time is `performance.now`.
    */
   startThreads(count) {
-    if (!sharesMemory(this.#module) || !supportsThreads()) return Promise.reject(new Error("threads are not supported"));
     this.#threads += count;
     return Promise.all(Array.from({ length: count }, () => this.startWorker("thread-worker.js")));
   }
@@ -188,6 +187,7 @@ export class Instance {
    * worker and the first message that it sends, and rejects if it cannot be started.
    */
   async startWorker(name, more = {}) {
+    if (!sharesMemory(this.#module) || !supportsThreads()) throw new Error("threads are not supported");
     const { __tls_size, __tls_align, kosumi_thread_memory } = this.#exports;
     if (__tls_align.value > 64) throw new Error("the variables of a thread need another alignment");
     const start = kosumi_thread_memory(__tls_size.value) >>> 0;

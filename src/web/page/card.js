@@ -1,6 +1,6 @@
 // The graphics card that evaluates the network of the table, if it can and may.
 import { connect, startCard } from "./gpu.js";
-import { supportsThreads, usualThreads } from "./instance.js";
+import { sharesMemory, supportsThreads, usualThreads } from "./instance.js";
 
 // Whether a software driver counts as a card, and whether a card is used that is slower than the processor.
 const ACCEPTS_SOFTWARE = false;
@@ -28,10 +28,10 @@ export class Card {
     return this.state.state === "on";
   }
 
-  /** Looks for a card. */
-  async find() {
+  /** Looks for a card for this module. */
+  async find(module) {
     try {
-      if (!supportsThreads()) throw new Error("this page is not isolated from other origins");
+      if (!supportsThreads() || !sharesMemory(module)) throw new Error("it needs threads, which this page does not have");
       const { name, device } = await connect({ acceptsSoftware: ACCEPTS_SOFTWARE });
       device.destroy();
       this.#change("idle", { name });

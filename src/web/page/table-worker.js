@@ -283,7 +283,7 @@ async function deleteNetwork() {
 /** Goes on with what was chosen the last time. A large network that the browser has deleted is not downloaded again. */
 async function useChoice() {
   wishes = await choice();
-  await card.find();
+  await card.find(module);
   await tellNetworks();
   if (wishes.network === "large" && chosen === "small" && (await largeNetwork.isKept())) await chooseNetwork({ which: "large" });
 }
