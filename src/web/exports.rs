@@ -7,6 +7,8 @@
 //! and restores the game.
 #![allow(unsafe_code, reason = "memory is passed to and from JavaScript by address")]
 
+mod gpu;
+
 use crate::{Board, Session, StartError};
 use kosumi_sync::HOST_THREADS;
 use std::alloc::{Layout, alloc_zeroed};
@@ -89,6 +91,7 @@ pub unsafe extern "C" fn kosumi_start(
     let network = Some(&network[..]).filter(|network| !network.is_empty());
     begin(|| {
         let session = Session::start(&String::from_utf8_lossy(&options), network, time)?;
+        gpu::offer(session.shared_network());
         Ok(Running::Session(Box::new(
             session.with_progress(|done, total| progress(done as f64, total as f64)),
         )))
@@ -116,14 +119,19 @@ pub unsafe extern "C" fn kosumi_start_board(
     });
 }
 
-fn begin(start: impl FnOnce() -> Result<Running, StartError>) {
-    // If a thread of the search panics, so does the calling one, and the first message has the reason.
+/// Keeps the message of a panic for JavaScript. If a thread of the search panics, so does the calling one, and the first
+/// message has the reason.
+fn note_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let mut fault = lock(&FAULT);
         if fault.is_empty() {
             *fault = panic.to_string();
         }
     }));
+}
+
+fn begin(start: impl FnOnce() -> Result<Running, StartError>) {
+    note_panics();
     let (running, message) = match start() {
         Ok(running) => (Some(running), String::new()),
         Err(error) => (None, error.to_string()),
@@ -142,9 +150,15 @@ pub unsafe extern "C" fn kosumi_network(network: *mut u8, length: usize, is_best
     // SAFETY: guaranteed by the caller.
     let network = unsafe { take(network, length) };
     let message = match &mut *lock_running() {
-        Some(Running::Board(board)) => board
-            .set_network(&network, is_best != 0)
-            .map_or_else(|error| error.to_string(), |()| String::new()),
+        Some(Running::Board(board)) => match board.set_network(&network, is_best != 0) {
+            Ok(network) => {
+                if is_best != 0 {
+                    gpu::offer(Some(network));
+                }
+                String::new()
+            }
+            Err(error) => error.to_string(),
+        },
         _ => "no table has been started".to_owned(),
     };
     *lock(&RESPONSE) = message;

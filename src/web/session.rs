@@ -1,5 +1,6 @@
 //! A game and its engine, which answer requests in JSON.
 
+use crate::gpu::GPU_THREADS;
 use crate::request::{self, Refusal, Request, SearchTask, SignatureKind, Size, Turn};
 use crate::response;
 use kosumi_board::play::review_record;
@@ -66,6 +67,8 @@ pub struct Session {
     engine: Engine,
     network: Option<Arc<Network>>,
     arithmetic: ArithmeticChoice,
+    /// Number of search threads without a graphics card.
+    threads: usize,
     time: TimeSource,
     progress: fn(usize, usize),
 }
@@ -91,7 +94,17 @@ pub(super) fn engine_settings(options: &Options) -> Result<EngineSettings, Start
         ..EngineSettings::default()
     };
     settings.network.arithmetic = arithmetic;
+    // A graphics card takes part when it is ready.
+    settings.network.use_device = false;
     Ok(settings)
+}
+
+/// Returns the settings with or without a graphics card, if one is attached to the network. `threads` is the number of
+/// search threads without one.
+pub(super) fn with_card(mut settings: EngineSettings, is_wanted: bool, threads: usize) -> EngineSettings {
+    settings.network.use_device = is_wanted;
+    settings.threads = if is_wanted { GPU_THREADS.max(threads) } else { threads };
+    settings
 }
 
 impl Session {
@@ -107,7 +120,13 @@ impl Session {
         let arithmetic = settings.network.arithmetic;
         let network = network.map(Network::read).transpose()?.map(Arc::new);
         let engine = Engine::with_network(settings, network.clone()).with_time_source(time);
-        Ok(Session { engine, network, arithmetic, time, progress: |_, _| () })
+        let threads = options.threads;
+        Ok(Session { engine, network, arithmetic, threads, time, progress: |_, _| () })
+    }
+
+    /// Returns the network, if the session has one.
+    pub fn shared_network(&self) -> Option<Arc<Network>> {
+        self.network.clone()
     }
 
     /// Sets the function that gets the progress of reviews: positions done and total.
@@ -191,6 +210,11 @@ impl Session {
                 Ok(self.position())
             }
             Request::Review { record } => self.review(&record),
+            Request::UseCard { is_wanted } => {
+                self.network()?;
+                self.engine.change_settings(with_card(*self.engine.settings(), is_wanted, self.threads));
+                Ok(Value::Null)
+            }
             Request::Signature { kind } => self.signature(kind),
             Request::Speed { size, milliseconds, kernel, precision } => {
                 let network = self.network()?;

@@ -12,8 +12,9 @@ const TYPES = {
 // Headers by which browsers isolate a page from other origins.
 const ISOLATION = { "Cross-Origin-Embedder-Policy": "require-corp", "Cross-Origin-Opener-Policy": "same-origin" };
 
-// `change(path, file)` may return another content of a file. With `isIsolated`, pages are isolated from other origins.
-export async function serve(folder, { path = "/", change = (_, file) => file, isIsolated = false } = {}) {
+// `change(path, file)` may return another content of a file. The second half of a file is sent when `half(path)` resolves. With
+// `isIsolated`, pages are isolated from other origins.
+export async function serve(folder, { path = "/", change = (_, file) => file, half = () => null, isIsolated = false } = {}) {
   const requests = [], missing = [];
   const server = createServer(async (request, response) => {
     const asked = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
@@ -24,7 +25,15 @@ export async function serve(folder, { path = "/", change = (_, file) => file, is
       const file = change(name, await readFile(join(folder, name)));
       response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
       if (isIsolated) for (const [header, value] of Object.entries(ISOLATION)) response.setHeader(header, value);
-      response.end(file);
+      const isHeld = half(name);
+      if (isHeld) {
+        response.setHeader("Content-Length", file.length);
+        response.write(file.subarray(0, file.length >> 1));
+        await isHeld;
+        response.end(file.subarray(file.length >> 1));
+      } else {
+        response.end(file);
+      }
     } catch {
       missing.push(asked);
       response.statusCode = 404;

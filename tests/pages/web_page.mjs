@@ -198,7 +198,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await page.waitForSelector("#board [data-candidate]");
 
   // Networks of the user: one that is none, and one that can be used.
-  const network = bytes => page.setInputFiles("#network-file", { name: "x.bin.gz", mimeType: "application/gzip", buffer: bytes });
+  const network = bytes => page.setInputFiles("#network-chosen", { name: "x.bin.gz", mimeType: "application/gzip", buffer: bytes });
   await network(Buffer.from("nothing"));
   await page.waitForFunction(() => document.getElementById("connection").textContent.includes("network cannot be read"));
   equal(await moves(page), 6, "and the game goes on");

@@ -81,7 +81,7 @@ async function startWorker(name, onFailure) {
   if (!isNode()) {
     const worker = new Worker(url, { type: "module" });
     worker.addEventListener("error", (event) => onFailure(event.message || name));
-    return { worker, once: (handle) => worker.addEventListener("message", handle, { once: true }) };
+    return { worker, once: (handle) => worker.addEventListener("message", ({ data }) => handle(data), { once: true }) };
   }
   const { Worker: NodeWorker } = await import("node:worker_threads");
   const worker = new NodeWorker(url);
@@ -114,8 +114,14 @@ export function memoryLimit(options) {
 /** Returns the least and the largest possible limit. */
 export const memoryLimits = ({ memory = 64, threads = 1 }) => [REST + memory + THREAD * (threads - 1), LARGEST];
 
-/** Whether the module shares its memory with threads. It does not if `scripts/web` was told so. */
-const sharesMemory = (module) => WebAssembly.Module.exports(module).some(({ name }) => name === "__wasm_init_tls");
+/** Returns whether the module shares its memory with threads. It does not if `scripts/web` was told so. */
+export const sharesMemory = (module) => WebAssembly.Module.exports(module).some(({ name }) => name === "__wasm_init_tls");
+
+/** Returns memory for an instance, with a limit in MiB. */
+function newMemory(module, limit) {
+  const pages = (mebibytes) => Math.floor((mebibytes * MEBIBYTE) / PAGE);
+  return new WebAssembly.Memory({ initial: pages(INITIAL), maximum: pages(limit), shared: sharesMemory(module) });
+}
 
 /**
  * An instance of the module. A call that throws leaves it in any state. It must then be closed and not be used any more.
@@ -125,20 +131,36 @@ export class Instance {
   #memory;
   #exports;
   #workers = [];
+  #threads = 1;
   #isClosed = false;
 
   /** `limit` limits its memory, in MiB. `now` returns the time in milliseconds, and `progress` gets that of reviews. */
-  constructor(module, limit, now, progress = () => {}) {
-    const pages = (mebibytes) => Math.floor((mebibytes * MEBIBYTE) / PAGE);
-    const shared = sharesMemory(module);
+  constructor(module, limit, now, progress = () => {}, memory = newMemory(module, limit)) {
     this.#module = module;
-    this.#memory = new WebAssembly.Memory({ initial: pages(INITIAL), maximum: pages(limit), shared });
-    const imports = { env: { memory: this.#memory }, kosumi: { now, progress } };
+    this.#memory = memory;
+    // A worker with a graphics card waits for a change of the number at this address.
+    const wake = (address) => Atomics.notify(new Int32Array(this.#memory.buffer, address >>> 0, 1), 0);
+    const imports = { env: { memory: this.#memory }, kosumi: { now, progress, wake } };
     this.#exports = new WebAssembly.Instance(module, imports).exports;
+  }
+
+  /** Returns an instance on the memory of another one, for a worker that has got the message of `startWorker`. */
+  static onMemory({ module, memory, start, timeOrigin }) {
+    const offset = performance.timeOrigin - timeOrigin;
+    const instance = new Instance(module, 0, () => performance.now() + offset, () => {}, memory);
+    const { kosumi_thread_stack, __stack_pointer, __wasm_init_tls } = instance.#exports;
+    const variables = start + kosumi_thread_stack();
+    __stack_pointer.value = variables;
+    __wasm_init_tls(variables);
+    return instance;
   }
 
   get memoryUsage() {
     return this.#memory.buffer.byteLength;
+  }
+
+  get buffer() {
+    return this.#memory.buffer;
   }
 
   /** Returns the number of threads that wait for work, besides the one that calls. */
@@ -151,23 +173,34 @@ export class Instance {
    * cannot be started. Their time is `performance.now`.
    */
   startThreads(count) {
-    if (!sharesMemory(this.#module) || !supportsThreads()) return Promise.reject(new Error("threads are not supported"));
-    return Promise.all(Array.from({ length: count }, () => this.#startThread()));
+    this.#threads += count;
+    return Promise.all(Array.from({ length: count }, () => this.startWorker("thread-worker.js")));
   }
 
-  async #startThread() {
+  /** Starts as many threads as are missing to `count`, with the one that calls. */
+  fillThreads(count) {
+    return this.startThreads(Math.max(count - this.#threads, 0));
+  }
+
+  /**
+   * Starts a worker with an instance of its own on this memory, which gets `more` with its first message. Resolves with the
+   * worker and the first message that it sends, and rejects if it cannot be started.
+   */
+  async startWorker(name, more = {}) {
+    if (!sharesMemory(this.#module) || !supportsThreads()) throw new Error("threads are not supported");
     const { __tls_size, __tls_align, kosumi_thread_memory } = this.#exports;
     if (__tls_align.value > 64) throw new Error("the variables of a thread need another alignment");
     const start = kosumi_thread_memory(__tls_size.value) >>> 0;
     if (start === 0) throw new Error("too little memory for a thread");
     let fail;
     const failed = new Promise((_, reject) => (fail = (reason) => reject(new Error(reason))));
-    const { worker, once } = await startWorker("thread-worker.js", fail);
+    const { worker, once } = await startWorker(name, fail);
     this.#workers.push(worker);
     if (this.#isClosed) worker.terminate();
     const ready = new Promise(once);
-    worker.postMessage({ module: this.#module, memory: this.#memory, start, timeOrigin: performance.timeOrigin });
-    await Promise.race([ready, failed]);
+    const { timeOrigin } = performance;
+    worker.postMessage({ module: this.#module, memory: this.#memory, start, timeOrigin, ...more });
+    return { worker, message: await Promise.race([ready, failed]) };
   }
 
   /** Ends the threads. */
@@ -178,7 +211,13 @@ export class Instance {
 
   /** Calls a function with these texts, bytes or numbers and returns its response. */
   call(name, ...values) {
-    const { kosumi_allocate, kosumi_response, kosumi_response_length } = this.#exports;
+    this.run(name, ...values);
+    return this.#read(this.#exports.kosumi_response(), this.#exports.kosumi_response_length());
+  }
+
+  /** Calls a function with these texts, bytes or numbers and returns its value. */
+  run(name, ...values) {
+    const { kosumi_allocate } = this.#exports;
     const passed = values.flatMap((value) => {
       if (typeof value === "number") return [value];
       const bytes = typeof value === "string" ? text.encode(value) : value;
@@ -186,13 +225,17 @@ export class Instance {
       new Uint8Array(this.#memory.buffer, start >>> 0, bytes.length).set(bytes);
       return [start, bytes.length];
     });
-    this.#exports[name](...passed);
-    return this.#read(kosumi_response(), kosumi_response_length());
+    return this.#exports[name](...passed);
+  }
+
+  /** Returns a copy of memory. */
+  copy(start, length) {
+    return new Uint8Array(this.#memory.buffer, start >>> 0, length >>> 0).slice();
   }
 
   #read(start, length) {
     // Browsers decode no shared memory, so the bytes are copied.
-    return decoder.decode(new Uint8Array(this.#memory.buffer, start >>> 0, length >>> 0).slice());
+    return decoder.decode(this.copy(start, length));
   }
 
   /** Returns why a call has thrown `error`: the message of the panic, or that of the error. */

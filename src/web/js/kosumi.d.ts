@@ -23,6 +23,12 @@ export interface Options {
    * be chosen, and in browsers the page must be isolated from other origins and the engine run in a worker.
    */
   threads?: number;
+  /**
+   * Device that evaluates the network: `cpu` (default), `gpu` (a graphics card through WebGPU, or an error), or `auto` (a graphics
+   * card if it computes what the processor computes, and faster). A card needs threads, in browsers as `threads` does, and WebGPU,
+   * which Node does not have. The search then has 16 threads, so the same seed does not give the same moves.
+   */
+  device?: "cpu" | "gpu" | "auto";
   /** Seed of all random numbers. 1 by default. */
   seed?: number;
   /** Expected result, from -1 to 1, below which the engine resigns. -0.9 by default; `null` is never. */
@@ -169,6 +175,8 @@ export declare class Kosumi {
   static create(options?: Options): Promise<Kosumi>;
   /** The present position. */
   readonly position: Position;
+  /** Name of the graphics card that evaluates; `null` if the processor does, also after the card has failed. */
+  readonly device: string | null;
   /** Memory of the module, in bytes. */
   readonly memoryUsage: number;
   /** Ends the threads. No method may be called afterwards. */

@@ -8,7 +8,8 @@ const receive = (handle) =>
 receive(({ module, memory, start, timeOrigin }) => {
   // The time of all threads begins where that of the first one does.
   const offset = performance.timeOrigin - timeOrigin;
-  const kosumi = { now: () => performance.now() + offset, progress: () => {} };
+  const wake = (address) => Atomics.notify(new Int32Array(memory.buffer, address >>> 0, 1), 0);
+  const kosumi = { now: () => performance.now() + offset, progress: () => {}, wake };
   const { exports } = new WebAssembly.Instance(module, { env: { memory }, kosumi });
   const variables = start + exports.kosumi_thread_stack();
   exports.__stack_pointer.value = variables;
