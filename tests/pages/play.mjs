@@ -306,7 +306,7 @@ async function players(page) {
   await click(page, "E5");
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins on time"));
   // Undo, hint, estimate, resignation against the engine.
-  await newGame(page, { size: "9", black: "person", white: "kosumi first", clock: "none", handicap: "2" });
+  await newGame(page, { size: "9", black: "person", white: "kosumi 30k", clock: "none", handicap: "2" });
   await played(page, 1);
   equal(Object.values(await stones(page)).filter(color => color === "black").length, 2, "handicap stones are there");
   await page.click("#hint");
@@ -387,7 +387,7 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   await wholeGame(page);
 
   // The server dies, and comes back at the same address.
-  await newGame(page, { size: "9", black: "person", white: "kosumi first" });
+  await newGame(page, { size: "9", black: "person", white: "kosumi 30k" });
   await click(page, "E5");
   await played(page, 2);
   const before = await stones(page);
@@ -422,7 +422,7 @@ for (const colorScheme of ["light", "dark"]) {
         await page.tap("#new");
         await picture(page, `play-${name}-${colorScheme}-new`);
         await page.fill("#size", "19");
-        await page.selectOption("#white", "kosumi first");
+        await page.selectOption("#white", "kosumi 30k");
         await page.tap("#start");
         await page.waitForFunction(() => document.querySelector("#counter").textContent === "Zug 0");
         await page.touchscreen.tap(...await place(page, "Q16", 19));
