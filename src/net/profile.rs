@@ -78,6 +78,9 @@ impl FromStr for Rank {
 }
 
 impl Rank {
+    /// The strongest rank, 9 dan.
+    pub const STRONGEST: Rank = Rank(1);
+
     /// Returns the number of ranks below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 39 is 30 kyu.
     pub fn steps_below_ten_dan(self) -> u8 {
         self.0
