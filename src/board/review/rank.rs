@@ -1,7 +1,7 @@
 //! Estimates of a player's rank from the moves of recorded games.
 //!
 //! *Record → [`PlayedMoves`] (points lost by each move) → [`RankFeatures`] of a player in a game → [`RankEstimate`] over
-//! all games of the player.* The points come from short searches with the small built-in network, so an estimate does not
+//! all games of the player.* The points come from single evaluations by the small built-in network, so an estimate does not
 //! depend on options of the review. The formula was fitted to games of Kosumi's own ranks; see `docs/ranks.md`.
 
 use super::main_line::{Change, MainLine};
@@ -12,8 +12,8 @@ use kosumi_net::{Network, Rank};
 use kosumi_search::Limits;
 use std::sync::Arc;
 
-/// Simulations for each position.
-const PLAYOUTS: u32 = 4;
+/// Simulations for each position: the network evaluates it once.
+const PLAYOUTS: u32 = 1;
 
 /// Memory for the searches, in MiB.
 const MEMORY_MEBIBYTES: usize = 32;
