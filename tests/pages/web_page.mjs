@@ -84,6 +84,8 @@ await browse(chromium, phone, async context => {
   await checkWidth(page, "phone");
   await checkContrast(page, "phone", ["h1, .seat .name", "#status", "#pass", "#hint"]);
   await page.click("#hint");
+  await page.waitForSelector("#board [data-region]");
+  await page.click("#hint");
   await page.waitForSelector("#board [data-candidate]");
   await picture(page, "web-phone");
   await page.click("#more");
@@ -166,7 +168,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await click(page, "A5", 5);
   await played(page, 6);
   await page.click("#hint");
-  await page.waitForSelector("#board [data-candidate]");
+  await page.waitForSelector("#board [data-region]");
 
   // Networks of the user: one that is none, and one that can be used.
   const network = bytes => page.setInputFiles("#network-file", { name: "x.bin.gz", mimeType: "application/gzip", buffer: bytes });
@@ -180,7 +182,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   // The review of the finished game opens as a page.
   await page.click("#resign");
   await page.click("#resign-now");
-  await page.click("#review");
+  await page.click("#review-page");
   await page.waitForSelector("#reviewed:not([hidden])");
   const opening = context.waitForEvent("page");
   await page.click("#reviewed a");

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Simulations of each search.
-pub(super) const JUDGE_PLAYOUTS: u32 = 60;
+pub(super) const JUDGE_PLAYOUTS: u32 = 40;
 /// Maximum number of searched positions that are stored.
 const ANALYSES_MOST: usize = 4000;
 /// Maximum number of positions that were searched twice.
@@ -67,7 +67,7 @@ enum Subject {
 struct Job {
     subject: Subject,
     /// Game before the move.
-    game: Game,
+    game: Box<Game>,
     color: Color,
     mv: Move,
     before: Option<PositionReview>,
@@ -116,7 +116,7 @@ pub(super) struct Judging {
     job: Option<Job>,
     search: Option<Search>,
     /// Position that is searched once more, with the first result.
-    repeat: Option<(Game, PositionReview)>,
+    repeat: Option<(Box<Game>, PositionReview)>,
     /// Results of the searches, with the errors of one search alone.
     analyses: BTreeMap<NodeId, PositionReview>,
     comparisons: BTreeMap<NodeId, Comparison>,
@@ -193,7 +193,7 @@ impl Judging {
         if self.answers.len() >= TRIALS_MOST {
             return false;
         }
-        let (subject, color) = (Subject::Answer(window, key), game.to_move());
+        let (subject, color, game) = (Subject::Answer(window, key), game.to_move(), Box::new(game));
         self.answers.push_back(Job { subject, game, color, mv, before: None, after: None, checked: None });
         true
     }
@@ -223,12 +223,12 @@ impl Judging {
         let is_repeated = self.searches <= FIRST_REPEATS || self.searches.is_multiple_of(REPEAT_EVERY);
         let position = match (search, &self.job) {
             (Search::Ahead(id), _) => Some(tree.game_at(id)),
-            (Search::Before, Some(job)) => Some(job.game.clone()),
+            (Search::Before, Some(job)) => Some((*job.game).clone()),
             (Search::After, Some(job)) => after(&job.game, job.color, job.mv),
             _ => None,
         };
         if let Some(game) = position.filter(|_| is_repeated && analysis.visits > 0) {
-            self.repeat = Some((game, analysis.clone()));
+            self.repeat = Some((Box::new(game), analysis.clone()));
         }
         self.put(tree, search, analysis);
     }
@@ -242,6 +242,7 @@ impl Judging {
             _ => None,
         };
         if let Some(node) = node {
+            self.ahead.take_if(|ahead| *ahead == node);
             self.analyses.insert(node, analysis.clone());
             if self.analyses.len() > ANALYSES_MOST {
                 self.analyses.pop_first();
@@ -262,7 +263,7 @@ impl Judging {
         loop {
             if let Some((game, _)) = &self.repeat {
                 self.search = Some(Search::Repeat);
-                return Step::Search(Box::new(game.clone()), true);
+                return Step::Search(game.clone(), true);
             }
             if self.is_rescaled {
                 self.is_rescaled = false;
@@ -294,7 +295,7 @@ impl Judging {
             };
             let thresholds = Thresholds::default();
             let next = match (&job.before, &job.after) {
-                (None, _) => Some((Search::Before, Some(job.game.clone()))),
+                (None, _) => Some((Search::Before, Some((*job.game).clone()))),
                 (_, None) => Some((Search::After, after(&job.game, job.color, job.mv))),
                 (Some(before), Some(after_it)) if job.checked.is_none() => {
                     let choice = Comparison::to_check(job.color, job.mv, before, after_it, &thresholds);
@@ -336,7 +337,7 @@ impl Judging {
     fn job_of(&self, tree: &GameTree, id: NodeId) -> Option<Job> {
         tree.path(id)?;
         let ((color, mv), parent) = (tree.played(id)?, tree.parent(id)?);
-        let mut game = tree.game_at(parent);
+        let mut game = Box::new(tree.game_at(parent));
         game.set_to_move(color);
         let known = |id: NodeId| self.analyses.get(&id).cloned();
         let (before, after) = (known(parent), known(id));

@@ -739,8 +739,9 @@ impl<H: Host> TableSession<H> {
             PageRequest::Pause { on } => self.table.pause(on, now),
             PageRequest::Seats { black, white } => {
                 self.table.seat(black, white)?;
-                // The players play on from where the tree was looked at last.
-                self.table.play_from(head, now);
+                if self.table.is_study() {
+                    self.table.play_from(head, now);
+                }
             }
             PageRequest::Load { text, bytes, shared, partial } => {
                 let record = match shared.as_str() {

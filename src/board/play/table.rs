@@ -107,7 +107,7 @@ pub(super) struct GameTable {
     /// Node at which play continues.
     head: NodeId,
     /// Game at the head.
-    game: Game,
+    game: Box<Game>,
     /// Results of games that ended, by their last nodes.
     endings: BTreeMap<NodeId, String>,
     /// Node to which play returns after the study mode. In the study mode, moves of both colours are played at any
@@ -159,7 +159,7 @@ impl GameTable {
         let clock = Clock::new(TimeControl::None);
         GameTable {
             head: tree.root(),
-            game: tree.start().clone(),
+            game: Box::new(tree.start().clone()),
             tree,
             endings: BTreeMap::new(),
             studied_from: None,
@@ -418,7 +418,7 @@ impl GameTable {
         if node != self.head {
             let is_back = self.tree.is_on_path(node, self.head);
             self.head = node;
-            self.game = self.tree.game_at(node);
+            *self.game = self.tree.game_at(node);
             let left = self.tree.moves(node);
             if is_back && let Some(clocks) = self.clocks_before.get(left) {
                 self.clocks = *clocks;
@@ -485,7 +485,7 @@ impl GameTable {
         let parent = self.tree.remove(node).ok_or(Refusal::NotNow)?;
         if is_above {
             self.head = parent;
-            self.game = self.tree.game_at(parent);
+            *self.game = self.tree.game_at(parent);
             self.clocks_before.clear();
             self.phase = self.phase_at_head();
             self.start_clock(now);

@@ -67,8 +67,8 @@ struct Removed {
 #[derive(Clone, Debug)]
 pub(super) struct GameTree {
     record: Tree,
-    /// Game at the root.
-    start: Game,
+    /// Game at the root. A game is too large for the stack of a thread to hold many.
+    start: Box<Game>,
     /// Position of each node by its number; `None` for a node that cannot be shown.
     positions: Vec<Option<Position>>,
     removed: Vec<Removed>,
@@ -115,7 +115,7 @@ impl GameTree {
 
     /// Creates a tree without positions.
     fn bare(record: Tree, start: Game) -> GameTree {
-        let (positions, removed) = (Vec::new(), Vec::new());
+        let (positions, removed, start) = (Vec::new(), Vec::new(), Box::new(start));
         GameTree { record, start, positions, removed, written: 0, changed: BTreeSet::new() }
     }
 
@@ -180,7 +180,7 @@ impl GameTree {
         let is_root = from == self.root();
         let mut games = vec![match parent {
             Some(parent) => self.game_at(parent),
-            None => self.start.clone(),
+            None => (*self.start).clone(),
         }];
         let (mut hidden, mut set_ups, mut points) = (0, 0, 0);
         let mut todo = vec![Todo::Enter(from, parent)];
@@ -350,7 +350,7 @@ impl GameTree {
 
     /// Returns the game at a node, with the right side to move.
     pub(super) fn game_at(&self, id: NodeId) -> Game {
-        let mut game = self.start.clone();
+        let mut game = (*self.start).clone();
         for id in self.path(id).unwrap_or_default() {
             let is_start = id == self.root();
             let change = self.record.change(id);

@@ -199,7 +199,7 @@ fn kosumi_answers_in_the_study_mode() {
     say(&mut board, &json!({ "do": "play", "at": 1, "place": "dd" }));
     let answers = finish_all(&mut board);
     let state = last(&answers, "state");
-    assert_eq!((&state["count_moves"], &state["turn"], &state["study"]), (&json!(3), &json!("B"), &json!(true)));
+    assert_eq!((&state["count_moves"], &state["turn"], &state["study"]), (&json!(3), &json!("W"), &json!(true)));
     let removed = say(&mut board, &json!({ "do": "remove", "at": 3 }));
     assert_eq!(messages(&removed, "state")[0]["at"], 1, "the head goes to the node before");
     assert_eq!(messages(&removed, "tree")[0]["order"], json!([[1, [2]]]));
