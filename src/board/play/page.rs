@@ -42,7 +42,7 @@ pub fn script(kind: PageKind) -> String {
         PageKind::Program => components::LINK,
         PageKind::Worker => components::WORKER_LINK,
     };
-    compact(&(components::UNCONNECTED_SCRIPTS.concat() + link + &SCRIPTS.concat()))
+    compact(&(components::board_scripts().concat() + link + &SCRIPTS.concat()))
 }
 
 /// Returns the style of the page: `play.css`.
