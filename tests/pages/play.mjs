@@ -184,8 +184,9 @@ async function lookingBack(page) {
   await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from(record) });
   await page.waitForFunction(() => document.getElementById("counter").textContent === "Move 6");
   equal(await page.isVisible("#curve"), false, "the curve of the game before is gone");
-  for (let back = 0; back < 3; back++) await page.keyboard.press("PageUp");
+  await page.keyboard.press("Home");
   await hints(page);
+  for (let move = 0; move < 3; move++) await page.keyboard.press("PageDown");
   await page.click("#estimate");
   await page.waitForSelector("#board .owners rect");
   await page.click("#analyse");

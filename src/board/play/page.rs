@@ -498,7 +498,12 @@ mod tests {
                 assert_eq!(script.matches(name).count(), 1, "{name}");
             }
             // A text of several lines would lose its indentation.
-            assert!(SCRIPTS.iter().flat_map(|module| module.lines()).all(|line| line.matches('`').count() % 2 == 0));
+            assert!(
+                SCRIPTS
+                    .iter()
+                    .flat_map(|module| module.lines())
+                    .all(|line| line.matches('`').count() % 2 == 0)
+            );
         }
     }
 

@@ -528,9 +528,9 @@
       get("worst-list").replaceChildren(...worst.map(node => {
         const item = document.createElement("li"), button = element("button");
         button.type = "button";
-        button.append(element("span", node.n, "number"), element("span", "", `pip ${NAMES[node.m[0]]}`), board.name(packed.point(node.m.slice(1))),
-          element("span", `−${decimal(node.j.j.l[2] / 10, 1)}`, `loss ${gradeOf(node.j.j)}`));
-        button.setAttribute("aria-label", `${nodeWords(node)}, ${gradeWords(node.j.j)}, ${pointsWords(node.j.j)} ${text("points")}`);
+        button.append(element("span", node.n, "number"), element("span", "", `pip ${NAMES[node.m[0]]}`), element("span", colorName(node.m[0]), "hidden"),
+          ` ${board.name(packed.point(node.m.slice(1)))} `, element("span", `−${decimal(node.j.j.l[2] / 10, 1)}`, `loss ${gradeOf(node.j.j)}`),
+          element("span", ` ${text("points")}, ${gradeWords(node.j.j)}`, "hidden"));
         button.addEventListener("click", () => go(node.i));
         item.append(button);
         return item;

@@ -584,8 +584,7 @@ impl<H: Host> TableSession<H> {
             PageRequest::View { at } => {
                 let at = self.node(at)?;
                 let viewed = Some(at).filter(|&at| at != head);
-                let can_change =
-                    self.question.is_none_or(|(_, purpose, _)| purpose == TaskPurpose::Analysis);
+                let can_change = self.question.is_none_or(|(_, purpose, _)| purpose == TaskPurpose::Analysis);
                 if viewed != self.viewed {
                     self.viewed = viewed;
                     if self.is_analysed && can_change {
@@ -601,7 +600,10 @@ impl<H: Host> TableSession<H> {
                     let tree = self.table.tree();
                     let line = tree.path(tree.end_of(at)).unwrap_or_default();
                     // The move that is viewed comes first.
-                    self.judging.review(&self.table, [at].into_iter().chain(line.into_iter().rev().filter(|&id| id != at)));
+                    self.judging.review(
+                        &self.table,
+                        [at].into_iter().chain(line.into_iter().rev().filter(|&id| id != at)),
+                    );
                 }
             }
             PageRequest::ReviewPage {} => return self.start_review(),

@@ -1,7 +1,9 @@
 //! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
 use super::judging::Judged;
-use super::message::{ClockSettings, GameDetails, KnownNumbers, NewGame, PlayerKind, RestoredGame, parse_place};
+use super::message::{
+    ClockSettings, GameDetails, KnownNumbers, NewGame, PlayerKind, RestoredGame, parse_place,
+};
 use super::strength::{DEFAULT_LEVEL, LEVELS};
 use super::task::MoveEvaluation;
 use super::tree::{GameTree, MOVES_MOST, OpenedTree};
@@ -536,7 +538,8 @@ impl GameTable {
         let Some(node) = known.or_else(|| self.tree.add(self.head, &self.game)) else {
             return Err(Refusal::TooLong);
         };
-        let is_finished = main.is_some_and(|main| self.endings.keys().any(|&end| self.tree.is_on_path(main, end)));
+        let is_finished =
+            main.is_some_and(|main| self.endings.keys().any(|&end| self.tree.is_on_path(main, end)));
         if !self.is_study() && !is_finished {
             self.tree.put_first(node);
         }
@@ -658,8 +661,7 @@ impl GameTable {
                 && matches!(&self.phase, Phase::Over(result) if result.starts_with(color_letter(color.opponent()))
                     && result.ends_with("+R"))
         };
-        let is_only_resigned =
-            !self.game.is_over() && Color::BOTH.iter().any(|&color| has_resigned(color));
+        let is_only_resigned = !self.game.is_over() && Color::BOTH.iter().any(|&color| has_resigned(color));
         let before = self.tree.parent(self.head).filter(|_| self.tree.played(self.head).is_some());
         if is_only_resigned || before.is_none() {
             // A game that ended by resignation or on time can be continued.
@@ -1183,7 +1185,10 @@ mod tests {
         go_to(&mut table, 1);
         play(&mut table, &["aa"], NOW);
         let text = text_of(&table);
-        assert!(text.contains(";B[cc](;W[gg](;B[cg];W[gc])(;B[ee]))(;W[aa])") && text.contains("RE[W+R]"), "{text}");
+        assert!(
+            text.contains(";B[cc](;W[gg](;B[cg];W[gc])(;B[ee]))(;W[aa])") && text.contains("RE[W+R]"),
+            "{text}"
+        );
         table.begin(&wanted(9)).unwrap();
         assert!(table.known.is_empty() && table.tree.node_count() == 1);
     }
@@ -1232,7 +1237,13 @@ mod tests {
             state["clock"] = json!(format!("{:?}", table.time_left(second(now))));
             state["at"] = Value::Null;
             state["record"] = json!(table.record(&[], None).to_string());
-            state["tree"] = json!(table.tree_data(table.tree.root()).iter().map(|it| (it["m"].clone(), it["c"].clone(), it["e"].clone())).collect::<Vec<_>>());
+            state["tree"] = json!(
+                table
+                    .tree_data(table.tree.root())
+                    .iter()
+                    .map(|it| (it["m"].clone(), it["c"].clone(), it["e"].clone()))
+                    .collect::<Vec<_>>()
+            );
             state
         };
         assert_eq!(state(&restored, 100), state(&table, 18));
