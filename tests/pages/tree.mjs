@@ -124,7 +124,7 @@ async function studying(page) {
   await page.waitForSelector('#answers[aria-pressed="false"]');
   await page.keyboard.press("Home");
   await page.click("#against");
-  await page.selectOption("#seat-white-choice", "kosumi first");
+  await page.selectOption("#seat-white-choice", "kosumi 30k");
   await page.selectOption("#seat-black-choice", "person");
   await page.click("#sit");
   await page.waitForSelector("#playing:not([hidden])");
@@ -269,7 +269,7 @@ async function teaching(page) {
   await page.click("#new");
   await page.fill("#size", "9");
   await page.selectOption("#black", "person");
-  await page.selectOption("#white", "kosumi easy");
+  await page.selectOption("#white", "kosumi 15k");
   await page.click("#start");
   await counted(page, "Move 0");
   await page.click("#teach");

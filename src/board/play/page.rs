@@ -1,5 +1,6 @@
 //! Page of a game and its parts. The markup contains the keys of its texts.
 
+use super::networks;
 use crate::pages::{components, style as common_style};
 use crate::review;
 use maud::{DOCTYPE, Markup, html};
@@ -38,11 +39,11 @@ fn compact(script: &str) -> String {
 
 /// Returns the script of the page: `play.js`.
 pub fn script(kind: PageKind) -> String {
-    let link = match kind {
-        PageKind::Program => components::LINK,
-        PageKind::Worker => components::WORKER_LINK,
+    let (link, own) = match kind {
+        PageKind::Program => (components::LINK, ""),
+        PageKind::Worker => (components::WORKER_LINK, networks::SCRIPT),
     };
-    compact(&(components::UNCONNECTED_SCRIPTS.concat() + link + &SCRIPTS.concat()))
+    compact(&(components::UNCONNECTED_SCRIPTS.concat() + link + own + &SCRIPTS.concat()))
 }
 
 /// Returns the style of the page: `play.css`.
@@ -103,8 +104,7 @@ fn markup(is_file: bool) -> Markup {
                         @if is_file {
                             (button("share", "share", None))
                             (button("games", "kept-games", None))
-                            button #network type="button" data-text="choose-network" data-hint="choose-network-hint" {}
-                            input #network-file type="file" accept=".gz,.bin" hidden;
+                            button #network type="button" data-text="choose-network" hidden {}
                         }
                         (button("players", "players", None))
                         (button("comfort", "comfort", None))
@@ -185,7 +185,7 @@ fn markup(is_file: bool) -> Markup {
                 (players())
                 (comfort())
                 (help(is_file))
-                @if is_file { (share()) (games()) }
+                @if is_file { (share()) (games()) (networks::dialog()) }
             }
         }
     }
