@@ -213,8 +213,6 @@ async function lookingBack(page) {
   await page.reload();
   await page.waitForFunction(() => document.querySelectorAll("#chart-rate .ground").length > 0);
   equal((await known()).length > 0 && curve.length > 0, true, "the curve survives a reload");
-  await page.click("#study-review");
-  await page.waitForSelector("#review-page:visible");
   await page.click("#review-page");
   await page.waitForSelector("#reviewed:not([hidden])");
   const [other] = await Promise.all([page.waitForEvent("popup"), page.click("#reviewed a")]);

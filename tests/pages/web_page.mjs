@@ -90,6 +90,19 @@ await browse(chromium, phone, async context => {
   await picture(page, "web-phone");
   await page.click("#more");
   check(await page.isVisible("#share") && await page.isVisible("#games"), "the menu has the buttons of this page");
+  // A variation with a comment, beside the game.
+  await page.click("#study");
+  await page.waitForSelector("#studying:not([hidden])");
+  await page.click('[data-go="first"]');
+  await tap(page, "D4");
+  await page.waitForFunction(() => document.querySelectorAll("#tree [data-node]").length === 4);
+  await page.fill("#comment", "kept");
+  await page.focus("#board");
+  await page.waitForSelector("#tree .comment");
+  await page.click("#study-end");
+  await page.waitForSelector("#playing:not([hidden])");
+  const tree = () => page.$$eval("#tree [data-node]", found => found.map(it => it.getAttribute("aria-label")).sort());
+  const variations = await tree();
   const before = await stones(page);
 
   // The tab is killed.
@@ -107,6 +120,7 @@ await browse(chromium, phone, async context => {
   await page.goto(server.url);
   await ready(page);
   equal(await stones(page), before, "a killed tab loses nothing");
+  equal(await tree(), variations, "nor its variations and comments");
   check(await page.evaluate(() => crossOriginIsolated), "the service worker isolates the page");
 
   // The network is gone, too.
@@ -146,7 +160,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   check(served > 1, "the engine that is started then has threads again");
   await page.click("#pause");
   await page.click("#hint");
-  await page.waitForSelector("#board [data-candidate]");
+  await page.waitForSelector("#board [data-region]");
 });
 await threaded.close();
 

@@ -28,7 +28,7 @@ const REPEAT_EVERY: usize = 7;
 /// Maximum number of answers to problems that wait.
 const TRIALS_MOST: usize = 16;
 
-/// What the judgement of a node has found.
+/// Results of the judgement of a node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
@@ -373,7 +373,7 @@ impl Judging {
         }
     }
 
-    /// Returns what is known of a node; `None` if its position was not searched.
+    /// Returns the results for a node; `None` if its position was not searched.
     pub(super) fn judged(&self, table: &GameTable, id: NodeId) -> Option<Judged> {
         let tree = table.tree();
         let mut widened = self.analyses.get(&id)?.clone();

@@ -172,12 +172,9 @@ fn markup(is_file: bool) -> Markup {
                         article.card.worst #worst hidden {
                             h2 data-text="worst-moves" {}
                             ol #worst-list {}
-                            div.actions {
-                                button #again type="button" {}
-                                (button("review-page", "review-page", None))
-                            }
+                            div.actions { button #again type="button" {} }
                         }
-                        p.actions { button #due type="button" hidden {} }
+                        p.actions { button #due type="button" hidden {} (button("review-page", "review-page", None)) }
                     }
                 }
                 p.hidden #say aria-live="assertive" {}

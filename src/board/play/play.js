@@ -501,7 +501,7 @@
     }
     get("reviewing").hidden = !isPaged;
     if (isPaged) get("reviewing").textContent = text("progress", { done: review[0], total: review[1] });
-    get("review-page").hidden = review !== null;
+    get("review-page").hidden = review !== null || !hasMoves || Boolean(problems.current) || (!state.study && state.phase !== "over");
     get("reviewed").hidden = review !== true;
     get("reviewed").firstChild.href = link.reviewAddress;
   }

@@ -489,7 +489,7 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Starts what the engine does while nobody waits for it: judgements, then the continuous analysis.
+    /// Starts the work of the engine that nothing waits for: judgements, then the continuous analysis.
     fn start_background(&mut self) {
         if !self.judge() {
             self.analyse_if_wanted();
@@ -523,7 +523,7 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Stores what was found of nodes, and tells the windows what is new.
+    /// Stores the results for nodes, and sends the new ones to the windows.
     fn tell_judged(&mut self, nodes: &[NodeId]) {
         let mut told = Vec::new();
         for &id in nodes {

@@ -586,7 +586,7 @@ impl GameTable {
         self.known.entry(self.head).or_default().outlook = Some(outlook);
     }
 
-    /// Stores what the judgement of a move has found. Returns whether it is new.
+    /// Stores the results of the judgement of a node. Returns whether they are new.
     pub(super) fn add_judged(&mut self, node: NodeId, judged: Judged) -> bool {
         let known = &mut self.known.entry(node).or_default().judged;
         let is_new = known.as_ref() != Some(&judged);
@@ -594,7 +594,7 @@ impl GameTable {
         is_new
     }
 
-    /// Returns what the judgement of a node has found.
+    /// Returns the results of the judgement of a node.
     pub(super) fn judged(&self, node: NodeId) -> Option<&Judged> {
         self.known.get(&node)?.judged.as_ref()
     }
@@ -789,13 +789,15 @@ impl GameTable {
     fn name(&self, color: Color, engines: &[String]) -> Option<String> {
         let of_seat = match &self.seats[color] {
             PlayerKind::Person => None,
-            PlayerKind::Kosumi { level } => Some(format!("Kosumi {} ({})", env!("CARGO_PKG_VERSION"), name_in_records(level))),
+            PlayerKind::Kosumi { level } => {
+                Some(format!("Kosumi {} ({})", env!("CARGO_PKG_VERSION"), name_in_records(level)))
+            }
             PlayerKind::Engine { number } => engines.get(*number).cloned(),
         };
         self.names[color].clone().or(of_seat)
     }
 
-    /// Returns the record with all variations, comments and marks, and with what the engine has found. `date` is for
+    /// Returns the record with all variations, comments and marks, and with the findings of the engine. `date` is for
     /// games that began here.
     pub(super) fn record(&self, engines: &[String], date: Option<String>) -> Tree {
         let mut tree = self.tree.record().clone();
@@ -1089,9 +1091,7 @@ mod tests {
     fn saved_records_have_a_date_and_names() {
         let mut table = table(9);
         let today = || Some("2026-01-31".to_owned());
-        table
-            .begin(&NewGame { white: kosumi(DEFAULT_LEVEL), ..wanted(9) })
-            .unwrap();
+        table.begin(&NewGame { white: kosumi(DEFAULT_LEVEL), ..wanted(9) }).unwrap();
         let text = table.record(&[], today()).to_string();
         assert!(
             text.contains("DT[2026-01-31]") && text.contains("PW[Kosumi ") && !text.contains("PB["),
@@ -1404,6 +1404,9 @@ mod tests {
             other.phase = Phase::Over("B+R".to_owned());
             assert_eq!(adapted(&other), Value::Null);
         }
-        assert_eq!(game.name(Color::White, &[]).unwrap(), format!("Kosumi {} (8k)", env!("CARGO_PKG_VERSION")));
+        assert_eq!(
+            game.name(Color::White, &[]).unwrap(),
+            format!("Kosumi {} (8k)", env!("CARGO_PKG_VERSION"))
+        );
     }
 }

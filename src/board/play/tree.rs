@@ -91,7 +91,7 @@ pub(super) struct OpenedTree {
     pub(super) notes: Vec<String>,
 }
 
-/// What to undo when the walk leaves a node.
+/// Changes that are undone when the walk leaves a node.
 enum Back {
     /// Moves of the current game, and its side to move before.
     Moves(usize, Color),
