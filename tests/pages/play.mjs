@@ -63,7 +63,7 @@ async function played(page, count) {
 
 // A whole game against the engine. The person plays the best move of the analysis.
 async function wholeGame(page) {
-  await newGame(page, { size: "9", black: "person", white: "kosumi easy" });
+  await newGame(page, { size: "9", black: "person", white: "kosumi 15k" });
   await page.click("#analyse");
   for (let own = 0; own < 90; own++) {
     const next = await page.waitForFunction(() => {
@@ -184,8 +184,9 @@ async function lookingBack(page) {
   await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from(record) });
   await page.waitForFunction(() => document.getElementById("counter").textContent === "Move 6");
   equal(await page.isVisible("#curve"), false, "the curve of the game before is gone");
-  for (let back = 0; back < 3; back++) await page.keyboard.press("PageUp");
+  await page.keyboard.press("Home");
   await hints(page);
+  for (let move = 0; move < 3; move++) await page.keyboard.press("PageDown");
   await page.click("#estimate");
   await page.waitForSelector("#board .owners rect");
   await page.click("#analyse");
@@ -212,8 +213,6 @@ async function lookingBack(page) {
   await page.reload();
   await page.waitForFunction(() => document.querySelectorAll("#chart-rate .ground").length > 0);
   equal((await known()).length > 0 && curve.length > 0, true, "the curve survives a reload");
-  await page.click("#study-review");
-  await page.waitForSelector("#review-page:visible");
   await page.click("#review-page");
   await page.waitForSelector("#reviewed:not([hidden])");
   const [other] = await Promise.all([page.waitForEvent("popup"), page.click("#reviewed a")]);
@@ -314,6 +313,27 @@ async function measure(page) {
   await page.click("#analyse");
 }
 
+// The usual opponent adapts, and the page remembers its rank.
+async function adapting(page) {
+  const name = () => page.textContent("#name-white");
+  const isCalled = words => page.waitForFunction(words => document.getElementById("name-white").textContent.includes(words), words);
+  await newGame(page, { size: "9", black: "person", white: "kosumi auto", clock: "none", handicap: "0" });
+  await isCalled("adapts to you, now 25 kyu");
+  await click(page, "E5");
+  await played(page, 2);
+  await page.click("#resign");
+  await page.click("#resign-now");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("White wins"));
+  await page.waitForFunction(() => Object.values(localStorage).some(value => value.includes("auto:29k:1")));
+  await newGame(page, { size: "9", black: "person", white: "kosumi auto" });
+  await isCalled("adapts to you, now 29 kyu");
+  await newGame(page, { size: "9", black: "person", white: "kosumi 30k" });
+  await isCalled("30 kyu");
+  const offered = await page.$$eval("#white option", options => options.map(option => option.textContent));
+  check(offered.includes("Kosumi: 30 kyu – knows the rules"), `opponents are named by rank: ${offered}`);
+  check(!(await name()).includes("adapts"), "a fixed rank does not adapt");
+}
+
 async function players(page) {
   // A clock that runs out.
   await newGame(page, { size: "9", black: "person", white: "person", clock: "byo-yomi", main: "0", increment: "1", periods: "1" });
@@ -321,7 +341,7 @@ async function players(page) {
   await click(page, "E5");
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins on time"));
   // Undo, hint, estimate, resignation against the engine.
-  await newGame(page, { size: "9", black: "person", white: "kosumi first", clock: "none", handicap: "2" });
+  await newGame(page, { size: "9", black: "person", white: "kosumi 30k", clock: "none", handicap: "2" });
   await played(page, 1);
   equal(Object.values(await stones(page)).filter(color => color === "black").length, 2, "handicap stones are there");
   await hints(page);
@@ -396,12 +416,13 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   await records(page);
   await lookingBack(page);
   await twoWindows(context, page, server.url);
+  await adapting(page);
   await players(page);
   await killed(page, server);
   await wholeGame(page);
 
   // The server dies, and comes back at the same address.
-  await newGame(page, { size: "9", black: "person", white: "kosumi first" });
+  await newGame(page, { size: "9", black: "person", white: "kosumi 30k" });
   await click(page, "E5");
   await played(page, 2);
   const before = await stones(page);
@@ -436,7 +457,7 @@ for (const colorScheme of ["light", "dark"]) {
         await page.tap("#new");
         await picture(page, `play-${name}-${colorScheme}-new`);
         await page.fill("#size", "19");
-        await page.selectOption("#white", "kosumi first");
+        await page.selectOption("#white", "kosumi 30k");
         await page.tap("#start");
         await page.waitForFunction(() => document.querySelector("#counter").textContent === "Zug 0");
         await page.touchscreen.tap(...await place(page, "Q16", 19));

@@ -1,3 +1,10 @@
+// The name of a level: a rank, an adaptive one such as auto:25k:0, or full strength.
+function levelName(level) {
+  const [kind, now] = level.split(":"), [, number, letter] = /^(\d+)([kd])$/.exec(now || kind) || [];
+  const rank = number && text(`rank-${letter}`, { number });
+  return !rank ? text(`level-${kind}`) : now ? text("level-auto-now", { rank }) : rank;
+}
+
 // Dialogs of the page: new games and players, links, and the games that the browser keeps.
 class Dialogs {
   // `ask(what, more)` sends a request, `seatName(color, game)` and `resultWords(result)` return words.
@@ -23,12 +30,6 @@ class Dialogs {
     // Only the page without a program has these.
     if (!get("share")) return;
     onClick("games", () => ask("games"));
-    onClick("network", () => get("network-file").click());
-    get("network-file").addEventListener("change", async ({ target }) => {
-      const [file] = target.files;
-      target.value = "";
-      if (file) ask("network", { name: file.name, bytes: await file.arrayBuffer() });
-    });
     onClick("share-copy", async () => {
       get("share-link").select();
       // Pages without encryption have no other way.
@@ -41,16 +42,19 @@ class Dialogs {
 
   fillSeats(select, chosen) {
     const { levels, engines } = this.choices;
-    const options = [["person", text("person")], ...levels.map(level => [`kosumi ${level}`, text("kosumi", { level: text(`level-${level}`) })]),
+    const options = [["person", text("person")],
+      ...levels.map(level => [`kosumi ${level}`, text("kosumi", { level:
+        /\d[kd]$/.test(level) ? `${levelName(level)} – ${text(`level-${level}`)}` : levelName(level === "auto" && kept("adaptive") || level) })]),
       ...engines.map((name, number) => [`engine ${number}`, name])];
-    select.replaceChildren(...options.map(([value, words]) => new Option(words, value, false, value === chosen)));
+    select.replaceChildren(...options.map(([value, words]) => new Option(words, value)));
+    select.value = chosen;
   }
 
-  seatValue(seat) { return seat.kind === "kosumi" ? `kosumi ${seat.level}` : seat.kind === "engine" ? `engine ${seat.number}` : "person"; }
+  seatValue(seat) { return seat.kind === "kosumi" ? `kosumi ${seat.level.split(":")[0]}` : seat.kind === "engine" ? `engine ${seat.number}` : "person"; }
 
   seatOf(value) {
     const [kind, which] = value.split(" ");
-    return kind === "kosumi" ? { kind, level: which } : kind === "engine" ? { kind, number: Number(which) } : { kind };
+    return kind === "kosumi" ? { kind, level: which === "auto" && kept("adaptive") || which } : kind === "engine" ? { kind, number: Number(which) } : { kind };
   }
 
   fill(choices = this.choices) {
@@ -58,6 +62,8 @@ class Dialogs {
     this.choices = choices;
     this.fillSeats(get("black"), kept("black") || "person");
     this.fillSeats(get("white"), kept("white") || `kosumi ${choices.usual}`);
+    // An opponent of an earlier version is no longer on offer.
+    for (const [id, usual] of [["black", "person"], ["white", `kosumi ${choices.usual}`]]) get(id).value ||= usual;
     get("rules").replaceChildren(...choices.rules.map(({ id }) => new Option(text(`rules-${id}`), id)));
     get("handicap").replaceChildren(new Option(text("no-handicap"), 0),
       ...[2, 3, 4, 5, 6, 7, 8, 9].map(count => new Option(text("stones", { count }), count)));

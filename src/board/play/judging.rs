@@ -7,9 +7,7 @@
 
 use super::table::GameTable;
 use super::tree::GameTree;
-use crate::review::{
-    Comparison, JudgementData, Numbers, PositionReview, Scatter, Thresholds, move_sentence,
-};
+use crate::review::{Comparison, JudgementData, Numbers, PositionReview, Scatter, Thresholds, move_sentence};
 use kosumi_go::board::{Color, Move};
 use kosumi_go::game::Game;
 use kosumi_go::sgf::NodeId;
@@ -30,7 +28,7 @@ const REPEAT_EVERY: usize = 7;
 /// Maximum number of answers to problems that wait.
 const TRIALS_MOST: usize = 16;
 
-/// What the judgement of a node has found.
+/// Results of the judgement of a node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
@@ -132,7 +130,7 @@ impl Judging {
     /// Starts a review of moves, in this order. Moves that were judged are left out.
     pub(super) fn review(&mut self, table: &GameTable, nodes: impl IntoIterator<Item = NodeId>) {
         let is_new = |&id: &NodeId| {
-            table.tree().played(id).is_some() && !table.judged(id).is_some_and(|it| it.judgement.is_some())
+            table.tree().played(id).is_some() && table.judged(id).is_none_or(|it| it.judgement.is_none())
         };
         self.queue = nodes.into_iter().filter(is_new).collect();
         self.total = self.queue.len();
@@ -155,8 +153,7 @@ impl Judging {
 
     /// Judges the move to a node before anything else.
     pub(super) fn judge_now(&mut self, table: &GameTable, id: NodeId) {
-        let is_known = table.judged(id).is_some_and(|it| it.judgement.is_some())
-            || self.urgent == Some(id);
+        let is_known = table.judged(id).is_some_and(|it| it.judgement.is_some()) || self.urgent == Some(id);
         if table.tree().played(id).is_none() || is_known {
             return;
         }
@@ -171,7 +168,8 @@ impl Judging {
 
     /// Puts the move that is being judged back into the queue.
     fn set_aside(&mut self) {
-        if let Some(Job { subject: Subject::Node(id), .. }) = self.job.take_if(|job| matches!(job.subject, Subject::Node(_)))
+        if let Some(Job { subject: Subject::Node(id), .. }) =
+            self.job.take_if(|job| matches!(job.subject, Subject::Node(_)))
         {
             self.queue.push_front(id);
         }
@@ -375,7 +373,7 @@ impl Judging {
         }
     }
 
-    /// Returns what is known of a node; `None` if its position was not searched.
+    /// Returns the results for a node; `None` if its position was not searched.
     pub(super) fn judged(&self, table: &GameTable, id: NodeId) -> Option<Judged> {
         let tree = table.tree();
         let mut widened = self.analyses.get(&id)?.clone();

@@ -6,6 +6,7 @@
 
 mod judging;
 mod message;
+mod networks;
 mod page;
 mod session;
 mod share;

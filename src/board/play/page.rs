@@ -1,5 +1,6 @@
 //! Page of a game and its parts. The markup contains the keys of its texts.
 
+use super::networks;
 use crate::pages::{components, style as common_style};
 use crate::review;
 use maud::{DOCTYPE, Markup, html};
@@ -38,11 +39,11 @@ fn compact(script: &str) -> String {
 
 /// Returns the script of the page: `play.js`.
 pub fn script(kind: PageKind) -> String {
-    let link = match kind {
-        PageKind::Program => components::LINK,
-        PageKind::Worker => components::WORKER_LINK,
+    let (link, own) = match kind {
+        PageKind::Program => (components::LINK, ""),
+        PageKind::Worker => (components::WORKER_LINK, networks::SCRIPT),
     };
-    compact(&(components::board_scripts().concat() + link + &SCRIPTS.concat()))
+    compact(&(components::board_scripts().concat() + link + own + &SCRIPTS.concat()))
 }
 
 /// Returns the style of the page: `play.css`.
@@ -103,8 +104,7 @@ fn markup(is_file: bool) -> Markup {
                         @if is_file {
                             (button("share", "share", None))
                             (button("games", "kept-games", None))
-                            button #network type="button" data-text="choose-network" data-hint="choose-network-hint" {}
-                            input #network-file type="file" accept=".gz,.bin" hidden;
+                            button #network type="button" data-text="choose-network" hidden {}
                         }
                         (button("players", "players", None))
                         (button("comfort", "comfort", None))
@@ -172,12 +172,9 @@ fn markup(is_file: bool) -> Markup {
                         article.card.worst #worst hidden {
                             h2 data-text="worst-moves" {}
                             ol #worst-list {}
-                            div.actions {
-                                button #again type="button" {}
-                                (button("review-page", "review-page", None))
-                            }
+                            div.actions { button #again type="button" {} }
                         }
-                        p.actions { button #due type="button" hidden {} }
+                        p.actions { button #due type="button" hidden {} (button("review-page", "review-page", None)) }
                     }
                 }
                 p.hidden #say aria-live="assertive" {}
@@ -185,7 +182,7 @@ fn markup(is_file: bool) -> Markup {
                 (players())
                 (comfort())
                 (help(is_file))
-                @if is_file { (share()) (games()) }
+                @if is_file { (share()) (games()) (networks::dialog()) }
             }
         }
     }
@@ -498,7 +495,12 @@ mod tests {
                 assert_eq!(script.matches(name).count(), 1, "{name}");
             }
             // A text of several lines would lose its indentation.
-            assert!(SCRIPTS.iter().flat_map(|module| module.lines()).all(|line| line.matches('`').count() % 2 == 0));
+            assert!(
+                SCRIPTS
+                    .iter()
+                    .flat_map(|module| module.lines())
+                    .all(|line| line.matches('`').count() % 2 == 0)
+            );
         }
     }
 

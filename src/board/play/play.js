@@ -63,7 +63,8 @@
       "would-resign": () => { notice = text("would-resign"); if (state) show(); say(notice); },
       shared: () => dialogs.showLink(message.fragment),
       games: () => dialogs.showGames(message),
-      network: () => { notice = text("network-chosen", message); if (state) show(); },
+      network: () => { notice = text("network-chosen", { name: message.name ?? text(`network-${message.which}`) }); if (state) show(); },
+      networks: () => networks.take(message),
     }[message.is];
     hear?.();
   }, isOpen => { told = null; isAsking = false; warn(isOpen ? "" : text("lost")); });
@@ -190,6 +191,8 @@
     const isOtherBoard = !before || before.columns !== next.columns || before.rows !== next.rows;
     state = next;
     state.heard = performance.now();
+    // The rank that an adaptive opponent has after this game.
+    if (state.adapted) keep("adaptive", state.adapted);
     if (isOtherBoard) { packed = new Packed(state.columns); makeBoard(); }
     if (view === state.at || (view !== null && !tree.has(view))) view = null;
     if (isSameGame && before.at !== next.at) {
@@ -213,6 +216,12 @@
     show();
     if (!isSameGame || isOther || before.phase !== next.phase) askKept();
     if (!before) openAddress();
+    // A new board does not know how strong this person is.
+    const knows = kept("adaptive"), isNew = tree.nodes.size === 1 && state.phase === "playing" && !state.study;
+    if (!before && knows && isNew && Object.values(state.seats).some(seat => seat.level === choices?.adaptive)) {
+      const [black, white] = ["B", "W"].map(color => dialogs.seatOf(dialogs.seatValue(state.seats[color])));
+      ask("seats", { black, white });
+    }
   }
 
   // Whether moves of a colour are those of a person whom the page teaches.
@@ -387,7 +396,7 @@
   // The name of a player in a state of the table or in the summary of a kept game.
   function seatName(color, { seats, names } = state) {
     const seat = seats[color];
-    if (seat.kind === "kosumi") return text("kosumi", { level: text(`level-${seat.level}`) });
+    if (seat.kind === "kosumi") return text("kosumi", { level: levelName(seat.level) });
     if (seat.kind === "engine") return choices?.engines[seat.number] || "?";
     return names[color] || colorName(color);
   }
@@ -492,7 +501,7 @@
     }
     get("reviewing").hidden = !isPaged;
     if (isPaged) get("reviewing").textContent = text("progress", { done: review[0], total: review[1] });
-    get("review-page").hidden = review !== null;
+    get("review-page").hidden = review !== null || !hasMoves || Boolean(problems.current) || (!state.study && state.phase !== "over");
     get("reviewed").hidden = review !== true;
     get("reviewed").firstChild.href = link.reviewAddress;
   }
@@ -528,9 +537,9 @@
       get("worst-list").replaceChildren(...worst.map(node => {
         const item = document.createElement("li"), button = element("button");
         button.type = "button";
-        button.append(element("span", node.n, "number"), element("span", "", `pip ${NAMES[node.m[0]]}`), board.name(packed.point(node.m.slice(1))),
-          element("span", `−${decimal(node.j.j.l[2] / 10, 1)}`, `loss ${gradeOf(node.j.j)}`));
-        button.setAttribute("aria-label", `${nodeWords(node)}, ${gradeWords(node.j.j)}, ${pointsWords(node.j.j)} ${text("points")}`);
+        button.append(element("span", node.n, "number"), element("span", "", `pip ${NAMES[node.m[0]]}`), element("span", colorName(node.m[0]), "hidden"),
+          ` ${board.name(packed.point(node.m.slice(1)))} `, element("span", `−${decimal(node.j.j.l[2] / 10, 1)}`, `loss ${gradeOf(node.j.j)}`),
+          element("span", ` ${text("points")}, ${gradeWords(node.j.j)}`, "hidden"));
         button.addEventListener("click", () => go(node.i));
         item.append(button);
         return item;
@@ -762,6 +771,8 @@
     note: words => { notice = words; show(); say(words); } });
   const comfort = new Comfort(() => { if (state) show(); });
   const dialogs = new Dialogs({ ask, seatName, resultWords });
+  // Only the page without a program has a choice of networks.
+  const networks = get("network") ? new NetworkDialog(ask, words => { notice = words; if (state) show(); }) : null;
 
   // ---- Buttons and keys ----
 

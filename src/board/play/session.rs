@@ -489,7 +489,7 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Starts what the engine does while nobody waits for it: judgements, then the continuous analysis.
+    /// Starts the work of the engine that nothing waits for: judgements, then the continuous analysis.
     fn start_background(&mut self) {
         if !self.judge() {
             self.analyse_if_wanted();
@@ -523,7 +523,7 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Stores what was found of nodes, and tells the windows what is new.
+    /// Stores the results for nodes, and sends the new ones to the windows.
     fn tell_judged(&mut self, nodes: &[NodeId]) {
         let mut told = Vec::new();
         for &id in nodes {
@@ -584,8 +584,7 @@ impl<H: Host> TableSession<H> {
             PageRequest::View { at } => {
                 let at = self.node(at)?;
                 let viewed = Some(at).filter(|&at| at != head);
-                let can_change =
-                    self.question.is_none_or(|(_, purpose, _)| purpose == TaskPurpose::Analysis);
+                let can_change = self.question.is_none_or(|(_, purpose, _)| purpose == TaskPurpose::Analysis);
                 if viewed != self.viewed {
                     self.viewed = viewed;
                     if self.is_analysed && can_change {
@@ -601,7 +600,10 @@ impl<H: Host> TableSession<H> {
                     let tree = self.table.tree();
                     let line = tree.path(tree.end_of(at)).unwrap_or_default();
                     // The move that is viewed comes first.
-                    self.judging.review(&self.table, [at].into_iter().chain(line.into_iter().rev().filter(|&id| id != at)));
+                    self.judging.review(
+                        &self.table,
+                        [at].into_iter().chain(line.into_iter().rev().filter(|&id| id != at)),
+                    );
                 }
             }
             PageRequest::ReviewPage {} => return self.start_review(),

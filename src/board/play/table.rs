@@ -1,8 +1,10 @@
 //! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
 use super::judging::Judged;
-use super::message::{ClockSettings, GameDetails, KnownNumbers, NewGame, PlayerKind, RestoredGame, parse_place};
-use super::strength::{DEFAULT_LEVEL, LEVELS};
+use super::message::{
+    ClockSettings, GameDetails, KnownNumbers, NewGame, PlayerKind, RestoredGame, parse_place,
+};
+use super::strength::{DEFAULT_LEVEL, LEVELS, Level, full_name, name_in_records};
 use super::task::MoveEvaluation;
 use super::tree::{GameTree, MOVES_MOST, OpenedTree};
 use crate::review::{HEADING, owners, place, without_ours};
@@ -14,6 +16,7 @@ use kosumi_go::handicap::{fixed_handicap, star_points};
 use kosumi_go::rules::{PRESETS, Rules};
 use kosumi_go::score::{self, format_score};
 use kosumi_go::sgf::{NodeId, Tree};
+use kosumi_net::GameOutcome;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,10 +133,15 @@ pub(super) struct GameTable {
     engines: usize,
 }
 
+/// Returns Kosumi at a level.
+fn kosumi(level: &str) -> PlayerKind {
+    PlayerKind::Kosumi { level: full_name(level).to_owned() }
+}
+
 fn is_known(seat: &PlayerKind, engines: usize) -> bool {
     match seat {
         PlayerKind::Person => true,
-        PlayerKind::Kosumi { level } => LEVELS.iter().any(|known| known.id == level),
+        PlayerKind::Kosumi { level } => Level::named(level).is_some(),
         PlayerKind::Engine { number } => *number < engines,
     }
 }
@@ -164,7 +172,7 @@ impl GameTable {
             endings: BTreeMap::new(),
             studied_from: None,
             known: BTreeMap::new(),
-            seats: ByColor::new(PlayerKind::Person, PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() }),
+            seats: ByColor::new(PlayerKind::Person, kosumi(DEFAULT_LEVEL)),
             names: ByColor::default(),
             date: None,
             phase: Phase::Playing,
@@ -536,7 +544,8 @@ impl GameTable {
         let Some(node) = known.or_else(|| self.tree.add(self.head, &self.game)) else {
             return Err(Refusal::TooLong);
         };
-        let is_finished = main.is_some_and(|main| self.endings.keys().any(|&end| self.tree.is_on_path(main, end)));
+        let is_finished =
+            main.is_some_and(|main| self.endings.keys().any(|&end| self.tree.is_on_path(main, end)));
         if !self.is_study() && !is_finished {
             self.tree.put_first(node);
         }
@@ -577,7 +586,7 @@ impl GameTable {
         self.known.entry(self.head).or_default().outlook = Some(outlook);
     }
 
-    /// Stores what the judgement of a move has found. Returns whether it is new.
+    /// Stores the results of the judgement of a node. Returns whether they are new.
     pub(super) fn add_judged(&mut self, node: NodeId, judged: Judged) -> bool {
         let known = &mut self.known.entry(node).or_default().judged;
         let is_new = known.as_ref() != Some(&judged);
@@ -585,7 +594,7 @@ impl GameTable {
         is_new
     }
 
-    /// Returns what the judgement of a node has found.
+    /// Returns the results of the judgement of a node.
     pub(super) fn judged(&self, node: NodeId) -> Option<&Judged> {
         self.known.get(&node)?.judged.as_ref()
     }
@@ -658,8 +667,7 @@ impl GameTable {
                 && matches!(&self.phase, Phase::Over(result) if result.starts_with(color_letter(color.opponent()))
                     && result.ends_with("+R"))
         };
-        let is_only_resigned =
-            !self.game.is_over() && Color::BOTH.iter().any(|&color| has_resigned(color));
+        let is_only_resigned = !self.game.is_over() && Color::BOTH.iter().any(|&color| has_resigned(color));
         let before = self.tree.parent(self.head).filter(|_| self.tree.played(self.head).is_some());
         if is_only_resigned || before.is_none() {
             // A game that ended by resignation or on time can be continued.
@@ -781,13 +789,15 @@ impl GameTable {
     fn name(&self, color: Color, engines: &[String]) -> Option<String> {
         let of_seat = match &self.seats[color] {
             PlayerKind::Person => None,
-            PlayerKind::Kosumi { level } => Some(format!("Kosumi {} ({level})", env!("CARGO_PKG_VERSION"))),
+            PlayerKind::Kosumi { level } => {
+                Some(format!("Kosumi {} ({})", env!("CARGO_PKG_VERSION"), name_in_records(level)))
+            }
             PlayerKind::Engine { number } => engines.get(*number).cloned(),
         };
         self.names[color].clone().or(of_seat)
     }
 
-    /// Returns the record with all variations, comments and marks, and with what the engine has found. `date` is for
+    /// Returns the record with all variations, comments and marks, and with the findings of the engine. `date` is for
     /// games that began here.
     pub(super) fn record(&self, engines: &[String], date: Option<String>) -> Tree {
         let mut tree = self.tree.record().clone();
@@ -874,6 +884,7 @@ impl GameTable {
                 Phase::Over(_) => "over",
             },
             "result": match &self.phase { Phase::Over(result) => Some(result), _ => None },
+            "adapted": self.adapted_level(),
             "dead": dead,
             "area": area,
             "count": count,
@@ -899,6 +910,30 @@ impl GameTable {
     /// Returns the tree from a node on as data for pages, each node after its parent.
     pub(super) fn tree_data(&self, from: NodeId) -> Vec<Value> {
         self.tree.nodes_from(from).into_iter().map(|id| self.node_data(id)).collect()
+    }
+
+    /// Returns the adaptive level for the next game, after a game of one adaptive player that has a result.
+    fn adapted_level(&self) -> Option<String> {
+        let Phase::Over(result) = &self.phase else { return None };
+        if self.is_study() {
+            return None;
+        }
+        let winner = match result.chars().next()? {
+            'B' => Some(Color::Black),
+            'W' => Some(Color::White),
+            '0' | 'D' => None,
+            _ => return None,
+        };
+        let mut found = Color::BOTH.into_iter().filter_map(|color| {
+            let PlayerKind::Kosumi { level } = &self.seats[color] else { return None };
+            let outcome = match winner {
+                Some(winner) if winner == color => GameOutcome::Won,
+                Some(_) => GameOutcome::Lost,
+                None => GameOutcome::Drawn,
+            };
+            Level::named(level)?.name_after(outcome)
+        });
+        found.next().filter(|_| found.next().is_none())
     }
 
     fn dead(&self) -> &PointSet {
@@ -959,8 +994,9 @@ pub(super) fn choices(engines: &[String]) -> Value {
     let rules = PRESETS.iter().map(|preset| json!({ "id": preset.names[0], "komi": preset.komi }));
     json!({
         "is": "choices",
-        "levels": LEVELS.iter().map(|level| level.id).collect::<Vec<_>>(),
+        "levels": LEVELS,
         "usual": DEFAULT_LEVEL,
+        "adaptive": full_name(DEFAULT_LEVEL),
         "rules": rules.collect::<Vec<Value>>(),
         "engines": engines,
         "version": env!("CARGO_PKG_VERSION"),
@@ -1055,9 +1091,7 @@ mod tests {
     fn saved_records_have_a_date_and_names() {
         let mut table = table(9);
         let today = || Some("2026-01-31".to_owned());
-        table
-            .begin(&NewGame { white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() }, ..wanted(9) })
-            .unwrap();
+        table.begin(&NewGame { white: kosumi(DEFAULT_LEVEL), ..wanted(9) }).unwrap();
         let text = table.record(&[], today()).to_string();
         assert!(
             text.contains("DT[2026-01-31]") && text.contains("PW[Kosumi ") && !text.contains("PB["),
@@ -1075,7 +1109,7 @@ mod tests {
             line: line.iter().map(|&place| place.to_owned()).collect(),
             result: result.map(str::to_owned),
             black: PlayerKind::Person,
-            white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() },
+            white: kosumi(DEFAULT_LEVEL),
             details: None,
         };
         let mut first = table(9);
@@ -1116,7 +1150,7 @@ mod tests {
     #[test]
     fn undo_goes_back_to_the_person() {
         let mut table = table(9);
-        let kosumi = PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() };
+        let kosumi = kosumi(DEFAULT_LEVEL);
         table.begin(&NewGame { white: kosumi, ..wanted(9) }).unwrap();
         play(&mut table, &["cc", "gg", "cg", "gc"], NOW);
         assert!(table.undo(NOW));
@@ -1183,7 +1217,10 @@ mod tests {
         go_to(&mut table, 1);
         play(&mut table, &["aa"], NOW);
         let text = text_of(&table);
-        assert!(text.contains(";B[cc](;W[gg](;B[cg];W[gc])(;B[ee]))(;W[aa])") && text.contains("RE[W+R]"), "{text}");
+        assert!(
+            text.contains(";B[cc](;W[gg](;B[cg];W[gc])(;B[ee]))(;W[aa])") && text.contains("RE[W+R]"),
+            "{text}"
+        );
         table.begin(&wanted(9)).unwrap();
         assert!(table.known.is_empty() && table.tree.node_count() == 1);
     }
@@ -1191,7 +1228,7 @@ mod tests {
     #[test]
     fn the_study_mode_plays_anywhere_and_returns_to_the_game() {
         let mut table = table(9);
-        let kosumi = PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() };
+        let kosumi = kosumi(DEFAULT_LEVEL);
         table.begin(&NewGame { white: kosumi, ..wanted(9) }).unwrap();
         play(&mut table, &["cc", "gg"], NOW);
         let (game, root) = (table.head, table.tree.root());
@@ -1232,7 +1269,13 @@ mod tests {
             state["clock"] = json!(format!("{:?}", table.time_left(second(now))));
             state["at"] = Value::Null;
             state["record"] = json!(table.record(&[], None).to_string());
-            state["tree"] = json!(table.tree_data(table.tree.root()).iter().map(|it| (it["m"].clone(), it["c"].clone(), it["e"].clone())).collect::<Vec<_>>());
+            state["tree"] = json!(
+                table
+                    .tree_data(table.tree.root())
+                    .iter()
+                    .map(|it| (it["m"].clone(), it["c"].clone(), it["e"].clone()))
+                    .collect::<Vec<_>>()
+            );
             state
         };
         assert_eq!(state(&restored, 100), state(&table, 18));
@@ -1335,5 +1378,35 @@ mod tests {
         let state = table.state(NOW);
         assert_eq!(state["names"]["B"], "<script>alert(1)</script>");
         assert_eq!(state["phase"], "over");
+    }
+
+    #[test]
+    fn an_adaptive_level_changes_by_the_result_of_a_finished_game() {
+        let adaptive = |level: &str| PlayerKind::Kosumi { level: level.to_owned() };
+        let adapted = |table: &GameTable| table.state(Duration::ZERO)["adapted"].clone();
+        let begun = |black, white| {
+            let mut table = table(9);
+            table.begin(&NewGame { black, white, ..wanted(9) }).unwrap();
+            table
+        };
+        let mut game = begun(PlayerKind::Person, adaptive("auto:8k:2"));
+        assert_eq!(adapted(&game), Value::Null);
+        for (result, level) in
+            [("B+R", "auto:5k:3"), ("W+3.5", "auto:11k:3"), ("0", "auto:8k:3"), ("?", ""), ("Void", "")]
+        {
+            game.phase = Phase::Over(result.to_owned());
+            assert_eq!(adapted(&game), if level.is_empty() { Value::Null } else { level.into() }, "{result}");
+        }
+        // A fixed rank, and two adaptive players.
+        for black in [PlayerKind::Person, adaptive("auto:8k:2")] {
+            let white = if black == PlayerKind::Person { adaptive("9k") } else { black.clone() };
+            let mut other = begun(black, white);
+            other.phase = Phase::Over("B+R".to_owned());
+            assert_eq!(adapted(&other), Value::Null);
+        }
+        assert_eq!(
+            game.name(Color::White, &[]).unwrap(),
+            format!("Kosumi {} (8k)", env!("CARGO_PKG_VERSION"))
+        );
     }
 }

@@ -91,7 +91,7 @@ pub(super) struct OpenedTree {
     pub(super) notes: Vec<String>,
 }
 
-/// What to undo when the walk leaves a node.
+/// Changes that are undone when the walk leaves a node.
 enum Back {
     /// Moves of the current game, and its side to move before.
     Moves(usize, Color),
@@ -368,12 +368,7 @@ impl GameTree {
 
     /// Returns the child of a node that plays a move.
     pub(super) fn child(&self, id: NodeId, color: Color, mv: Move) -> Option<NodeId> {
-        self.record
-            .node(id)
-            .children()
-            .iter()
-            .copied()
-            .find(|&child| self.played(child) == Some((color, mv)))
+        self.record.node(id).children().iter().copied().find(|&child| self.played(child) == Some((color, mv)))
     }
 
     /// Whether another node fits in.
@@ -390,12 +385,7 @@ impl GameTree {
         self.record.at(id).play(record.color, record.mv);
         let origin = Origin::Move { color: record.color, mv: record.mv, lifted: record.lifted.to_vec() };
         let moves = self.moves(parent) + 1;
-        self.positions.push(Some(Position {
-            parent: Some(parent),
-            moves,
-            origin,
-            to_move: game.to_move(),
-        }));
+        self.positions.push(Some(Position { parent: Some(parent), moves, origin, to_move: game.to_move() }));
         Some(id)
     }
 
@@ -558,10 +548,7 @@ fn play_change(game: &mut Game, change: &NodeChange, is_start: bool) -> bool {
     if let Some(color) = change.to_move.filter(|_| !is_start) {
         game.set_to_move(color);
     }
-    change
-        .moves
-        .iter()
-        .all(|&(color, mv)| mv.is_some_and(|mv| game.play_tolerant(color, mv).is_ok()))
+    change.moves.iter().all(|&(color, mv)| mv.is_some_and(|mv| game.play_tolerant(color, mv).is_ok()))
 }
 
 /// Returns the points at which the board of a game differs from `before`.
@@ -674,7 +661,8 @@ mod tests {
         let long = open(&format!("(;SZ[9];B[aa](;W[bb])(;W[cc]{long}))"));
         assert_eq!(shown(&long.tree).len(), MOVES_MOST + 2, "a variation is as long as a game at most");
         let comment = format!("(;SZ[9]C[{}];B[aa])", "x".repeat(10_000_000));
-        for (text, reason) in [(comment, "5 MB"), (format!("(;SZ[9]{})", ";B[]".repeat(3001)), "3000 moves")] {
+        for (text, reason) in [(comment, "5 MB"), (format!("(;SZ[9]{})", ";B[]".repeat(3001)), "3000 moves")]
+        {
             let bad = GameTree::open(text.as_bytes(), Rules::default(), true).unwrap_err();
             assert_eq!(bad.refusal, Refusal::TooLong);
             assert!(bad.text.contains(reason), "{}", bad.text);

@@ -328,7 +328,7 @@ impl Tree {
                 "W" | "AW" => (name.len() == 2, Some(Color::White)),
                 "AE" => (true, None),
                 "PL" => {
-                    change.to_move = bytes.filter_map(parse_color).last();
+                    change.to_move = bytes.filter_map(parse_color).next_back();
                     continue;
                 }
                 _ => continue,

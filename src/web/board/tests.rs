@@ -186,7 +186,8 @@ fn a_teacher_judges_before_it_answers_and_an_answer_to_a_problem() {
     let solved = solve(&mut board, "aa");
     assert_eq!(solved["key"], 7);
     assert!(solved["result"]["j"]["c"].as_u64().unwrap() > 0, "the worst point: {solved}");
-    let refused = say(&mut board, &json!({ "do": "solve", "key": 8, "text": "(;SZ[5];B[cc])", "place": "cc" }));
+    let refused =
+        say(&mut board, &json!({ "do": "solve", "key": 8, "text": "(;SZ[5];B[cc])", "place": "cc" }));
     assert_eq!(messages(&refused, "refused")[0]["why"], "occupied");
 }
 
@@ -199,13 +200,20 @@ fn kosumi_answers_in_the_study_mode() {
     say(&mut board, &json!({ "do": "play", "at": 1, "place": "dd" }));
     let answers = finish_all(&mut board);
     let state = last(&answers, "state");
-    assert_eq!((&state["count_moves"], &state["turn"], &state["study"]), (&json!(3), &json!("W"), &json!(true)));
+    assert_eq!(
+        (&state["count_moves"], &state["turn"], &state["study"]),
+        (&json!(3), &json!("W"), &json!(true))
+    );
     let removed = say(&mut board, &json!({ "do": "remove", "at": 3 }));
     assert_eq!(messages(&removed, "state")[0]["at"], 1, "the head goes to the node before");
     assert_eq!(messages(&removed, "tree")[0]["order"], json!([[1, [2]]]));
     let back = say(&mut board, &json!({ "do": "put-back" }));
     assert_eq!(messages(&back, "tree")[0]["nodes"].as_array().unwrap().len(), 2);
-    for request in [json!({ "do": "answer", "at": 99 }), json!({ "do": "promote", "at": 2 }), json!({ "do": "remove", "at": 0 })] {
+    for request in [
+        json!({ "do": "answer", "at": 99 }),
+        json!({ "do": "promote", "at": 2 }),
+        json!({ "do": "remove", "at": 0 }),
+    ] {
         let refused = say(&mut board, &request);
         assert_eq!(messages(&refused, "refused")[0]["why"], "not-now", "{request}");
     }
