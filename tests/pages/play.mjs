@@ -448,10 +448,12 @@ if (process.argv[5] === "figures") {
 const CONTRAST = ["#status", "#facts", "#name-black", "#name-white", ".menu button", "#playing button", "#counter"];
 for (const colorScheme of ["light", "dark"]) {
   for (const [name, options] of [["desktop", desktop], ["phone", phone], ["large", { viewport: { width: 3840, height: 2160 } }]]) {
-    await browse(chromium, { ...options, colorScheme, locale: name === "phone" ? "de-DE" : "en-GB" }, async context => {
+    await browse(chromium, { ...options, colorScheme, locale: { desktop: "en-GB", phone: "de-DE", large: "ko-KR" }[name] }, async context => {
       const page = context.pages()[0];
       watch(page);
       await ready(page, server.url);
+      // A language whose texts the page loads.
+      if (name === "large") await page.waitForFunction(() => document.getElementById("pass").textContent === "패스");
       if (name === "phone") {
         equal(await page.textContent("#pass"), "Passen", "the language of the browser");
         await page.tap("#new");

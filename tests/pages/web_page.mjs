@@ -261,6 +261,8 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await second.keyboard.press("Escape");
   await second.selectOption("#language", "de");
   equal(await second.textContent("#share"), "Teilen", "the page speaks German");
+  await second.selectOption("#language", "ja");
+  await second.waitForFunction(() => document.getElementById("share").textContent === "共有");
 });
 await other.close();
 writeFileSync(join(folder, "figures.json"), JSON.stringify(figures));
