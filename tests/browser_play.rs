@@ -1,5 +1,5 @@
-//! The page of `kosumi play` in a browser: `tests/pages/play.mjs` plays, and `tests/pages/hostile.mjs` attacks the
-//! server.
+//! The page of `kosumi play` in a browser: `tests/pages/play.mjs` plays, `tests/pages/tree.mjs` studies, and
+//! `tests/pages/hostile.mjs` attacks the server.
 //!
 //! Pictures and figures are written to `target/tmp/play-page`.
 
@@ -15,6 +15,11 @@ fn run(script: &str, name: &str) {
 #[test]
 fn games_are_played_in_a_browser() {
     run("play.mjs", "play-page");
+}
+
+#[test]
+fn games_are_studied_in_a_browser() {
+    run("tree.mjs", "tree-page");
 }
 
 #[test]

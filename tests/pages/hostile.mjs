@@ -143,7 +143,7 @@ await browse(chromium, {}, async context => {
     const results = {};
     let socket = await open();
     for (const text of ["", "null", "{}", "[]", "\u0000", '{"do":"play"}', '{"do":"play","at":0,"place":"zz"}', '{"do":"play","at":7,"place":"aa"}',
-      '{"do":"mark","place":"aa"}', '{"do":"settle"}', '{"do":"resume"}', '{"do":"undo","at":0,"to":99999}', '{"do":"look","step":9,"line":[]}',
+      '{"do":"mark","place":"aa"}', '{"do":"settle"}', '{"do":"resume"}', '{"do":"from","at":99999}', '{"do":"look","step":9,"line":[]}',
       '{"do":"seats","black":{"kind":"engine","number":0},"white":{"kind":"person"}}', '{"do":"read","file":"/etc/passwd"}', '{"do":"save","file":"/tmp/x"}',
       '{"do":"new","game":{"columns":99,"rows":1e9,"handicap":0,"komi":0,"rules":"x","black":{"kind":"person"},"white":{"kind":"person"},"clock":{"kind":"none"}}}',
       "[".repeat(50_000), '{"do":"load","text":"(;SZ[19]' + ";B[]".repeat(20_000) + ')"}']) {
@@ -152,7 +152,7 @@ await browse(chromium, {}, async context => {
     }
     await new Promise(done => setTimeout(done, 500));
     results.refused = socket.heard.filter(message => message.is === "refused").length;
-    results.moves = socket.heard.filter(message => message.is === "state").at(-1).moves.length;
+    results.moves = socket.heard.filter(message => message.is === "state").at(-1).count_moves;
     // Too many messages, messages that are too long, and too many windows.
     let end = closed(socket);
     for (let number = 0; number < 5000; number++) socket.send('{"do":"estimate","at":0}');

@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import { browse, check, equal, finish, watch } from "./browser.mjs";
 
 const [chromium] = process.argv.slice(2);
-const texts = ["en", "de"].map(name => `${name}: ${readFileSync(new URL(`../../src/board/pages/texts/${name}.json`, import.meta.url), "utf8")}`);
+const table = name => ["", "board/"].map(folder =>
+  JSON.parse(readFileSync(new URL(`../../src/board/pages/texts/${folder}${name}.json`, import.meta.url), "utf8")));
+const texts = ["en", "de"].map(name => `${name}: ${JSON.stringify(Object.assign({}, ...table(name)))}`);
 const read = name => readFileSync(new URL(`../../src/board/pages/${name}`, import.meta.url), "utf8");
 
 await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" }, async context => {
@@ -12,7 +14,7 @@ await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" 
   watch(page);
   await page.setContent('<style>svg { width: 400px }</style><svg id="board"><title>x</title></svg><svg id="chart"></svg>');
   await page.addStyleTag({ content: read("style.css") + read("pieces.css") });
-  await page.addScriptTag({ content: [read("board.js"), `const TEXTS = { ${texts} };`, ...["language.js", "charts.js", "packed.js"].map(read)].join("\n") });
+  await page.addScriptTag({ content: [read("board.js"), `const TEXTS = { ${texts} }; const OTHERS = {};`, ...["language.js", "charts.js", "packed.js"].map(read)].join("\n") });
   const found = await page.evaluate(() => {
     const results = {};
     const packed = new Packed(9);

@@ -182,6 +182,16 @@ async function german(page) {
   await checkWidth(page, "German");
   await page.reload();
   equal(await page.inputValue("#language"), "de", "the choice is kept");
+  // Languages that the page contains compressed.
+  for (const name of ["es", "fr", "ja", "ko", "zh"]) {
+    await page.selectOption("#language", name);
+    await page.waitForFunction(name => document.documentElement.lang === name, name);
+    const words = await page.evaluate(() => document.body.innerText);
+    for (const english of ["Moves that lost most", "Best moves", "Win rate", "How to read this"]) check(!words.includes(english), `${english} in ${name}`);
+    await checkWidth(page, name);
+  }
+  await page.reload();
+  await page.waitForFunction(() => document.documentElement.lang === "zh");
   await page.selectOption("#language", "en");
   equal(await page.evaluate(() => document.body.innerText), before, "and back everything is as before");
 }

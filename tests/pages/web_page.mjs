@@ -84,10 +84,25 @@ await browse(chromium, phone, async context => {
   await checkWidth(page, "phone");
   await checkContrast(page, "phone", ["h1, .seat .name", "#status", "#pass", "#hint"]);
   await page.click("#hint");
+  await page.waitForSelector("#board [data-region]");
+  await page.click("#hint");
   await page.waitForSelector("#board [data-candidate]");
   await picture(page, "web-phone");
   await page.click("#more");
   check(await page.isVisible("#share") && await page.isVisible("#games"), "the menu has the buttons of this page");
+  // A variation with a comment, beside the game.
+  await page.click("#study");
+  await page.waitForSelector("#studying:not([hidden])");
+  await page.click('[data-go="first"]');
+  await tap(page, "D4");
+  await page.waitForFunction(() => document.querySelectorAll("#tree [data-node]").length === 4);
+  await page.fill("#comment", "kept");
+  await page.focus("#board");
+  await page.waitForSelector("#tree .comment");
+  await page.click("#study-end");
+  await page.waitForSelector("#playing:not([hidden])");
+  const tree = () => page.$$eval("#tree [data-node]", found => found.map(it => it.getAttribute("aria-label")).sort());
+  const variations = await tree();
   const before = await stones(page);
 
   // The tab is killed.
@@ -105,6 +120,7 @@ await browse(chromium, phone, async context => {
   await page.goto(server.url);
   await ready(page);
   equal(await stones(page), before, "a killed tab loses nothing");
+  equal(await tree(), variations, "nor its variations and comments");
   check(await page.evaluate(() => crossOriginIsolated), "the service worker isolates the page");
 
   // The network is gone, too.
@@ -144,7 +160,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   check(served > 1, "the engine that is started then has threads again");
   await page.click("#pause");
   await page.click("#hint");
-  await page.waitForSelector("#board [data-candidate]");
+  await page.waitForSelector("#board [data-region]");
 });
 await threaded.close();
 
@@ -195,7 +211,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await click(page, "A5", 5);
   await played(page, 6);
   await page.click("#hint");
-  await page.waitForSelector("#board [data-candidate]");
+  await page.waitForSelector("#board [data-region]");
 
   // Networks of the user: one that is none, and one that can be used.
   const network = bytes => page.setInputFiles("#network-chosen", { name: "x.bin.gz", mimeType: "application/gzip", buffer: bytes });
@@ -209,7 +225,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   // The review of the finished game opens as a page.
   await page.click("#resign");
   await page.click("#resign-now");
-  await page.click("#review");
+  await page.click("#review-page");
   await page.waitForSelector("#reviewed:not([hidden])");
   const opening = context.waitForEvent("page");
   await page.click("#reviewed a");
@@ -245,6 +261,8 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await second.keyboard.press("Escape");
   await second.selectOption("#language", "de");
   equal(await second.textContent("#share"), "Teilen", "the page speaks German");
+  await second.selectOption("#language", "ja");
+  await second.waitForFunction(() => document.getElementById("share").textContent === "共有");
 });
 await other.close();
 writeFileSync(join(folder, "figures.json"), JSON.stringify(figures));

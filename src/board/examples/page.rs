@@ -1,6 +1,7 @@
-//! Writes the page of a table in a Web Worker: `page FOLDER` writes `index.html`, `play.js` and `play.css`. `scripts/web` adds the
-//! other files.
+//! Writes the page of a table in a Web Worker: `page FOLDER` writes `index.html`, `play.js`, `play.css`, and a file for each
+//! language that the page loads. `scripts/web` adds the other files.
 
+use kosumi_board::pages::texts_files;
 use kosumi_board::play::{PageKind, page, script, style};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,6 +12,9 @@ fn write(folder: &str) -> io::Result<()> {
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("index.html"), page(PageKind::Worker))?;
     fs::write(folder.join("play.js"), script(PageKind::Worker))?;
+    for (name, texts) in texts_files() {
+        fs::write(folder.join(name), texts)?;
+    }
     fs::write(folder.join("play.css"), style())
 }
 

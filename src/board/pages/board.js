@@ -28,7 +28,7 @@ class Board {
     this.drawWood(width, height);
     this.drawGrid(stars);
     this.layers = {};
-    for (const name of ["shadows", "stones", "owners", "marks", "lines", "ticks", "ghost", "cursor"]) {
+    for (const name of ["region", "shadows", "stones", "owners", "marks", "dots", "labels", "lines", "ticks", "ghost", "cursor"]) {
       this.layers[name] = svg("g", { class: name, "data-layer": name }, root);
     }
     this.shown = new Uint8Array(columns * rows);
@@ -165,6 +165,47 @@ class Board {
     svg("circle", { class: "ring", cx: x, cy: y, r: 18.5 }, group);
     svg("circle", { class: "badge", cx: x + 13.5, cy: y - 13.5, r: 9 }, group);
     svg("path", { d: `M${x + 9.5} ${y - 13.2}l2.8 3.2l5.2-6.6` }, group);
+  }
+
+  // Draws a ring on each point at which a variation goes on.
+  showNext(points) {
+    for (const point of points) {
+      if (!this.shown[point]) svg("circle", { class: "next", cx: this.x(point), cy: this.y(point), r: 17.5, "data-next": this.name(point) }, this.layers.lines);
+    }
+  }
+
+  // Draws dots on stones: [{ point, grade, size }] with a size from 0 to 3, so that the colour is not all that tells.
+  showDots(dots) {
+    const layer = this.layers.dots;
+    layer.replaceChildren();
+    for (const { point, grade, size } of dots) {
+      svg("circle", { class: `mark ${grade}`, cx: this.x(point), cy: this.y(point), r: 4 + 2 * size, "data-dot": this.name(point) }, layer);
+    }
+  }
+
+  // Draws marks of a record: [{ point, kind, words }] with the names of SGF, and words for labels.
+  showLabels(labels) {
+    const layer = this.layers.labels, r = 10;
+    layer.replaceChildren();
+    for (const { point, kind, words } of labels) {
+      const x = this.x(point), y = this.y(point), on = this.shown[point] === 1 ? "on-black" : "on-white";
+      const name = { class: `label ${on}`, "data-label": this.name(point) };
+      if (kind === "LB") {
+        if (!this.shown[point]) svg("circle", { class: "under", cx: x, cy: y, r: 13 }, layer);
+        svg("text", { ...name, class: `number ${on}`, x, y }, layer, words);
+      } else if (kind === "CR") svg("circle", { ...name, cx: x, cy: y, r }, layer);
+      else svg("path", { ...name, d: { TR: `M${x} ${y - r}l${r} ${1.6 * r}h${-2 * r}z`, SQ: `M${x - 8} ${y - 8}h16v16h-16z`,
+        MA: `M${x - 8} ${y - 8}l16 16m0-16l-16 16` }[kind] || "" }, layer);
+    }
+  }
+
+  // Marks a rectangle of points: [left, top, right, bottom], counted from the top left; nothing removes it.
+  showRegion(box) {
+    this.layers.region.replaceChildren();
+    if (!box) return;
+    const [left, top, right, bottom] = box;
+    svg("rect", { class: "area", x: (left - .5) * UNIT, y: (top - .5) * UNIT, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT, rx: 8,
+      "data-region": box.join(" ") }, this.layers.region);
   }
 
   // Draws a line of moves: [{ point, color, number }], without the stones that were captured.

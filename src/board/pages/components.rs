@@ -1,14 +1,13 @@
 //! Parts of pages with a board: scripts without a build step, and their style. A page includes the parts that it needs,
 //! in this order.
 
+use super::texts;
 use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
 /// `svg(name, attributes, parent, text)`; `Board`; `Cursor` for keys; `playOut(area, changes)`.
 pub const BOARD: &str = include_str!("board.js");
-/// `TEXTS`: all texts of the pages, in every language.
-pub const TEXTS: &str = super::texts::SCRIPT;
-/// `text(name, values)` in the reader's language, `translate()`, `takeLanguage(then)`; needs [`TEXTS`].
+/// `text(name, values)` in the reader's language, `translate()`, `takeLanguage(then)`; needs [`texts`].
 pub const LANGUAGE: &str = include_str!("language.js");
 /// `Chart`: curves over the moves of a game.
 pub const CHARTS: &str = include_str!("charts.js");
@@ -20,10 +19,21 @@ pub const RECORDS: &str = include_str!("records.js");
 pub const LINK: &str = include_str!("link.js");
 /// `Link`: the connection to a table in a Web Worker, with the same interface.
 pub const WORKER_LINK: &str = include_str!("worker_link.js");
-/// All scripts but the connection, for a page with a board and curves.
-pub const UNCONNECTED_SCRIPTS: [&str; 6] = [BOARD, TEXTS, LANGUAGE, CHARTS, PACKED, RECORDS];
-/// All scripts, for a page with a board, curves and a running engine.
-pub const SCRIPTS: [&str; 7] = [BOARD, TEXTS, LANGUAGE, CHARTS, PACKED, RECORDS, LINK];
+/// Returns `TEXTS` and `OTHERS`, the texts of pages that are files.
+pub fn texts() -> &'static str {
+    texts::of_files()
+}
+
+/// Returns all scripts but the connection, for the board, whose texts they contain.
+pub fn board_scripts() -> [&'static str; 6] {
+    [BOARD, texts::of_board(), LANGUAGE, CHARTS, PACKED, RECORDS]
+}
+
+/// Returns all scripts, for a page with a board, curves and a running engine.
+pub fn scripts() -> [&'static str; 7] {
+    [BOARD, texts(), LANGUAGE, CHARTS, PACKED, RECORDS, LINK]
+}
+
 /// Style of boards, stones, curves and panels, in addition to the common style.
 pub const STYLE: &str = include_str!("pieces.css");
 

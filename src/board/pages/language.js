@@ -1,26 +1,27 @@
 // Texts of a page in the reader's language: the language chosen on any of Kosumi's pages, otherwise the browser's.
-// `TEXTS` has a table for each language. A text may contain {names}, which are replaced by values. This script must not
+// `TEXTS` has a table for each language, and `OTHERS` the names of languages whose tables are compressed or must be
+// loaded. Until then the page is in English. A text may contain {names}, which are replaced by values. This script must not
 // contain angle brackets or ampersands, because it is also part of pages that are read as XML.
 const kept = name => { try { return localStorage.getItem(name); } catch { return null; } };
 const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* Nothing may be kept here. */ } };
-const languages = Object.keys(TEXTS);
+const languages = [...Object.keys(TEXTS), ...Object.keys(OTHERS)];
 let language = [kept("language"), ...(navigator.languages || [])].map(name => (name || "").slice(0, 2))
   .find(name => languages.includes(name)) || "en";
 // A number as English writes it (1,234 or -5.5 or B+3.5 or 12.5 %), with the marks of the reader's language.
 const localized = number => {
-  const words = String(number), { "decimal-mark": decimalMark, "group-mark": groupMark } = TEXTS[language];
+  const words = String(number), { "decimal-mark": decimalMark, "group-mark": groupMark } = TEXTS[language] ?? TEXTS.en;
   if (/^\d{1,3}(,\d{3})+$/.test(words)) return words.replace(/,/g, groupMark);
   return /^([BW]\+|[−-])?\d+\.\d+( %| p)?$/.test(words) ? words.replace(".", decimalMark) : words;
 };
 // A number with this many decimals; what rounds to nothing has no sign.
 const decimal = (number, digits) => localized(number.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1"));
-const text = (name, values = {}) => (TEXTS[language][name] ?? TEXTS.en[name] ?? name)
+const text = (name, values = {}) => (TEXTS[language]?.[name] ?? TEXTS.en[name] ?? name)
   .replace(/\{(\w+)\}/g, (_, key) => localized(values[key] ?? ""));
 
 // Fills in the texts that the markup names: `data-text` for the content, with `data-values`; `data-label` for screen
 // readers; `data-hint` for the tooltip, followed by `data-key`.
 function translate() {
-  document.documentElement.lang = language;
+  document.documentElement.lang = TEXTS[language] ? language : "en";
   const valuesOf = it => it.dataset.values ? JSON.parse(it.dataset.values) : {};
   for (const it of document.querySelectorAll("[data-text]")) it.textContent = text(it.dataset.text, valuesOf(it));
   for (const it of document.querySelectorAll("[data-label]")) it.setAttribute("aria-label", text(it.dataset.label, valuesOf(it)));
@@ -35,12 +36,39 @@ function translate() {
   }
 }
 
+// Reads the table of a language, and returns whether there is one.
+async function readLanguage(name) {
+  if (TEXTS[name]) return true;
+  try {
+    const { packed } = OTHERS[name];
+    const bytes = packed ? Uint8Array.from(atob(packed), letter => letter.charCodeAt(0)) : null;
+    const source = bytes ? new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")))
+      : await fetch(`texts-${name}.json`);
+    TEXTS[name] = await source.json();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // Fills the choice of languages. `then` is called at the start and whenever another language is chosen.
 function takeLanguage(then) {
   const select = document.getElementById("language");
-  select.replaceChildren(...languages.map(name => new Option(TEXTS[name]["language-name"], name, false, name === language)));
+  const nameOf = name => TEXTS[name]?.["language-name"] ?? OTHERS[name].name;
+  select.replaceChildren(...languages.map(name => new Option(nameOf(name), name, false, name === language)));
   select.closest("[hidden]")?.removeAttribute("hidden");
   const change = () => { translate(); if (then) then(); };
-  select.addEventListener("change", event => { language = event.target.value; keep("language", language); change(); });
+  // Shows the language as soon as its table is there, unless another one was chosen meanwhile.
+  const show = async () => {
+    const wanted = language;
+    if (await readLanguage(wanted) ? wanted === language : false) change();
+  };
+  select.addEventListener("change", event => {
+    language = event.target.value;
+    keep("language", language);
+    if (TEXTS[language]) change();
+    else show();
+  });
   change();
+  if (!TEXTS[language]) show();
 }

@@ -3,7 +3,7 @@ class Link {
   // `hear(message)` is called with each message, `change(isOpen)` when the connection opens or closes.
   constructor(hear, change) {
     // Address of the page of a review.
-    Object.assign(this, { hear, change, wait: 250, isOpen: false, reviewAddress: "review" });
+    Object.assign(this, { hear, change, wait: 250, isOpen: false, reviewAddress: "review", keepsGames: false });
     this.open();
   }
 

@@ -62,7 +62,7 @@ impl Page {
         if self.has_languages {
             return;
         }
-        let script = ["\n", components::TEXTS, components::LANGUAGE, "takeLanguage();\n"].concat();
+        let script = ["\n", components::texts(), components::LANGUAGE, "takeLanguage();\n"].concat();
         self.enable_languages();
         self.allow_script(&script);
         self.add(html! { script { (PreEscaped(script)) } });

@@ -1,24 +1,106 @@
-//! Texts of the pages in all languages: `texts/en.json`, and one file for each other language. Markup contains the
-//! names of texts, so that scripts can insert another language. Without scripts a page is in English.
+//! Texts of the pages in all languages. `texts/` has a file for each language with the texts of all pages, and
+//! `texts/board/` another one with those that only the board of `kosumi play` has. Markup contains the names of texts, so
+//! that scripts can insert another language. Without scripts a page is in English.
+//!
+//! English and German are part of every page. The other languages are translations that no native speaker has reviewed. A
+//! page that is a file contains them compressed. The board loads a file with the language that is chosen.
 
+use data_encoding::BASE64;
+use flate2::Compression;
+use flate2::read::DeflateEncoder;
 use maud::{Markup, Render, html};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::io::Read;
 use std::sync::LazyLock;
 
-const ENGLISH: &str = include_str!("texts/en.json");
+/// Tables of a language as JSON: the texts of all pages, and those of the board.
+#[derive(Clone, Copy, Debug)]
+struct Language {
+    /// First two letters of the language's tags.
+    code: &'static str,
+    common: &'static str,
+    board: &'static str,
+}
 
-/// Script with the table of all languages: `TEXTS`.
-pub(super) const SCRIPT: &str = concat!(
-    "const TEXTS = {\nen: ",
-    include_str!("texts/en.json"),
-    ",\nde: ",
-    include_str!("texts/de.json"),
-    "};\n"
-);
+macro_rules! language {
+    ($code:literal) => {
+        Language {
+            code: $code,
+            common: include_str!(concat!("texts/", $code, ".json")),
+            board: include_str!(concat!("texts/board/", $code, ".json")),
+        }
+    };
+}
 
-static TABLE: LazyLock<BTreeMap<String, String>> =
-    LazyLock::new(|| serde_json::from_str(ENGLISH).unwrap_or_default());
+const ENGLISH: Language = language!("en");
+const GERMAN: Language = language!("de");
+
+/// Languages that are not part of every page.
+const OTHERS: [Language; 5] =
+    [language!("es"), language!("fr"), language!("ja"), language!("ko"), language!("zh")];
+
+static TABLE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    [ENGLISH.common, ENGLISH.board]
+        .into_iter()
+        .flat_map(|table| serde_json::from_str::<BTreeMap<_, _>>(table).unwrap_or_default())
+        .collect()
+});
+
+impl Language {
+    /// Returns one table with all texts.
+    fn all(self) -> String {
+        let (common, board) = (self.common.trim_end(), self.board.trim());
+        let whole = common.strip_suffix('}').zip(board.strip_prefix('{'));
+        whole.map_or_else(String::new, |(first, second)| format!("{},{second}", first.trim_end()))
+    }
+
+    /// Returns the name of the language in the language itself.
+    fn name(self) -> String {
+        let table: Map<String, Value> = serde_json::from_str(self.common).unwrap_or_default();
+        table.get("language-name").and_then(Value::as_str).unwrap_or(self.code).to_owned()
+    }
+}
+
+/// Returns the script of `TEXTS`, the tables of English and German, and of `OTHERS`, the names of the other languages, with
+/// these properties.
+fn script(table: impl Fn(Language) -> String, others: impl Fn(Language) -> Value) -> String {
+    let texts = [ENGLISH, GERMAN].map(|it| format!("{}: {}", it.code, table(it).trim_end())).join(",\n");
+    let others: Map<String, Value> = OTHERS.iter().map(|it| (it.code.to_owned(), others(*it))).collect();
+    format!("const TEXTS = {{\n{texts}}};\nconst OTHERS = {};\n", Value::Object(others))
+}
+
+/// Script with the texts of pages that are files. The tables of the other languages are compressed.
+static OF_FILES: LazyLock<String> = LazyLock::new(|| {
+    let packed = |language: Language| {
+        let mut bytes = Vec::new();
+        let mut encoder = DeflateEncoder::new(language.common.as_bytes(), Compression::best());
+        // Reading from memory does not fail.
+        let _ = encoder.read_to_end(&mut bytes);
+        serde_json::json!({ "name": language.name(), "packed": BASE64.encode(&bytes) })
+    };
+    script(|language| language.common.to_owned(), packed)
+});
+
+/// Script with the texts of the board, which loads other languages by [`file`].
+static OF_BOARD: LazyLock<String> =
+    LazyLock::new(|| script(Language::all, |language| serde_json::json!({ "name": language.name() })));
+
+/// Returns the script with the texts of pages that are files: `TEXTS` and `OTHERS`.
+pub(super) fn of_files() -> &'static str {
+    &OF_FILES
+}
+
+/// Returns the script with the texts of the board: `TEXTS` and `OTHERS`.
+pub(super) fn of_board() -> &'static str {
+    &OF_BOARD
+}
+
+/// Returns the names and contents of the files that the board loads languages from.
+pub fn files() -> impl Iterator<Item = (String, String)> {
+    OTHERS.into_iter().map(|language| (format!("texts-{}.json", language.code), language.all()))
+}
 
 /// Returns the English text of a name, or the name itself if there is none.
 pub fn english(name: &str) -> &str {
@@ -91,19 +173,54 @@ mod tests {
 
     #[test]
     fn every_language_has_every_text_with_the_same_values() {
-        let german: BTreeMap<String, String> = serde_json::from_str(include_str!("texts/de.json")).unwrap();
-        assert!(TABLE.len() > 200);
-        assert_eq!(TABLE.keys().collect::<Vec<_>>(), german.keys().collect::<Vec<_>>());
-        for (name, text) in TABLE.iter() {
-            assert_eq!(braces(text), braces(&german[name]), "{name}");
-            assert!(!text.is_empty() && !german[name].is_empty(), "{name}");
+        assert!(TABLE.len() > 400);
+        let read = |table: &str| serde_json::from_str::<BTreeMap<String, String>>(table).unwrap();
+        for language in [GERMAN].into_iter().chain(OTHERS) {
+            for (table, english) in [(language.common, ENGLISH.common), (language.board, ENGLISH.board)] {
+                let (table, english) = (read(table), read(english));
+                assert_eq!(
+                    table.keys().collect::<Vec<_>>(),
+                    english.keys().collect::<Vec<_>>(),
+                    "{}",
+                    language.code
+                );
+                for (name, text) in &english {
+                    assert_eq!(braces(text), braces(&table[name]), "{}: {name}", language.code);
+                    assert!(!text.is_empty() && !table[name].is_empty(), "{}: {name}", language.code);
+                }
+            }
+            assert_eq!(read(&language.all()).len(), TABLE.len());
+        }
+        assert_eq!(read(ENGLISH.common).len() + read(ENGLISH.board).len(), TABLE.len(), "no name twice");
+    }
+
+    #[test]
+    fn pages_that_are_files_need_no_texts_of_the_board() {
+        let board: BTreeMap<String, String> = serde_json::from_str(ENGLISH.board).unwrap();
+        let scripts = [
+            include_str!("../review/page.js"),
+            include_str!("viewer.js"),
+            include_str!("language.js"),
+            include_str!("packed.js"),
+            include_str!("charts.js"),
+            include_str!("records.js"),
+            include_str!("board.js"),
+        ];
+        for name in board.keys() {
+            for quote in ['"', '`', '\''] {
+                let quoted = format!("{quote}{name}{quote}");
+                assert!(scripts.iter().all(|script| !script.contains(&quoted)), "{name}");
+            }
         }
     }
 
     #[test]
     fn texts_can_stand_in_a_script_and_in_xml() {
-        for text in [SCRIPT, super::super::components::LANGUAGE] {
+        for text in [of_files(), of_board(), super::super::components::LANGUAGE] {
             assert!(!text.contains(['<', '&']));
+        }
+        for (name, table) in files() {
+            assert!(name.starts_with("texts-") && table.starts_with('{'), "{name}");
         }
     }
 

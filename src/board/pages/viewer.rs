@@ -75,7 +75,8 @@ impl Page {
         }
         let data = Value::from(games.iter().map(game_data).collect::<Vec<Value>>()).to_string();
         let script =
-            [components::BOARD, components::TEXTS, components::LANGUAGE, components::PACKED, SCRIPT].concat();
+            [components::BOARD, components::texts(), components::LANGUAGE, components::PACKED, SCRIPT]
+                .concat();
         self.enable_languages();
         self.style(components::STYLE);
         self.style(STYLE);

@@ -3,7 +3,8 @@
 class Link {
   // `hear(message)` is called with each message, `change(isOpen)` when the worker is ready.
   constructor(hear, change) {
-    Object.assign(this, { hear, change, isOpen: false, reviewAddress: "" });
+    // The worker keeps the games, so the page need not.
+    Object.assign(this, { hear, change, isOpen: false, reviewAddress: "", keepsGames: true });
     this.worker = new Worker("table-worker.js", { type: "module" });
     this.worker.onmessage = ({ data }) => {
       if (data.is === "open") this.open(data);

@@ -1,5 +1,6 @@
 //! Messages of the pages, with the checks that are possible on a message alone.
 
+use super::judging::Judged;
 use super::strength::full_name;
 use kosumi_engine::time::{TimeControl, seconds};
 use kosumi_go::board::{BoardSize, Move};
@@ -81,8 +82,8 @@ pub enum ClockSettings {
     },
 }
 
-/// Request of a page. Moves are in the form of [`review::place`](crate::review::place). `at` is the number of moves
-/// that the page has seen. Requests for another position are refused.
+/// Request of a page. Moves are in the form of [`review::place`](crate::review::place). `at` is the number of a node of
+/// the tree. During a game, moves at another node than the last one are refused: another window was faster.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PageRequest {
@@ -91,23 +92,84 @@ pub enum PageRequest {
         /// Its settings.
         game: NewGame,
     },
-    /// Plays a move of the side to move.
+    /// Plays a move of the side to move, in the study mode at any node.
     Play {
-        /// Number of moves.
+        /// Node.
         at: usize,
         /// The move.
         place: String,
     },
-    /// Takes moves back: until the same person is to move again, or to a number of moves.
+    /// Takes moves back until the same person is to move again. They stay in the tree.
     Undo {
-        /// Number of moves.
+        /// Node.
         at: usize,
-        /// Number of moves that are left.
-        to: Option<usize>,
     },
+    /// Ends the study mode and continues the game at a node, with other players if they are given.
+    From {
+        /// Node.
+        at: usize,
+        /// Players of Black and of White.
+        #[serde(default)]
+        seats: Option<(PlayerKind, PlayerKind)>,
+    },
+    /// Starts or ends the study mode, in which moves of both colours are played at any node.
+    Study {
+        /// Whether it starts.
+        on: bool,
+    },
+    /// In the study mode: Kosumi plays a move at a node.
+    Answer {
+        /// Node.
+        at: usize,
+    },
+    /// In the study mode: whether Kosumi answers every move.
+    Answers {
+        /// Whether it does.
+        on: bool,
+    },
+    /// Whether each move of a person is judged, before Kosumi moves.
+    Teach {
+        /// Whether it is.
+        on: bool,
+    },
+    /// Sets the comment of a node.
+    Comment {
+        /// Node.
+        at: usize,
+        /// The comment.
+        text: String,
+    },
+    /// Removes a node with all that follows.
+    Remove {
+        /// Node.
+        at: usize,
+    },
+    /// Puts the variation back that was removed last.
+    PutBack {},
+    /// Makes the line of a node the first one where it leaves an earlier variation.
+    Promote {
+        /// Node.
+        at: usize,
+    },
+    /// Judges an answer to a problem.
+    Solve {
+        /// Name that the page gives to the answer.
+        key: u64,
+        /// Record whose main line leads to the position.
+        text: String,
+        /// The answer.
+        place: String,
+    },
+    /// Requests the positions before moves as records, for problems.
+    Problems {
+        /// Nodes of the moves.
+        at: Vec<usize>,
+    },
+    /// Requests all that [`Restore`](PageRequest::Restore) needs.
+    Remember {},
     /// Resigns for the person.
     Resign {
-        /// Number of moves.
+        /// Node.
         at: usize,
     },
     /// Starts or stops continuous analysis.
@@ -115,21 +177,28 @@ pub enum PageRequest {
         /// Whether it starts.
         on: bool,
     },
-    /// Selects the position that continuous analysis is about, by its number of moves.
+    /// Selects the position that continuous analysis is about.
     View {
-        /// Number of moves of the position.
+        /// Node.
         at: usize,
     },
-    /// Reviews the game that is on the table.
-    Review {},
+    /// Judges all moves of the line through a node, or ends that.
+    Review {
+        /// Node.
+        at: usize,
+        /// Whether it starts.
+        on: bool,
+    },
+    /// Makes a page with a review of the main line.
+    ReviewPage {},
     /// Shows the best moves of this position once.
     Hint {
-        /// Number of moves of the position.
+        /// Node.
         at: usize,
     },
     /// Estimates the score and the owner of every point.
     Estimate {
-        /// Number of moves of the position.
+        /// Node.
         at: usize,
     },
     /// At the end of a game: toggles whether the chain of a stone is dead.
@@ -188,16 +257,15 @@ pub enum PageRequest {
     Save {},
 }
 
-/// Game as a page knows it: a record that the server sent once, and what has changed since.
+/// Game as a page knows it: a record that the server sent, and the line that has been played since.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RestoredGame {
-    /// Record.
+    /// Record with all variations.
     pub text: String,
-    /// Number of moves of the record that are still in the game.
-    pub kept: usize,
-    /// Places of the moves after them.
-    pub moves: Vec<String>,
+    /// Places of the moves from the root to the node at which play continues. `=` and a number is a child without a
+    /// move. Moves that the record lacks are added.
+    pub line: Vec<String>,
     /// Result in the form of game records, if the game is over.
     pub result: Option<String>,
     /// Player of Black.
@@ -219,12 +287,29 @@ pub struct GameDetails {
     pub left: [(f64, u32); 2],
     /// Whether engines and clocks must wait.
     pub paused: bool,
-    /// Abandoned lines from the start of the game: colours and places of the moves.
-    pub variations: Vec<Vec<(char, String)>>,
-    /// Evaluations by the engine of its own moves: number of the move, win rate, score and visits.
-    pub outlooks: Vec<(usize, f32, f32, u32)>,
-    /// Evaluations by analyses, with the number of moves of the position.
-    pub evaluations: Vec<(usize, f32, f32, u32)>,
+    /// In the study mode: node to which the game returns. Nodes have the numbers that reading the record gives them.
+    pub studied_from: Option<usize>,
+    /// Results of games that ended, with their last nodes.
+    pub endings: Vec<(usize, String)>,
+    /// Numbers of positions.
+    pub known: Vec<KnownNumbers>,
+}
+
+/// Numbers of a position. Evaluations are Black's win rate, Black's lead, and visits.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownNumbers {
+    /// Node.
+    pub node: usize,
+    /// Evaluation by analyses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysed: Option<(f32, f32, u32)>,
+    /// Evaluation by the engine that played the move to the position.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outlook: Option<(f32, f32, u32)>,
+    /// Results of the judgement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
 }
 
 /// Returns the content of a file from text or Base64; `None` if the Base64 is invalid.

@@ -4,6 +4,7 @@
 //! and send the user's actions. The [`Host`] of a session has the windows, the engines and the time: a server with threads
 //! (`kosumi-tools`), or a Web Worker (`kosumi-web`).
 
+mod judging;
 mod message;
 mod networks;
 mod page;
@@ -12,9 +13,12 @@ mod share;
 mod strength;
 mod table;
 mod task;
+mod tree;
 
+pub use judging::Judged;
 pub use message::{
-    ClockSettings, GameDetails, NewGame, PageRequest, PlayerKind, RestoredGame, file_bytes, parse_place,
+    ClockSettings, GameDetails, KnownNumbers, NewGame, PageRequest, PlayerKind, RestoredGame, file_bytes,
+    parse_place,
 };
 pub use page::{POLICY, PageKind, page, script, style};
 pub use session::{Host, TableSession, review_record};

@@ -5,7 +5,17 @@ use crate::pages::{components, style as common_style};
 use crate::review;
 use maud::{DOCTYPE, Markup, html};
 
-const SCRIPT: &str = include_str!("play.js");
+/// Scripts of the page in their order: each module has one purpose, and the last one uses the others.
+const SCRIPTS: [&str; 8] = [
+    include_str!("tree.js"),
+    include_str!("judgement.js"),
+    include_str!("teaching.js"),
+    include_str!("problems.js"),
+    include_str!("clocks.js"),
+    include_str!("comfort.js"),
+    include_str!("dialogs.js"),
+    include_str!("play.js"),
+];
 const STYLE: &str = include_str!("play.css");
 
 /// Content security policy of the page of a program: only resources of its server, and nothing inline.
@@ -21,13 +31,19 @@ pub enum PageKind {
     Worker,
 }
 
+/// Returns a script without comments and indentation. No text of the scripts has several lines.
+fn compact(script: &str) -> String {
+    let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
 /// Returns the script of the page: `play.js`.
 pub fn script(kind: PageKind) -> String {
     let (link, own) = match kind {
         PageKind::Program => (components::LINK, ""),
         PageKind::Worker => (components::WORKER_LINK, networks::SCRIPT),
     };
-    components::UNCONNECTED_SCRIPTS.concat() + link + own + SCRIPT
+    compact(&(components::board_scripts().concat() + link + own + &SCRIPTS.concat()))
 }
 
 /// Returns the style of the page: `play.css`.
@@ -91,6 +107,7 @@ fn markup(is_file: bool) -> Markup {
                             button #network type="button" data-text="choose-network" hidden {}
                         }
                         (button("players", "players", None))
+                        (button("comfort", "comfort", None))
                         (button("help", "help", Some("?")))
                         label { span.hidden data-text="language" {} select #language {} }
                     }
@@ -106,10 +123,14 @@ fn markup(is_file: bool) -> Markup {
                         (transport())
                     }
                     section.side data-label="game" {
+                        (problem())
                         article.card.turn {
                             p #status role="status" {}
                             p #lead-words hidden {}
+                            p #hint-words hidden {}
+                            (lesson())
                             p.faint #facts {}
+                            p.judging #judging hidden { progress #judging-bar aria-labelledby="judging-words" {} span #judging-words {} }
                             p.faint #reviewing hidden {}
                             p #reviewed hidden { a href="review" target="_blank" rel="noopener" data-text="open-review" {} }
                             table #count hidden { tbody {} }
@@ -118,6 +139,8 @@ fn markup(is_file: bool) -> Markup {
                                 p { span #balance-rate {} span #balance-lead {} }
                             }
                         }
+                        (tree())
+                        (verdict())
                         article.card.candidates #thoughts hidden {
                             div.heading {
                                 h2 data-text="best-moves" {}
@@ -144,16 +167,20 @@ fn markup(is_file: bool) -> Markup {
                         }
                         article.card.curves #curve hidden {
                             figure { figcaption data-text="black-win-rate" {} svg #chart-rate role="img" data-label="black-win-rate" {} }
+                            figure { figcaption data-text="lead-points" {} svg #chart-score role="img" data-label="lead-curve" {} }
                         }
-                        article.card.move-list #move-list hidden {
-                            h2 data-text="moves" {}
-                            ol #moves {}
+                        article.card.worst #worst hidden {
+                            h2 data-text="worst-moves" {}
+                            ol #worst-list {}
+                            div.actions { button #again type="button" {} }
                         }
+                        p.actions { button #due type="button" hidden {} (button("review-page", "review-page", None)) }
                     }
                 }
                 p.hidden #say aria-live="assertive" {}
                 (new_game())
                 (players())
+                (comfort())
                 (help(is_file))
                 @if is_file { (share()) (games()) (networks::dialog()) }
             }
@@ -210,8 +237,17 @@ fn actions() -> Markup {
             (button("pass", "pass", Some("P")))
             (button("undo", "undo", Some("U")))
             (button("pause", "pause", None))
-            (button("review", "review", None))
+            button #review type="button" data-review="" {}
+            (button("study", "study", None))
             (button("resign", "resign", None))
+        }
+        div.actions #studying role="group" data-label="actions" hidden {
+            (button("study-pass", "pass", Some("P")))
+            (button("answer", "answer-here", Some("K")))
+            button #answers type="button" data-text="answers" data-hint="answers-hint" aria-pressed="false" {}
+            button #study-review type="button" data-review="" {}
+            (button("against", "against", None))
+            (button("study-end", "study-end", None))
         }
         div.actions #marking role="group" data-label="actions" hidden {
             (button("settle", "settle", None))
@@ -219,6 +255,7 @@ fn actions() -> Markup {
         }
         div.actions #looking role="group" data-label="actions" hidden {
             (button("from-here", "from-here", None))
+            (button("study-here", "study", None))
             (button("to-end", "to-end", None))
         }
         div.actions #confirming role="group" data-label="actions" hidden {
@@ -234,6 +271,7 @@ fn actions() -> Markup {
             (button("hint", "hint", Some("H")))
             button #estimate type="button" data-text="estimate" data-key="E" aria-pressed="false" {}
             button #analyse type="button" data-text="analyse" data-key="A" aria-pressed="false" {}
+            button #teach type="button" data-text="teach" data-hint="teach-hint" data-key="T" aria-pressed="false" {}
         }
     }
 }
@@ -310,14 +348,108 @@ fn players() -> Markup {
     }
 }
 
+/// The lesson about the latest move.
+fn lesson() -> Markup {
+    html! {
+        div.lesson #lesson hidden {
+            p #lesson-words {}
+            div.actions {
+                (button("take-back", "take-back", None))
+                button #lesson-line type="button" data-text="show-line" aria-pressed="false" {}
+            }
+        }
+    }
+}
+
+/// A problem made of a move that lost points.
+fn problem() -> Markup {
+    html! {
+        article.card.problem #problem hidden {
+            h2 #problem-title {}
+            p #problem-words {}
+            p #problem-result role="status" {}
+            div.actions {
+                (button("problem-retry", "problem-retry", None))
+                button #problem-line type="button" data-text="show-line" aria-pressed="false" {}
+                button.main #problem-next type="button" {}
+                (button("problem-end", "problem-end", None))
+            }
+        }
+    }
+}
+
+/// The game tree, and the comment of the node that is shown.
+fn tree() -> Markup {
+    html! {
+        article.card.tree #tree-card hidden {
+            h2 data-text="tree" {}
+            div.window #tree-window {
+                div.space aria-hidden="true" {}
+                svg #tree role="tree" tabindex="0" data-label="tree" aria-describedby="tree-keys" {}
+            }
+            p.hidden #tree-keys data-text="tree-keys" {}
+            div.actions role="group" data-label="tree" {
+                button #promote type="button" data-text="promote" data-hint="promote-hint" {}
+                button #remove type="button" data-text="remove" data-hint="remove-hint" {}
+                button #put-back type="button" data-text="put-back" data-hint="put-back-hint" {}
+            }
+            label.comment { span { span data-text="comment" {} " · " span #comment-of {} } textarea #comment rows="2" maxlength="20000" {} }
+        }
+    }
+}
+
+/// The judgement of the move that is shown.
+fn verdict() -> Markup {
+    html! {
+        article.card.verdict #verdict hidden {
+            p.title #verdict-title {}
+            p #verdict-loss {}
+            button.instead #verdict-line type="button" aria-pressed="false" {}
+        }
+    }
+}
+
+/// Appearance and sound.
+fn comfort() -> Markup {
+    let switch = |name: &str, is_on: bool| {
+        html! { label.switch { input type="checkbox" data-comfort=(name) checked[is_on]; span data-text={ "comfort-" (name) } {} } }
+    };
+    let choice = |name: &str, values: &[&str]| {
+        let options = html! { select data-comfort=(name) {
+            @for value in values { option value=(value) data-text={ "comfort-" (value) } {} }
+        } };
+        field(&format!("comfort-{name}"), &options)
+    };
+    html! {
+        dialog #comfort-choice aria-labelledby="comfort-title" {
+            form method="dialog" {
+                h2 #comfort-title data-text="comfort" {}
+                div.fields {
+                    (choice("wood", &["warm", "light", "slate"]))
+                    (choice("stones", &["shaded", "flat"]))
+                }
+                (switch("coordinates", true))
+                (switch("dots", true))
+                (switch("colours", false))
+                (switch("sound", false))
+                div.actions { button.main data-text="close" {} }
+            }
+        }
+    }
+}
+
 fn help(is_file: bool) -> Markup {
-    let keys: [(&[&str], &str); 8] = [
+    let keys: [(&[&str], &str); 12] = [
         (&["←", "↑", "→", "↓"], "key-arrows"),
         (&["Enter"], "key-enter"),
         (&["P"], "key-pass"),
         (&["U"], "key-undo"),
         (&["H", "E", "A"], "key-help"),
+        (&["T"], "key-teach"),
         (&["Page Up", "Page Down", "Home", "End"], "key-moves"),
+        (&["V", "Shift V"], "key-variations"),
+        (&["K"], "key-answer"),
+        (&["C"], "key-comment"),
         (&["S"], "key-say"),
         (&["?"], "key-question"),
     ];
@@ -350,6 +482,34 @@ mod tests {
                 assert!(!text.contains(piece), "{piece}");
             }
             assert_eq!(text.matches("<script").count(), 1);
+        }
+    }
+
+    #[test]
+    fn scripts_are_small_and_complete() {
+        for kind in [PageKind::Program, PageKind::Worker] {
+            let script = script(kind);
+            assert!(script.len() < 150_000, "{}", script.len());
+            assert!(script.starts_with("\"use strict\";"));
+            for name in ["class Board", "class GameTree", "class Problems", "class Dialogs", "class Link"] {
+                assert_eq!(script.matches(name).count(), 1, "{name}");
+            }
+            // A text of several lines would lose its indentation.
+            assert!(
+                SCRIPTS
+                    .iter()
+                    .flat_map(|module| module.lines())
+                    .all(|line| line.matches('`').count() % 2 == 0)
+            );
+        }
+    }
+
+    #[test]
+    fn every_name_of_a_text_in_a_script_has_words() {
+        let scripts = SCRIPTS.concat();
+        let names = scripts.split("text(\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+        for name in names {
+            assert!(has_words(name), "{name}");
         }
     }
 

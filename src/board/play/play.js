@@ -1,6 +1,6 @@
 "use strict";
 
-// Page of a game: draws the state, and sends the user's actions to the program. It knows no rules of Go.
+// Page of a game: draws the state and the tree, and sends the user's actions to the program. It knows no rules of Go.
 (() => {
   const get = id => document.getElementById(id);
   const COLORS = { B: 1, W: 2 }, OTHER = { B: "W", W: "B" }, NAMES = { B: "black", W: "white" };
@@ -9,19 +9,23 @@
   const ROWS = 6;
   // Width of a point in pixels from which a letter and a number fit on a candidate.
   const ROOMY = 34;
-  let choices = null, state = null, board = null, cursor = null, packed = null, positions = [], chart = null;
-  // Number of moves after which the position is shown; null follows the game.
+  // Degrees of a hint: the region, the move, and what follows.
+  const WHERE = 1, MOVE = 2, WHY = 3;
+  let choices = null, state = null, board = null, cursor = null, packed = null;
+  const tree = new GameTree();
+  // Node that is shown; null follows the game.
   let view = null;
-  // The deepest report of the engine on each position, by number of moves.
+  // The deepest report of the engine on each position, by node.
   const found = new Map();
-  // Position whose best moves were asked for by Hint, and whether it is shown who leads.
-  let hinted = null, showsLead = false;
-  // The variation that is shown, with its first move, and a point that waits for a second tap.
-  let line = null, lineStart = -1, isPinned = false, pending = -1;
+  // The latest hint: its node and its degree. Whether it is shown who leads.
+  let hint = null, showsLead = false;
+  // The variation that is shown, the node that it starts at, its first move, and a point that waits for a second tap.
+  let line = null, lineBase = null, lineStart = -1, isPinned = false, pending = -1;
   let isResigning = false;
-  // Black's win rates in per cent by number of moves, and the position that the server was last told to analyse.
-  const rates = [];
+  // The node that the server was last told to analyse.
   let told = null;
+  // Move of a person that was judged, for the lesson.
+  let lesson = null;
 
   // ---- Texts ----
 
@@ -32,32 +36,39 @@
   // ---- Connection ----
 
   let session = null;
-  // Number of the game, its record as last received, and the number of the record's moves that are still in the game.
-  // The server is asked for it when a game begins, and not again: later moves are in the state. Variations are lost if
-  // the server restarts.
-  let base = null, isSaving = false;
+  // What restores the game after a restart of the program: all that the program sent last, and the line of the game.
+  let base = null, restorable = null, isAsking = false, isStale = false;
+  let isSaving = false;
   const link = new Link(message => {
-    if (message.is === "choices") {
-      choices = message;
-      // A reply may have been lost with the connection.
-      if (base?.text === null) base = null;
-      isSaving = false;
-      fillChoices();
-    }
-    else if (message.is === "state") take(message);
-    else if (message.is === "thought") hearThought(message);
-    else if (message.is === "review") { if (state) { state.review = message.review; showReview(); } }
-    else if (message.is === "record") takeText(message);
-    else if (message.is === "refused") refused(message.why, message);
-    else if (message.is === "trouble") warn(text("trouble", message));
-    else if (message.is === "cannot-run") warn(text("cannot-run", message));
-    else if (message.is === "shared") showLink(message.fragment);
-    else if (message.is === "games") showGames(message);
-    else if (message.is === "network") { notice = text("network-chosen", { name: message.name ?? text(`network-${message.which}`) }); if (state) show(); }
-    else if (message.is === "networks") networks.take(message);
-  }, isOpen => { told = null; warn(isOpen ? "" : text("lost")); });
+    const hear = {
+      choices: () => {
+        choices = message;
+        // A reply may have been lost with the connection.
+        isAsking = isSaving = false;
+        dialogs.fill(choices);
+      },
+      tree: () => takeTree(message),
+      state: () => take(message),
+      thought: () => hearThought(message),
+      judged: () => takeJudged(message),
+      judging: () => { if (state) { state.judging = message.judging; showReview(); if (!message.judging) askKept(); } },
+      review: () => { if (state) { state.review = message.review; showReview(); } },
+      record: () => takeText(message),
+      kept: () => takeKept(message),
+      problems: () => problems.take(message),
+      solved: () => problems.solved(message),
+      refused: () => refused(message.why, message),
+      trouble: () => warn(text("trouble", message)),
+      "cannot-run": () => warn(text("cannot-run", message)),
+      "would-resign": () => { notice = text("would-resign"); if (state) show(); say(notice); },
+      shared: () => dialogs.showLink(message.fragment),
+      games: () => dialogs.showGames(message),
+      network: () => { notice = text("network-chosen", { name: message.name ?? text(`network-${message.which}`) }); if (state) show(); },
+      networks: () => networks.take(message),
+    }[message.is];
+    hear?.();
+  }, isOpen => { told = null; isAsking = false; warn(isOpen ? "" : text("lost")); });
   const ask = (what, more = {}) => link.say({ do: what, ...more });
-  const moveCount = () => state.moves.length;
 
   function warn(words) {
     get("connection").textContent = words;
@@ -70,8 +81,8 @@
       ask("load", { ...opened, partial: true });
       return;
     }
-    if (get("new-game").open) { get("new-trouble").textContent = words; get("new-trouble").hidden = false; }
-    isWaiting = false;
+    dialogs.refused(words);
+    problems.refused();
     notice = words;
     if (state) show();
     say(words);
@@ -81,94 +92,156 @@
   // Latest opened file.
   let opened = null;
 
-  // Handles a state of the table, which contains everything to draw.
-  function take(next) {
-    const before = state;
-    const isNewRun = session !== null && session !== next.session;
-    session = next.session;
-    if (isNewRun) {
-      if (base?.text && before.moves.length && !next.moves.length) {
-        // The server was restarted. Send it the game.
-        const moves = before.moves.slice(base.kept).map(([, place]) => place);
-        const { result, seats } = before;
-        ask("restore", { game: { text: base.text, kept: base.kept, moves, result, black: seats.B, white: seats.W } });
-      }
-      base = null;
+  // Asks for all that restores the game, unless the program is on the same page and keeps it.
+  function askKept() {
+    if (link.keepsGames) return;
+    isStale = true;
+    if (isAsking) return;
+    isStale = false;
+    isAsking = ask("remember");
+  }
+
+  function takeKept({ game, kept: all }) {
+    isAsking = false;
+    base = { game, kept: all };
+    noteRestorable();
+    // A large tree is not asked for after every move.
+    if (isStale) setTimeout(askKept, all.text.length > 200_000 ? 2000 : 0);
+  }
+
+  // The server takes no message of 2 MB, so the numbers of a very large tree are left out.
+  function fitting(game) {
+    return JSON.stringify(game).length < 1_900_000 ? game : { ...game, details: { ...game.details, known: [] } };
+  }
+
+  function noteRestorable() {
+    if (!state || base?.game !== state.game || !tree.has(state.at)) return;
+    const places = tree.path(state.at).slice(1).map(node => {
+      if (node.m) return node.m.slice(1);
+      return `=${tree.get(node.p).next.indexOf(node.i)}`;
+    });
+    const { result, seats } = state;
+    restorable = { ...base.kept, line: places, result, black: seats.B, white: seats.W };
+  }
+
+  // ---- Tree ----
+
+  function takeTree(message) {
+    tree.take(message);
+    if (!state || message.whole) return;
+    if (view !== null && !tree.has(view)) view = null;
+    if (message.game === state.game) {
+      askKept();
+      // A state that follows draws everything, but a comment or numbers come alone.
+      if (!message.order.length) show();
     }
-    if (base?.game !== next.game) {
-      base = { game: next.game, text: null, kept: 0 };
-      ask("save");
+  }
+
+  function takeJudged({ game, nodes }) {
+    if (!state || game !== state.game) return;
+    for (const { i, j } of nodes) {
+      const node = tree.get(i);
+      if (node) node.j = j;
+    }
+    if (nodes.some(({ i }) => lesson?.node === i)) teach();
+    showSoon();
+  }
+
+  // Judgements come faster than a page is drawn.
+  let isWaiting = false;
+  function showSoon() {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(() => { isWaiting = false; if (state) show(); });
+  }
+
+  // Handles a state of the table, which contains everything but the tree.
+  function take(next) {
+    const before = state, isNewRun = session !== null && session !== next.session;
+    session = next.session;
+    if (isNewRun && restorable && next.count_moves === 0 && tree.nodes.size === 1) {
+      // The server was restarted. Send it the game.
+      ask("restore", { game: fitting(restorable) });
     }
     const isSameGame = Boolean(before) && !isNewRun && before.game === next.game;
-    let common = 0;
-    while (isSameGame && common < next.moves.length && common < before.moves.length
-      && before.moves[common][0] === next.moves[common][0] && before.moves[common][1] === next.moves[common][1]) common++;
-    base.kept = Math.min(base.kept, common);
-    const isOtherLine = !isSameGame || common < before.moves.length || common < next.moves.length;
-    const isLonger = isOtherLine || next.phase !== before.phase;
-    if (isLonger) {
+    const isOther = !isSameGame || before.at !== next.at || before.study !== next.study;
+    if (isOther || next.phase !== before.phase) {
       if (before) warn("");
       [notice, upcoming] = [upcoming, ""];
       pending = -1;
       line = null;
       isPinned = isResigning = false;
     }
-    if (isOtherLine) {
-      for (const number of found.keys()) if (!isSameGame || number > common) found.delete(number);
-      hinted = null;
+    if (!isSameGame) {
+      found.clear();
+      hint = lesson = null;
+      view = null;
+      restorable = null;
+      base = null;
+      problems.leave();
+    }
+    if (isOther) {
+      hint = null;
       if (!next.analysed) showsLead = false;
-      if (!isSameGame || view > common) view = null;
     }
     if (next.notes.length && JSON.stringify(next.notes) !== JSON.stringify(before?.notes)) {
       notice = next.notes.join("; ");
       say(notice);
     }
-    const isOther = !before || before.columns !== next.columns || before.rows !== next.rows;
-    rates.length = 0;
-    for (const [number, rate] of [...next.outlooks, ...next.evaluations]) rates[number] = rate / 10;
+    const isOtherBoard = !before || before.columns !== next.columns || before.rows !== next.rows;
     state = next;
     state.heard = performance.now();
     // The rank that an adaptive opponent has after this game.
     if (state.adapted) keep("adaptive", state.adapted);
-    if (isOther) makeBoard();
-    packed = new Packed(state.columns);
-    positions = playOut(state.columns * state.rows, [
-      { s: [packed.points(state.start.B), packed.points(state.start.W), []] },
-      ...state.moves.map(([color, place, lifted], index) => (
-        { color: COLORS[color], at: packed.point(place), lifted: packed.points(lifted), number: index + 1 })),
-    ]);
-    if (view !== null && view >= moveCount()) view = null;
-    if (isSameGame && common === before.moves.length && next.moves.length === common + 1) {
-      view = null;
-      say(moveWords(next.moves.at(-1)));
-    } else if (isSameGame && common === next.moves.length && common < before.moves.length) {
-      say([text("undone", { count: before.moves.length - common }), statusWords()].join(". "));
+    if (isOtherBoard) { packed = new Packed(state.columns); makeBoard(); }
+    if (view === state.at || (view !== null && !tree.has(view))) view = null;
+    if (isSameGame && before.at !== next.at) {
+      const node = tree.get(next.at);
+      if (node.p === before.at || (next.study && node.p === (view ?? before.at))) {
+        view = null;
+        say(moveWords(node));
+        comfort.play();
+        if (next.teaches && node.m && isJudgedFor(node.m[0])) lesson = { node: node.i };
+      } else if (!next.study && tree.isOnPath(next.at, before.at)) {
+        lesson = null;
+        say([text("undone", { count: before.count_moves - next.count_moves }), statusWords()].join(". "));
+      } else if (next.study) view = null;
+      tree.choose(next.at);
     } else if (isSameGame && before.phase === "over" && next.phase === "playing") {
       say(statusWords());
     }
-    if (isOtherLine) fillMoves();
-    if (get("new-game").open && !next.moves.length && isWaiting) { isWaiting = false; get("new-game").close(); }
+    if (!isSameGame) tree.choose(next.at);
+    if (lesson && !tree.has(lesson.node)) lesson = null;
+    if (!state.count_moves) dialogs.begun();
     show();
+    if (!isSameGame || isOther || before.phase !== next.phase) askKept();
     if (!before) openAddress();
     // A new board does not know how strong this person is.
-    const knows = kept("adaptive"), isNew = !state.moves.length && state.phase === "playing";
+    const knows = kept("adaptive"), isNew = tree.nodes.size === 1 && state.phase === "playing" && !state.study;
     if (!before && knows && isNew && Object.values(state.seats).some(seat => seat.level === choices?.adaptive)) {
-      ask("seats", { black: seatOf(seatValue(state.seats.B)), white: seatOf(seatValue(state.seats.W)) });
+      const [black, white] = ["B", "W"].map(color => dialogs.seatOf(dialogs.seatValue(state.seats[color])));
+      ask("seats", { black, white });
     }
   }
 
-  function moveWords([color, place, lifted]) {
-    const name = { color: colorName(color), move: place === "--" ? "" : board.name(packed.point(place)) };
-    const words = text(place === "--" ? "passes" : "played", name);
-    return lifted ? `${words}, ${text("takes", { count: lifted.length / 2 })}` : words;
+  // Whether moves of a colour are those of a person whom the page teaches.
+  const isJudgedFor = color => state.study || state.seats[color].kind === "person";
+
+  function moveWords({ m, x }) {
+    if (!m) return text("stones-set-up");
+    const isPass = m.endsWith("--"), name = { color: colorName(m[0]), move: isPass ? "" : board.name(packed.point(m.slice(1))) };
+    const words = text(isPass ? "passes" : "played", name);
+    return x ? `${words}, ${text("takes", { count: x.length / 2 })}` : words;
   }
+  const nodeWords = node => node.p === undefined ? text("at-start")
+    : `${text("move-count", { count: node.n })}, ${moveWords(node)}`;
 
   // ---- Board ----
 
-  function makeBoard() {
-    const stars = new Packed(state.columns).points(state.stars);
-    board = new Board(get("board"), state.columns, state.rows, stars);
+  function makeBoard(columns = state.columns, rows = state.rows, stars = state.stars) {
+    board = new Board(get("board"), columns, rows, new Packed(columns).points(stars));
     cursor = new Cursor(board, { say, describe: describePoint, choose: point => choose(point) });
+    return board;
   }
 
   function describePoint(point) {
@@ -177,65 +250,101 @@
     return text(deadPoints().includes(point) ? "stone-dead" : "stone", name);
   }
 
-  const at = () => view ?? moveCount();
-  const here = () => positions[at()];
-  const deadPoints = () => state.phase === "marking" && view === null ? packed.points(state.dead) : [];
-  const isPersonsTurn = () => state.phase === "playing" && state.seats[state.turn].kind === "person" && view === null;
-  const turnHere = () => at() < moveCount() ? state.moves[at()][0] : state.turn;
-  const numbersHere = () => found.get(at())?.numbers;
-  const graded = () => state.analysed || hinted === at()
-    ? packed.graded(numbersHere()?.k, turnHere() === "B" ? 1 : -1, LOSSES).slice(0, ROWS) : [];
+  const at = () => view ?? state.at;
+  const nodeHere = () => tree.get(at()) || { n: 0, t: "B", next: [] };
+  // The position that is shown, which is computed once.
+  let shown = null;
+  function here() {
+    if (problems.current) return problems.current.position;
+    if (shown?.at !== at() || shown.change !== tree.change) {
+      shown = { at: at(), change: tree.change, ...tree.position(at(), state.columns * state.rows, packed) };
+    }
+    return shown;
+  }
+  const isLooking = () => view !== null && !state.study;
+  const deadPoints = () => state.phase === "marking" && view === null && !problems.current ? packed.points(state.dead) : [];
+  const turnHere = () => problems.current ? problems.current.turn : nodeHere().t;
+  function canPlay() {
+    if (problems.current) return problems.current.isOpen;
+    if (state.study) return !state.thinking && !(state.phase === "marking" && view === null);
+    return state.phase === "playing" && state.seats[state.turn].kind === "person" && view === null;
+  }
+  const numbersHere = () => {
+    const deep = found.get(at())?.numbers, judged = nodeHere().j;
+    return deep?.a && (!judged?.a || deep.a[4] >= judged.a[4]) ? deep : judged || deep;
+  };
+  const signHere = () => turnHere() === "B" ? 1 : -1;
+  const allGraded = () => packed.graded(numbersHere()?.k, signHere(), LOSSES).slice(0, ROWS);
+  const hintHere = () => hint?.at === at() ? hint.degree : 0;
+  const graded = () => state.analysed || hintHere() >= WHY ? allGraded() : hintHere() === MOVE ? allGraded().slice(0, 1) : [];
 
   // What is written on the candidates: the letter, with the chosen number where there is room for both.
   function labelled() {
     const kind = get("labels").value, isRoomy = board.root.clientWidth / (state.columns + 1.2) >= ROOMY;
-    const sign = turnHere() === "B" ? 1 : -1;
+    const sign = signHere();
     const number = { points: ({ s }) => decimal(sign * s / 10, 1).replace("-", "−"),
       rate: ({ w }) => String(Math.round((sign > 0 ? w : 1000 - w) / 10)) }[kind];
     return graded().map(it => {
-      if (!number) return it;
+      if (!number || (!state.analysed && hintHere() === MOVE)) return it;
       return isRoomy ? { ...it, note: number(it.line) } : { ...it, label: number(it.line) };
     });
   }
 
   function showBoard() {
     const { stones } = here();
+    board.root.classList.toggle("can-play", canPlay() || (state.phase === "marking" && view === null));
+    board.showGhost(pending, COLORS[turnHere()]);
+    if (problems.current) { problems.showBoard(); return; }
+    const node = nodeHere();
     if (line) {
-      const shown = packed.playedOut(stones, COLORS[turnHere()], line);
-      board.showStones(shown.stones);
+      const from = lineBase === at() ? stones : tree.position(lineBase, state.columns * state.rows, packed).stones;
+      const played = packed.playedOut(from, COLORS[tree.get(lineBase).t], line);
+      board.showStones(played.stones);
       board.showMarks(-1);
-      board.showLine(shown.moves);
+      board.showLabels([]);
+      board.showDots([]);
+      board.showLine(played.moves);
     } else {
       board.showStones(stones);
-      const last = at() ? packed.point(state.moves[at() - 1][1]) : -1;
+      const last = node.m ? packed.point(node.m.slice(1)) : -1;
+      const dots = comfort.dots === "on" ? dotsOf(tree.path(at()), here(), packed) : [];
       board.showMarks(stones[last] ? last : -1);
+      board.showDots(dots);
+      board.showLabels((node.l || []).map(([place, kind, words]) => ({ point: packed.point(place), kind, words })));
       board.showCandidates(labelled(), -1);
+      if (isLooking() || state.study) {
+        const following = node.next.map(child => tree.get(child)).filter(({ m }) => m && !m.endsWith("--"));
+        board.showNext(following.map(({ m }) => packed.point(m.slice(1))).filter(point => !graded().some(it => it.point === point)));
+      }
     }
-    const dead = deadPoints();
-    board.showCrosses(dead);
+    board.showMissed(line || state.analysed || !node.j?.j?.c ? -1 : packed.points(node.j.j.b?.l)[0] ?? -1);
+    const region = !line && hintHere() === WHERE && !hint.isSearching && allGraded()[0]?.point >= 0 ? regionOf(allGraded()[0].point, state.columns, state.rows) : null;
+    board.showRegion(region?.box);
+    board.showCrosses(deadPoints());
     const owners = state.phase === "marking" && view === null ? state.area : showsLead ? numbersHere()?.o : "";
     board.showOwners(owners ? packed.owners(owners) : null);
-    board.showGhost(pending, COLORS[state.turn]);
-    board.root.classList.toggle("can-play", isPersonsTurn() || (state.phase === "marking" && view === null));
-    const last = at() ? moveWords(state.moves[at() - 1]) : text("at-start");
-    get("board-title").textContent = `${text("board")} ${state.columns}×${state.rows}, ${last}`;
+    get("board-title").textContent = `${text("board")} ${state.columns}×${state.rows}, ${node.p === undefined ? text("at-start") : moveWords(node)}`;
   }
 
   // Handles a click, a tap, or Enter.
   function choose(point) {
     if (point < 0) return;
+    if (problems.current) {
+      if (canPlay()) problems.answer(point);
+      return;
+    }
     if (state.phase === "marking" && view === null) {
       if (here().stones[point]) ask("mark", { place: packed.place(point) });
       return;
     }
-    if (!isPersonsTurn()) {
+    if (!canPlay()) {
       if (view === null && state.phase === "playing") say(statusWords());
       return;
     }
     if (here().stones[point]) { refused("occupied"); return; }
     pending = -1;
     line = null;
-    ask("play", { at: moveCount(), place: packed.place(point) });
+    ask("play", { at: at(), place: packed.place(point) });
   }
 
   let down = null;
@@ -248,8 +357,8 @@
     const point = board.pointAt(event.clientX, event.clientY);
     if (distance > 12 || point < 0) return;
     if (cursor.point >= 0) cursor.place(-1);
-    const isNarrow = root.clientWidth / state.columns < 30;
-    if (event.pointerType === "touch" && isNarrow && isPersonsTurn() && !here().stones[point] && pending !== point) {
+    const isNarrow = root.clientWidth / board.columns < 30;
+    if (event.pointerType === "touch" && isNarrow && canPlay() && !here().stones[point] && pending !== point) {
       // A finger is wider than a point, so only the second tap plays.
       pending = point;
       show();
@@ -260,19 +369,22 @@
   root.addEventListener("pointermove", event => {
     if (event.pointerType !== "mouse" || !state) return;
     const point = board.pointAt(event.clientX, event.clientY);
-    const candidate = graded().find(it => it.point === point);
-    if (!isPinned) setLine(candidate?.line || null, false, point);
-    if (!line) board.showGhost(isPersonsTurn() ? point : -1, COLORS[state.turn]);
+    if (!problems.current) {
+      const candidate = graded().find(it => it.point === point);
+      if (!isPinned) setLine(candidate?.line || null, false, point);
+    }
+    if (!line) board.showGhost(canPlay() ? point : -1, COLORS[turnHere()]);
   });
   root.addEventListener("pointerleave", () => {
     if (!state) return;
-    board.showGhost(pending, COLORS[state.turn]);
+    board.showGhost(pending, COLORS[turnHere()]);
     if (!isPinned) setLine(null, false);
   });
 
-  function setLine(next, pinned, start = -1) {
+  function setLine(next, pinned, start = -1, from = at()) {
     if (line === next && isPinned === pinned) return;
     line = next;
+    lineBase = from;
     lineStart = next ? start : -1;
     isPinned = pinned;
     showBoard();
@@ -280,13 +392,6 @@
   }
 
   // ---- Side panels ----
-
-  // The name of a level: a rank, an adaptive one such as auto:25k:0, or full strength.
-  function levelName(level) {
-    const [kind, now] = level.split(":"), [, number, letter] = /^(\d+)([kd])$/.exec(now || kind) || [];
-    const rank = number && text(`rank-${letter}`, { number });
-    return !rank ? text(`level-${kind}`) : now ? text("level-auto-now", { rank }) : rank;
-  }
 
   // The name of a player in a state of the table or in the summary of a kept game.
   function seatName(color, { seats, names } = state) {
@@ -297,18 +402,17 @@
   }
 
   function resultWords(result) {
-    const found = /^([BW])\+(.*)$/.exec(result || "");
+    const parts = /^([BW])\+(.*)$/.exec(result || "");
     if (result === "0" || result === "Draw") return text("draw");
-    if (!found) return text("unknown-result", { text: result || "?" });
-    const [, color, how] = found, names = { color: colorName(color), other: colorName(OTHER[color]), points: how };
+    if (!parts) return text("unknown-result", { text: result || "?" });
+    const [, color, how] = parts, names = { color: colorName(color), other: colorName(OTHER[color]), points: how };
     if (/^R/i.test(how)) return text("wins-resign", names);
     if (/^T/i.test(how)) return text("wins-time", names);
     return /^[\d.]+$/.test(how) ? text("wins-by", names) : text("unknown-result", { text: result });
   }
 
-  // Who leads here, in words that people use.
-  function leadWords() {
-    const tenths = numbersHere()?.a?.[2];
+  // Who leads by a number of tenths of a point, in words that people use.
+  function leadWords(tenths = numbersHere()?.a?.[2]) {
     if (tenths === undefined) return text("lead-soon");
     const exact = Math.abs(tenths) / 10, color = colorName(tenths > 0 ? "B" : "W");
     const points = exact < 3 ? Math.round(2 * exact) / 2 : Math.round(exact);
@@ -316,10 +420,11 @@
   }
 
   function statusWords() {
-    if (view !== null) return text("looking", { count: view, all: moveCount() });
+    if (isLooking()) return text("looking", { count: nodeHere().n, all: tree.get(tree.end(at())).n });
     if (notice) return notice;
-    if (state.phase === "marking") return text("marking");
-    if (state.phase === "over") return text("over", { result: resultWords(state.result) });
+    if (view === null && state.phase === "marking") return text("marking");
+    if (view === null && state.phase === "over") return text("over", { result: resultWords(state.result) });
+    if (state.study) return text(state.thinking ? "study-thinking" : "studying", { color: colorName(turnHere()) });
     if (state.paused) return text("paused");
     if (state.thinking) return text("thinking", { name: seatName(state.turn) });
     return text("turn", { color: colorName(state.turn) });
@@ -328,95 +433,227 @@
   function show() {
     showBoard();
     for (const color of ["B", "W"]) {
-      const name = NAMES[color], count = here().taken[COLORS[color]] + state.lost[OTHER[color]];
+      const name = NAMES[color], count = here().taken[COLORS[color]] + (problems.current ? 0 : state.lost[OTHER[color]]);
       get(`name-${name}`).textContent = seatName(color);
       get(`prisoners-${name}`).textContent = count ? `+${count}` : "";
       get(`prisoners-${name}`).title = text("taken", { count });
-      get(`seat-${name}`).classList.toggle("on-turn", state.phase === "playing" && state.turn === color);
+      get(`seat-${name}`).classList.toggle("on-turn", state.study ? turnHere() === color : state.phase === "playing" && state.turn === color);
     }
-    get("status").textContent = statusWords();
+    const { variations } = tree, node = nodeHere(), isProblem = Boolean(problems.current);
+    get("status").textContent = isProblem ? text("turn", { color: colorName(turnHere()) }) : statusWords();
     get("facts").textContent = [text("facts", { rules: text(`rules-${state.rules}`), komi: state.komi }),
       state.handicap ? text("facts-handicap", { count: state.handicap }) : "",
-      state.variations ? text("facts-variations", { count: state.variations }) : ""].filter(Boolean).join(" · ");
+      variations ? text("facts-variations", { count: variations }) : ""].filter(Boolean).join(" · ");
     get("lead-words").hidden = !showsLead;
     get("lead-words").textContent = showsLead ? leadWords() : "";
-    get("counter").textContent = view === null ? text("move-count", { count: moveCount() }) : `${view} / ${moveCount()}`;
-    get("playing").hidden = view !== null || state.phase === "marking" || pending >= 0 || isResigning;
-    get("marking").hidden = view !== null || state.phase !== "marking";
-    get("looking").hidden = view === null;
-    get("confirming").hidden = pending < 0 || view !== null;
-    get("resigning").hidden = !isResigning || view !== null;
-    const isMine = isPersonsTurn(), isOver = state.phase === "over";
-    const hasPerson = ["B", "W"].some(color => state.seats[color].kind === "person");
-    get("pass").disabled = !isMine;
+    get("counter").textContent = view === null ? text("move-count", { count: node.n }) : `${node.n} / ${tree.get(tree.end(at())).n}`;
+    const isMarking = view === null && state.phase === "marking", isAsked = pending >= 0 || isResigning;
+    get("playing").hidden = isLooking() || isMarking || isAsked || state.study || isProblem;
+    get("studying").hidden = !state.study || isMarking || isAsked || isProblem;
+    get("marking").hidden = !isMarking || isProblem;
+    get("looking").hidden = !isLooking() || isProblem;
+    get("confirming").hidden = pending < 0;
+    get("resigning").hidden = !isResigning || isLooking() || isProblem;
+    const isOver = state.phase === "over", hasPerson = ["B", "W"].some(color => state.seats[color].kind === "person");
+    get("pass").disabled = !canPlay();
     get("pass").hidden = isOver;
-    get("undo").disabled = !moveCount();
+    get("undo").disabled = node.p === undefined;
     // A game that counts its points now has no moves left to advise.
-    const isClosed = state.phase === "marking" && view === null;
-    get("hint").disabled = state.thinking || isClosed;
-    get("estimate").disabled = isClosed || (state.thinking && !state.analysed && !showsLead);
+    get("hint").disabled = state.thinking || isMarking || isProblem;
+    get("estimate").disabled = isMarking || isProblem || (state.thinking && !state.analysed && !showsLead);
     get("estimate").setAttribute("aria-pressed", showsLead);
     get("resign").disabled = state.phase !== "playing" || !hasPerson;
     get("resign").hidden = isOver;
     get("pause").hidden = hasPerson && !state.paused || isOver;
     get("pause").textContent = text(state.paused ? "go-on" : "pause");
-    get("analyse").setAttribute("aria-pressed", state.analysed);
+    get("study-pass").disabled = get("answer").disabled = Boolean(state.thinking);
+    for (const [id, isOn] of [["analyse", state.analysed], ["teach", state.teaches], ["answers", state.answers]]) get(id).setAttribute("aria-pressed", isOn);
     for (const button of document.querySelectorAll("[data-go]")) {
       const isBack = button.dataset.go === "first" || Number(button.dataset.go) < 0;
-      button.disabled = isBack ? at() === 0 : view === null;
+      button.disabled = isProblem || (isBack ? node.p === undefined : tree.next(at()) === undefined);
     }
     if (!state.analysed) told = null;
     else if (told !== at()) { told = at(); ask("view", { at: told }); }
+    showHint();
     showCount();
+    showVerdict();
     showThought();
     showClocks();
     showReview();
-    showPlace();
+    showTree();
+    showLesson();
+    problems.show();
   }
 
-  // ---- The review of the game ----
+  // ---- The judgement of moves ----
 
   function showReview() {
-    const { review } = state, isRunning = Array.isArray(review);
-    get("review").hidden = state.phase !== "over" || review !== null || !moveCount();
-    get("reviewing").hidden = !isRunning;
-    if (isRunning) get("reviewing").textContent = text("progress", { done: review[0], total: review[1] });
+    const { review, judging } = state, isPaged = Array.isArray(review), hasMoves = tree.nodes.size > 1;
+    for (const button of document.querySelectorAll("[data-review]")) {
+      button.hidden = !hasMoves || (!state.study && state.phase !== "over");
+      button.textContent = text(judging ? "review-stop" : "review");
+    }
+    get("judging").hidden = !judging;
+    if (judging) {
+      get("judging-bar").max = judging[1];
+      get("judging-bar").value = judging[0];
+      get("judging-words").textContent = text("judged-so-far", { done: judging[0], total: judging[1] });
+    }
+    get("reviewing").hidden = !isPaged;
+    if (isPaged) get("reviewing").textContent = text("progress", { done: review[0], total: review[1] });
+    get("review-page").hidden = review !== null || !hasMoves || Boolean(problems.current) || (!state.study && state.phase !== "over");
     get("reviewed").hidden = review !== true;
     get("reviewed").firstChild.href = link.reviewAddress;
   }
 
-  // ---- The list of moves ----
-
-  function fillMoves() {
-    get("moves").replaceChildren(...state.moves.map(([color, place], index) => {
-      const item = document.createElement("li"), button = element("button");
-      button.type = "button";
-      button.append(element("span", index + 1, "number"), element("span", "", `pip ${NAMES[color]}`),
-        board.name(packed.point(place)));
-      button.setAttribute("aria-label", `${index + 1}, ${colorName(color)} ${board.name(packed.point(place))}`);
-      button.addEventListener("click", () => go(index + 1));
-      item.append(button);
-      return item;
-    }));
+  function showVerdict() {
+    const node = nodeHere(), judged = node.j?.j, isShown = Boolean(judged) && !problems.current;
+    get("verdict").hidden = !isShown;
+    if (isShown) {
+      get("verdict-title").replaceChildren(element("span", "", `pip ${NAMES[node.m[0]]}`), `${moveWords(node)} `,
+        element("span", gradeWords(judged), `badge ${gradeOf(judged) || "good"}`));
+      const isFirst = judged.f === 1;
+      get("verdict-loss").hidden = isFirst;
+      get("verdict-loss").textContent = isFirst ? "" : `${pointsWords(judged)} ${text("points")} · ${rateWords(judged)} ${text("of-rate")}`;
+      const better = judged.b, button = get("verdict-line");
+      button.hidden = !better;
+      if (better) {
+        const name = text(judged.c ? "better" : "first-choice");
+        button.replaceChildren(element("span", `${name} `), element("b", board.name(packed.points(better.l)[0] ?? -1)));
+        button.setAttribute("aria-pressed", line === better);
+        button.onclick = () => { setLine(line === better ? null : better, line !== better, -1, node.p); show(); };
+      }
+    }
+    showWorst();
   }
 
-  function showPlace() {
-    const list = get("moves"), now = list.children[at() - 1]?.firstChild;
-    get("move-list").hidden = !moveCount();
-    for (const other of list.querySelectorAll("[aria-current]")) if (other !== now) other.removeAttribute("aria-current");
-    if (!now) { list.scrollTop = 0; return; }
-    now.setAttribute("aria-current", "true");
-    const top = now.offsetTop - list.offsetTop;
-    if (top < list.scrollTop || top + now.offsetHeight > list.scrollTop + list.clientHeight) {
-      list.scrollTop = top - list.clientHeight / 2;
+  let worstKey = "";
+  function showWorst() {
+    const worst = worstOf(thisLine(), soleColor());
+    get("worst").hidden = !worst.length || Boolean(problems.current);
+    const key = JSON.stringify([worst.map(({ i, j }) => [i, j.j.l]), language]);
+    if (key !== worstKey) {
+      worstKey = key;
+      get("worst-list").replaceChildren(...worst.map(node => {
+        const item = document.createElement("li"), button = element("button");
+        button.type = "button";
+        button.append(element("span", node.n, "number"), element("span", "", `pip ${NAMES[node.m[0]]}`), element("span", colorName(node.m[0]), "hidden"),
+          ` ${board.name(packed.point(node.m.slice(1)))} `, element("span", `−${decimal(node.j.j.l[2] / 10, 1)}`, `loss ${gradeOf(node.j.j)}`),
+          element("span", ` ${text("points")}, ${gradeWords(node.j.j)}`, "hidden"));
+        button.addEventListener("click", () => go(node.i));
+        item.append(button);
+        return item;
+      }));
+    }
+    get("again").textContent = text("again", { count: worst.length });
+  }
+
+  // The colour of the only person of a game; nothing if there are two, or none.
+  function soleColor() {
+    const people = ["B", "W"].filter(color => state.seats[color].kind === "person");
+    return people.length === 1 ? people[0] : "";
+  }
+
+  // The line through the node that is shown, which is computed once.
+  let lineKey = "", wholeLine = null;
+  function thisLine() {
+    const end = tree.end(at()), key = `${state.game} ${tree.change} ${end}`;
+    if (key !== lineKey) { lineKey = key; wholeLine = tree.path(end); }
+    return wholeLine;
+  }
+
+  // The lesson about the latest move of a person.
+  function teach() {
+    const node = tree.get(lesson.node), judged = node?.j?.j;
+    if (!judged) return;
+    lesson.words = lessonWords(node, judged);
+    say(lesson.words);
+  }
+
+  function lessonWords(node, judged) {
+    const move = moveWords(node);
+    if (!judged.c) return `${move}: ${gradeWords(judged)}.`;
+    const best = board.name(packed.points(judged.b?.l)[0] ?? -1);
+    return text("lesson", { move, grade: gradeWords(judged), points: pointsWords(judged), best });
+  }
+
+  function showLesson() {
+    const node = lesson && tree.get(lesson.node), judged = node?.j?.j;
+    const isShown = Boolean(node) && state.teaches && !problems.current && view === null;
+    get("lesson").hidden = !isShown;
+    if (!isShown) return;
+    get("lesson-words").textContent = judged ? lessonWords(node, judged) : text("lesson-soon", { move: moveWords(node) });
+    get("take-back").hidden = !judged?.c;
+    get("lesson-line").hidden = !judged?.b || !judged.c;
+    get("lesson-line").setAttribute("aria-pressed", Boolean(line) && line === judged?.b);
+  }
+
+  function showHint() {
+    const degree = hintHere(), best = allGraded()[0];
+    get("hint-words").hidden = !degree;
+    if (!degree) return;
+    get("hint-words").textContent = !best || hint.isSearching ? text("hint-soon") : hintWords(best);
+  }
+
+  function hintWords(best) {
+    if (best.point < 0) return text("hint-pass");
+    if (hintHere() === WHERE) return text("hint-where", { where: text(regionOf(best.point, state.columns, state.rows).name) });
+    const move = board.name(best.point);
+    if (hintHere() === MOVE) return text("hint-move", { move });
+    const second = allGraded()[1], sign = signHere();
+    const words = [text("hint-why", { move, lead: leadWords(best.line.s), visits: grouped(best.line.v),
+      moves: packed.points(best.line.l).slice(0, 6).map(point => board.name(point)).join(" ") })];
+    if (second) {
+      words.push(text("hint-second", { second: board.name(second.point), visits: grouped(second.line.v),
+        points: decimal(sign * (best.line.s - second.line.s) / 10, 1).replace("-", "−") }));
+    }
+    return words.join(" ");
+  }
+
+  // ---- The tree ----
+
+  const treeView = new TreeView(get("tree-window"), get("tree"), { tree, go: number => go(number),
+    grade: node => gradeOf(node.j?.j),
+    name: node => {
+      const siblings = tree.get(node.p)?.next || [], index = siblings.indexOf(node.i);
+      return [nodeWords(node), siblings.length > 1 ? text("variation-of", { count: index + 1, all: siblings.length }) : "",
+        gradeOf(node.j?.j) ? gradeWords(node.j.j) : "", node.c ? text("has-comment") : ""].filter(Boolean).join(", ");
+    } });
+
+  function showTree() {
+    const node = nodeHere(), isRoot = node.p === undefined;
+    get("tree-card").hidden = tree.nodes.size < 2;
+    if (!get("tree-card").hidden) treeView.show(at(), state.at);
+    const isInGame = !state.study && tree.isOnPath(at(), state.at);
+    get("remove").disabled = isRoot || isInGame;
+    get("put-back").disabled = !state.removed;
+    get("promote").disabled = tree.path(at()).every(({ i, p }) => p === undefined || tree.get(p).next[0] === i);
+    if (commentAt !== at()) {
+      flushComment();
+      commentAt = at();
+      get("comment").value = node.c || "";
+    } else if (document.activeElement !== get("comment")) get("comment").value = node.c || "";
+    get("comment-of").textContent = nodeWords(node);
+  }
+
+  // The node of the comment that is shown, and a change that was not sent yet.
+  let commentAt = null, commentTimer = 0;
+  function flushComment() {
+    clearTimeout(commentTimer);
+    const node = tree.get(commentAt);
+    if (node && get("comment").value.trim() !== (node.c || "").trim()) {
+      node.c = get("comment").value.trim();
+      ask("comment", { at: commentAt, text: get("comment").value });
     }
   }
+  get("comment").addEventListener("input", () => { clearTimeout(commentTimer); commentTimer = setTimeout(flushComment, 700); });
+  get("comment").addEventListener("blur", flushComment);
 
   function showCount() {
-    const table = get("count"), count = state.count;
-    table.hidden = !count;
+    const table = get("count"), { count } = state;
+    table.hidden = !count || view !== null || Boolean(problems.current);
     table.tBodies[0].replaceChildren();
-    if (!count) return;
+    if (table.hidden) return;
     const row = (name, black, white) => {
       const made = table.tBodies[0].insertRow();
       for (const cell of [name, black, white]) made.insertCell().textContent = cell;
@@ -455,8 +692,8 @@
   });
 
   function showThought() {
-    const lines = graded();
-    get("thoughts").hidden = !lines.length && !state.analysed;
+    const lines = problems.current || (!state.analysed && hintHere() < WHY) ? [] : graded();
+    get("thoughts").hidden = Boolean(problems.current) || (!lines.length && !state.analysed);
     rows.forEach((made, index) => {
       const it = made.it = lines[index] || null, { button, cells, row } = made;
       const words = it ? [board.name(it.point), percent(it.line.w), lead(it.line.s), grouped(it.line.v)] : ["", "", "", ""];
@@ -469,123 +706,111 @@
       button.className = `letter ${it.grade}`;
       button.setAttribute("aria-label", `${text("show-line")}: ${words[0]}`);
     });
-    const why = orderWords(lines, turnHere() === "B" ? 1 : -1, point => board.name(point));
+    const why = orderWords(lines, signHere(), point => board.name(point));
     get("order").hidden = !why;
     get("order").textContent = why;
-    const isShown = state.analysed || state.phase === "over" || hinted === at() || showsLead;
-    const numbers = isShown ? numbersHere()?.a : null;
-    const outlook = [...state.evaluations, ...state.outlooks].find(([number]) => number === at());
-    const [rate, score] = numbers ? [numbers[0], numbers[2]] : outlook && isShown ? [outlook[1], outlook[2]] : [null, null];
-    get("balance").hidden = rate === null;
-    if (rate !== null) {
-      get("balance-black").style.width = `${rate / 10}%`;
-      get("balance-rate").replaceChildren(`${text("black-wins")} `, element("b", percent(rate)));
-      get("balance-lead").replaceChildren(element("b", lead(score)));
+    const isShown = !problems.current && (state.analysed || state.study || state.phase === "over" || hintHere() >= WHY || showsLead);
+    const numbers = isShown ? numbersOf(nodeHere()) : null;
+    get("balance").hidden = !numbers;
+    if (numbers) {
+      get("balance-black").style.width = `${numbers[0] / 10}%`;
+      get("balance-rate").replaceChildren(`${text("black-wins")} `, element("b", percent(numbers[0])));
+      get("balance-lead").replaceChildren(element("b", lead(numbers[1])));
     }
     showCurve();
   }
 
-  // Draws the curve of known win rates. It is hidden while a person plays, unless analysis is on.
+  // Win rate in thousandths and lead in tenths of a node, if they are known: by equal searches, or by the deepest one.
+  function numbersOf(node) {
+    const { a } = node.j || {}, deep = found.get(node.i)?.numbers.a;
+    return a ? [a[0], a[2]] : deep ? [deep[0], deep[2]] : node.e ? [node.e[0], node.e[1]] : null;
+  }
+
+  // Draws the curves of the line. They are hidden while a person plays, unless analysis is on.
+  let curves = null;
   function showCurve() {
-    const isWanted = state.analysed || state.phase === "over" || !["B", "W"].some(color => state.seats[color].kind === "person");
-    const values = Array.from({ length: moveCount() + 1 }, (_, index) => rates[index] ?? null);
-    for (let index = 1; index + 1 < values.length; index++) {
-      // If only one player's moves have values, the curve interpolates between them.
-      if (values[index] === null && values[index - 1] !== null && values[index + 1] !== null) {
-        values[index] = (values[index - 1] + values[index + 1]) / 2;
-      }
-    }
-    const known = values.filter(value => value !== null).length;
-    get("curve").hidden = !isWanted || known < 3;
+    const isPlaying = !state.study && state.phase !== "over" && ["B", "W"].some(color => state.seats[color].kind === "person");
+    const isWanted = !problems.current && (state.analysed || !isPlaying), whole = thisLine();
+    get("curve").hidden = !isWanted || Curves.known(whole, numbersOf) < 3;
     if (get("curve").hidden) return;
-    if (!chart) {
-      chart = new Chart(get("chart-rate"), 2, [{ name: "rate", values: [] }], { height: 150, top: 100, bottom: 0, area: 0,
-        ticks: [[100, "100"], [50, "50"], [0, "0"]], xTicks: [] }, go);
-    }
-    chart.length = values.length;
-    chart.series[0].values = values;
-    chart.current = at();
-    chart.draw();
+    curves ||= new Curves(number => { if (number !== undefined) go(number); });
+    curves.show(whole, at(), numbersOf);
   }
 
   function hearThought(message) {
-    if (!state || message.at > moveCount() || !message.numbers.a) return;
-    const known = found.get(message.at), isHere = message.at === at();
+    if (!state || !tree.has(message.at) || !message.numbers.a) return;
+    const known = found.get(message.at), isHere = message.at === at() && !problems.current;
     const isDeeper = !known || known.numbers.a[4] <= message.numbers.a[4];
-    if (isDeeper) {
-      found.set(message.at, message);
-      rates[message.at] = message.numbers.a[0] / 10;
-    }
+    if (isDeeper) found.set(message.at, message);
+    if (message.last && message.of === "hint" && hint?.at === message.at) hint.isSearching = false;
     if (!isHere) { showCurve(); return; }
-    if (isDeeper && line && !isPinned) line = graded().find(it => it.point === lineStart)?.line || line;
+    if (isDeeper && line && !isPinned && lineBase === at()) line = graded().find(it => it.point === lineStart)?.line || line;
     if (message.last && message.of === "estimate" && showsLead) say(leadWords());
-    if (message.last && message.of === "hint") {
-      const best = graded()[0];
-      if (best) say(`${text("hint")}: ${board.name(best.point)}`);
-    }
+    if (message.last && message.of === "hint" && allGraded()[0] && hintHere()) say(hintWords(allGraded()[0]));
     if (showsLead) get("lead-words").textContent = leadWords();
+    showHint();
     if (!isPinned) showBoard();
     showThought();
-  }
-
-  // ---- Clocks ----
-
-  function clockWords(color) {
-    const { clock } = state, mine = clock[color];
-    let left = mine.left, { overtime, periods } = mine;
-    if (clock.runs === color) {
-      let passed = clock.passed + performance.now() - state.heard;
-      if (clock.kind === "byo-yomi") {
-        if (!overtime && passed > left) { passed -= left; left = clock.period; overtime = true; }
-        if (overtime) {
-          // After a pause, less than a whole period may be left of the current one.
-          const used = passed < left ? 0 : Math.min(periods - 1, 1 + Math.floor((passed - left) / clock.period));
-          passed -= used > 0 ? left + (used - 1) * clock.period : 0;
-          if (used > 0) left = clock.period;
-          periods -= used;
-        }
-      }
-      left = Math.max(0, left - passed);
-    }
-    const seconds = Math.ceil(left / 1000), time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-    if (clock.kind !== "byo-yomi") return { words: time, isShort: left < 10_000 };
-    const periodWords = overtime ? text("periods-left", { count: periods })
-      : text("periods-ahead", { count: periods, seconds: Math.round(clock.period / 1000) });
-    return { words: `${time} ${periodWords}`, isShort: left < 10_000 };
   }
 
   function showClocks() {
     if (!state) return;
     for (const color of ["B", "W"]) {
-      const it = get(`clock-${NAMES[color]}`), found = state.clock ? clockWords(color) : { words: "" };
-      if (it.textContent !== found.words) it.textContent = found.words;
-      it.classList.toggle("short", Boolean(found.isShort));
+      const it = get(`clock-${NAMES[color]}`), left = state.clock && !state.study ? clockWords(state.clock, color, state.heard) : { words: "" };
+      if (it.textContent !== left.words) it.textContent = left.words;
+      it.classList.toggle("short", Boolean(left.isShort));
     }
   }
   setInterval(() => { if (state?.clock?.runs) showClocks(); }, 200);
 
+  // ---- Problems, appearance, dialogs ----
+
+  const problems = new ProblemGame({ ask, say, tree, state: () => state, line: thisLine, color: soleColor, makeBoard,
+    show: () => { if (state) show(); },
+    clear: () => { setLine(null, false); pending = -1; },
+    note: words => { notice = words; show(); say(words); } });
+  const comfort = new Comfort(() => { if (state) show(); });
+  const dialogs = new Dialogs({ ask, seatName, resultWords });
+  // Only the page without a program has a choice of networks.
+  const networks = get("network") ? new NetworkDialog(ask, words => { notice = words; if (state) show(); }) : null;
+
   // ---- Buttons and keys ----
 
-  function go(target) {
-    const number = Math.min(moveCount(), Math.max(0, target));
-    view = number === moveCount() ? null : number;
+  function go(number) {
+    if (!tree.has(number) || problems.current) return;
+    view = number === state.at ? null : number;
+    tree.choose(number);
     line = null;
     isPinned = isResigning = false;
     pending = -1;
+    notice = "";
     if (!state.analysed) showsLead = false;
     show();
-    say(number ? moveWords(state.moves[number - 1]) : text("at-start"));
+    say(number === tree.path(number)[0].i ? text("at-start") : moveWords(tree.get(number)));
   }
-  const targets = { first: () => 0, last: () => moveCount() };
-  const target = to => targets[to] ? targets[to]() : at() + Number(to);
+  // The node that is a number of moves ahead or behind, or at an end of the line.
+  function target(to) {
+    if (to === "first") return tree.path(at())[0].i;
+    if (to === "last") return isLooking() && tree.isOnPath(at(), state.at) ? state.at : tree.end(at());
+    return (Number(to) < 0 ? tree.parent(at()) : tree.next(at())) ?? at();
+  }
   for (const button of document.querySelectorAll("[data-go]")) {
-    button.addEventListener("click", () => go(target(button.dataset.go)));
+    button.addEventListener("click", () => { if (state) go(target(button.dataset.go)); });
   }
   const onClick = (id, act) => get(id).addEventListener("click", act);
+  const review = () => ask("review", { at: at(), on: !state.judging });
   const actions = {
-    pass: () => ask("play", { at: moveCount(), place: "--" }),
-    undo: () => ask("undo", { at: moveCount(), to: null }),
-    hint: () => { hinted = at(); ask("hint", { at: at() }); show(); },
+    pass: () => ask("play", { at: at(), place: "--" }),
+    "study-pass": () => ask("play", { at: at(), place: "--" }),
+    undo: () => ask("undo", { at: state.at }),
+    // Each press of the button goes a degree further.
+    hint: () => {
+      const degree = Math.min(WHY, hintHere() + 1);
+      hint = { at: at(), degree, isSearching: hint?.at === at() && hint.isSearching };
+      if (degree === WHERE) { hint.isSearching = true; ask("hint", { at: at() }); }
+      show();
+      if (!hint.isSearching && allGraded()[0]) say(hintWords(allGraded()[0]));
+    },
     // A running analysis knows who leads; otherwise the position is searched for it.
     estimate: () => {
       showsLead = !showsLead;
@@ -594,44 +819,88 @@
       show();
     },
     analyse: () => {
-      if (state.analysed) { hinted = null; showsLead = false; }
+      if (state.analysed) { hint = null; showsLead = false; }
       ask("analyse", { on: !state.analysed });
     },
+    teach: () => ask("teach", { on: !state.teaches }),
     pause: () => ask("pause", { on: !state.paused }),
-    review: () => ask("review"),
+    review,
+    "study-review": review,
+    "review-page": () => ask("review-page"),
     resign: () => { isResigning = true; show(); say(text("resign-sure")); get("keep-playing").focus(); },
-    "resign-now": () => { isResigning = false; ask("resign", { at: moveCount() }); show(); },
+    "resign-now": () => { isResigning = false; ask("resign", { at: state.at }); show(); },
     "keep-playing": () => { isResigning = false; show(); },
     settle: () => ask("settle"),
     resume: () => ask("resume"),
+    study: () => ask("study", { on: true }),
+    "study-here": () => ask("study", { on: true }),
+    "study-end": () => { view = null; ask("study", { on: false }); },
+    answer: () => ask("answer", { at: at() }),
+    answers: () => ask("answers", { on: !state.answers }),
+    against: () => dialogs.players({ ...state, turn: turnHere() }, at()),
     "from-here": () => {
       const to = view;
+      upcoming = text("rest-kept", { count: tree.get(tree.end(to)).n - tree.get(to).n });
       view = null;
-      upcoming = text("rest-kept", { count: moveCount() - to });
-      ask("undo", { at: moveCount(), to });
+      ask("from", { at: to });
     },
-    "to-end": () => go(moveCount()),
+    "to-end": () => go(state.at),
     confirm: () => choose(pending),
     cancel: () => { pending = -1; show(); },
+    promote: () => ask("promote", { at: at() }),
+    remove: () => {
+      const gone = at();
+      view = tree.parent(gone) === state.at ? null : tree.parent(gone);
+      say(text("removed"));
+      ask("remove", { at: gone });
+      get("put-back").disabled = false;
+      get("put-back").focus();
+    },
+    "put-back": () => ask("put-back"),
+    "take-back": () => {
+      const before = tree.parent(lesson.node);
+      lesson = null;
+      if (state.study) go(before);
+      else ask("undo", { at: state.at });
+    },
+    "lesson-line": () => {
+      const node = tree.get(lesson.node), better = node.j.j.b;
+      setLine(line === better ? null : better, line !== better, -1, node.p);
+      show();
+    },
+    again: () => problems.again(),
+    due: () => problems.begin(problems.store.due()),
+    "problem-retry": () => problems.retry(),
+    "problem-line": () => problems.toggleLine(),
+    "problem-next": () => problems.pose(),
+    "problem-end": () => problems.leave(),
+    load: () => get("file").click(),
+    new: () => dialogs.newGame(state),
+    players: () => dialogs.players(state),
+    save: () => { isSaving = ask("save"); if (!isSaving) say(text("lost")); },
   };
-  for (const [id, act] of Object.entries(actions)) onClick(id, () => { if (state) act(); });
+  for (const [id, act] of Object.entries(actions)) onClick(id, () => { if (state || id === "new") act(); });
+  if (get("share")) onClick("share", () => { if (state) ask("share"); });
 
   const KEYS = { PageUp: -1, PageDown: 1, Home: "first", End: "last" };
-  const LETTERS = { p: "pass", u: "undo", h: "hint", e: "estimate", a: "analyse" };
+  const LETTERS = { p: ["pass", "study-pass"], u: ["undo"], h: ["hint"], e: ["estimate"], a: ["analyse"], t: ["teach"], k: ["answer"] };
   document.addEventListener("keydown", event => {
     if (!state || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (event.target.closest("input, select, textarea")) return;
-    const isButton = event.target.closest("button");
-    const letter = LETTERS[event.key.toLowerCase()];
+    if (event.target.closest?.("input, select, textarea")) return;
+    const isButton = event.target.closest?.("button"), key = event.key.toLowerCase();
+    const button = LETTERS[key]?.find(id => !get(id).disabled && get(id).offsetParent);
     if (event.key in KEYS) go(target(KEYS[event.key]));
-    else if (!(isButton && (event.key === "Enter" || event.key === " ")) && cursor.key(event.key)) { /* Done. */ }
+    else if (key === "v") go(tree.beside(at(), event.shiftKey ? -1 : 1));
+    else if (!(isButton && (event.key === "Enter" || event.key === " ")) && cursor?.key(event.key)) { /* Done. */ }
     else if (event.key === "Escape") { setLine(null, false); pending = -1; isResigning = false; cursor.place(-1); show(); }
     else if (event.key === "?") get("help-text").showModal();
-    else if (event.key.toLowerCase() === "s") say(positionWords());
-    else if (letter && !get(letter).disabled && get(letter).offsetParent) actions[letter]();
+    else if (key === "s") say(positionWords());
+    else if (key === "c" && !get("tree-card").hidden) get("comment").focus();
+    else if (button) actions[button]();
     else return;
     event.preventDefault();
   });
+  get("comment").addEventListener("keydown", event => { if (event.key === "Escape") { get("comment").blur(); get("board").focus(); } });
 
   // Lists all stones, for screen readers.
   function positionWords() {
@@ -641,9 +910,7 @@
 
   // ---- Records ----
 
-  // Handles a record, which is the one of the latest state.
-  function takeText({ game, text: record }) {
-    if (base?.game === game) Object.assign(base, { text: record, kept: moveCount() });
+  function takeText({ text: record }) {
     if (!isSaving) return;
     isSaving = false;
     const name = [seatName("B"), seatName("W")].join("-").replace(/[^\p{L}\p{N}-]+/gu, "_").slice(0, 60);
@@ -657,14 +924,6 @@
     } catch { refused("too-long"); }
   }
   takeFiles(get("file"), load);
-  onClick("load", () => get("file").click());
-  onClick("save", () => {
-    if (!state) return;
-    isSaving = ask("save");
-    if (!isSaving) say(text("lost"));
-  });
-
-  // ---- Games in addresses, and games that the browser keeps ----
 
   // Opens the game that the address holds. A later reload must not open it again, so it is removed from the address.
   function openAddress() {
@@ -676,135 +935,11 @@
   }
   addEventListener("hashchange", openAddress);
 
-  function showLink(fragment) {
-    get("share-link").value = `${location.origin}${location.pathname}#game=${fragment}`;
-    get("share-done").textContent = "";
-    get("share-text").showModal();
-  }
-
-  function showGames({ games, current }) {
-    const date = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
-    get("kept-list").replaceChildren(...games.map(({ id, about, changed }) => {
-      const item = document.createElement("li"), open = element("button"), forget = element("button", "×");
-      const players = `${seatName("B", about)} – ${seatName("W", about)}`;
-      const facts = [`${about.columns}×${about.rows}`, text("game-moves", { count: about.moves }),
-        about.result ? resultWords(about.result) : "", date.format(changed)].filter(Boolean).join(" · ");
-      open.type = forget.type = "button";
-      open.append(element("b", players), element("span", facts));
-      open.disabled = forget.disabled = id === current;
-      open.addEventListener("click", () => { get("kept-games").close(); ask("open-game", { id }); });
-      forget.setAttribute("aria-label", `${text("delete")}: ${players}, ${facts}`);
-      forget.title = text("delete");
-      forget.addEventListener("click", () => ask("delete-game", { id }));
-      item.append(open, forget);
-      return item;
-    }));
-    if (!get("kept-games").open) get("kept-games").showModal();
-  }
-
-  // Only the page without a program has these buttons.
-  const networks = get("network") ? new NetworkDialog(ask, words => { notice = words; if (state) show(); }) : null;
-  if (get("share")) {
-    onClick("share", () => { if (state) ask("share"); });
-    onClick("games", () => ask("games"));
-    onClick("share-copy", async () => {
-      get("share-link").select();
-      // Pages without encryption have no other way.
-      await navigator.clipboard?.writeText(get("share-link").value) ?? document.execCommand("copy");
-      get("share-done").textContent = text("copied");
-    });
-  }
-
-  // ---- Players and new games ----
-
-  function fillSeats(select, chosen) {
-    const options = [["person", text("person")],
-      ...choices.levels.map(level => [`kosumi ${level}`, text("kosumi", { level:
-        /\d[kd]$/.test(level) ? `${levelName(level)} – ${text(`level-${level}`)}` : levelName(level === "auto" && kept("adaptive") || level) })]),
-      ...choices.engines.map((name, number) => [`engine ${number}`, name])];
-    select.replaceChildren(...options.map(([value, words]) => new Option(words, value)));
-    select.value = chosen;
-  }
-  const seatValue = seat => seat.kind === "kosumi" ? `kosumi ${seat.level.split(":")[0]}` : seat.kind === "engine" ? `engine ${seat.number}` : "person";
-  const seatOf = value => {
-    const [kind, which] = value.split(" ");
-    return kind === "kosumi" ? { kind, level: which === "auto" && kept("adaptive") || which } : kind === "engine" ? { kind, number: Number(which) } : { kind };
-  };
-
-  function fillChoices() {
-    fillSeats(get("black"), kept("black") || "person");
-    fillSeats(get("white"), kept("white") || `kosumi ${choices.usual}`);
-    // An opponent of an earlier version is no longer on offer.
-    for (const [id, usual] of [["black", "person"], ["white", `kosumi ${choices.usual}`]]) get(id).value ||= usual;
-    get("rules").replaceChildren(...choices.rules.map(({ id }) => new Option(text(`rules-${id}`), id)));
-    get("handicap").replaceChildren(new Option(text("no-handicap"), 0),
-      ...[2, 3, 4, 5, 6, 7, 8, 9].map(count => new Option(text("stones", { count }), count)));
-    get("clock").replaceChildren(...["none", "absolute", "fischer", "byo-yomi"].map(kind => new Option(text(`clock-${kind}`), kind)));
-    get("version").textContent = `Kosumi ${choices.version}`;
-    fitForm();
-  }
-
-  function fitForm() {
-    const kind = get("clock").value;
-    get("main").closest(".field").hidden = kind === "none";
-    get("increment").closest(".field").hidden = kind !== "fischer" && kind !== "byo-yomi";
-    get("periods").closest(".field").hidden = kind !== "byo-yomi";
-    for (const button of document.querySelectorAll("[data-size]")) {
-      button.setAttribute("aria-pressed", button.dataset.size === get("size").value);
-    }
-  }
-  const usualKomi = () => {
-    const rules = choices.rules.find(({ id }) => id === get("rules").value);
-    get("komi").value = Number(get("handicap").value) ? .5 : rules?.komi ?? 7.5;
-  };
-  for (const button of document.querySelectorAll("[data-size]")) {
-    button.addEventListener("click", () => { get("size").value = button.dataset.size; fitForm(); });
-  }
-  get("clock").addEventListener("change", fitForm);
-  get("size").addEventListener("input", fitForm);
-  get("rules").addEventListener("change", usualKomi);
-  get("handicap").addEventListener("change", usualKomi);
-  onClick("new", () => {
-    get("new-trouble").hidden = true;
-    if (state) get("size").value = state.columns === state.rows ? state.columns : `${state.columns}x${state.rows}`;
-    fitForm();
-    get("new-game").showModal();
-  });
-  let isWaiting = false;
-  get("start").addEventListener("click", event => {
-    event.preventDefault();
-    const [columns, rows] = get("size").value.toLowerCase().replace("×", "x").split("x").map(Number);
-    const seconds = id => Number(get(id).value), kind = get("clock").value;
-    const clock = { kind };
-    if (kind !== "none") clock.main = 60 * seconds("main");
-    if (kind === "fischer") clock.increment = seconds("increment");
-    if (kind === "byo-yomi") Object.assign(clock, { period: seconds("increment"), periods: Math.trunc(seconds("periods")) });
-    keep("black", get("black").value);
-    keep("white", get("white").value);
-    isWaiting = true;
-    ask("new", { game: { columns: columns || 0, rows: rows || columns || 0, handicap: Number(get("handicap").value),
-      komi: get("komi").value === "" ? null : Number(get("komi").value), rules: get("rules").value,
-      black: seatOf(get("black").value), white: seatOf(get("white").value), clock } });
-  });
-  onClick("players", () => {
-    if (!state) return;
-    fillSeats(get("seat-black-choice"), seatValue(state.seats.B));
-    fillSeats(get("seat-white-choice"), seatValue(state.seats.W));
-    get("seat-choice").showModal();
-  });
-  get("sit").addEventListener("click", () => ask("seats",
-    { black: seatOf(get("seat-black-choice").value), white: seatOf(get("seat-white-choice").value) }));
-  onClick("help", () => get("help-text").showModal());
-  // On a phone the rest of the menu is folded.
-  onClick("more", () => {
-    const isOpen = get("menu").classList.toggle("open");
-    get("more").setAttribute("aria-expanded", isOpen);
-  });
   get("labels").value = ["points", "rate", "letter"].includes(kept("labels")) ? kept("labels") : "points";
   get("labels").addEventListener("change", event => { keep("labels", event.target.value); if (state) showBoard(); });
 
   takeLanguage(() => {
-    if (choices) fillChoices();
-    if (state) { fillMoves(); show(); }
+    if (choices) dialogs.fill();
+    if (state) show();
   });
 })();

@@ -1,17 +1,19 @@
 //! A table: the game, its windows, and what the engines are asked for. All rules of the table are here. What surrounds
 //! the table (windows, engines, reviews in the background, and the time) is a [`Host`].
 
+use super::judging::{JUDGE_PLAYOUTS, Judging, Step};
 use super::message::{PageRequest, PlayerKind, RestoredGame, file_bytes, parse_place};
 use super::share;
 use super::strength::Level;
 use super::table::{BadRecord, GameTable, Phase, Refusal, choices};
 use super::task::{MoveEvaluation, Task, TaskResult};
+use super::tree::GameTree;
 use crate::review::{self, EngineAnalyst, Facts, Given, MainLine, Numbers, Reviewed, Scope};
 use kosumi_engine::{Decision, Engine};
 use kosumi_go::board::{BoardSize, Move};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
-use kosumi_go::sgf::{Record, Tree};
+use kosumi_go::sgf::{Meta, NodeId, Record, Tree, write};
 use kosumi_search::Limits;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -24,6 +26,13 @@ const ESTIMATE_VISITS: u32 = 120;
 const ANALYSIS_VISITS: u32 = 50_000;
 /// Maximum time of a continuous analysis.
 const ANALYSIS_TIME: Duration = Duration::from_secs(600);
+
+/// Level at which Kosumi answers in the study mode.
+const ANSWER_LEVEL: &str = "seconds-1";
+/// Number of judgements that count as one change of the table.
+const JUDGEMENTS_UNKEPT: usize = 16;
+/// Maximum number of problems of one request.
+const PROBLEMS_MOST: usize = 20;
 
 /// Simulations for each position of a review, by the engine of the levels.
 const REVIEW_PLAYOUTS: u32 = 40;
@@ -71,6 +80,8 @@ enum TaskPurpose {
     Analysis,
     Hint,
     Estimate,
+    /// Searching a position for a judgement.
+    Judge,
     /// Finding the dead stones.
     Dead,
 }
@@ -92,13 +103,25 @@ pub struct TableSession<H> {
     table: GameTable,
     /// Names of the other engines.
     engines: Vec<String>,
-    /// Number and purpose of the engine's current task.
-    question: Option<(u64, TaskPurpose)>,
+    /// Number and purpose of the engine's current task, and the node that it is about.
+    question: Option<(u64, TaskPurpose, NodeId)>,
     /// Number of the latest request to another engine. Responses to older requests are ignored.
     opponent_number: u64,
     is_analysed: bool,
-    /// Number of moves of the position that is analysed; `None` for the latest.
-    viewed: Option<usize>,
+    /// Node that is analysed; `None` for the one at which play continues.
+    viewed: Option<NodeId>,
+    judging: Judging,
+    /// Whether each move of a person is judged.
+    teaches: bool,
+    /// Whether Kosumi answers every move in the study mode, and whether it is about to move.
+    answers: bool,
+    is_answering: bool,
+    /// Whether Kosumi moves after the judgement in progress.
+    waits_for_judgement: bool,
+    /// Number of judgements since the last change of the revision.
+    judgements: usize,
+    /// Number of nodes that the windows know; `None` if they know another tree.
+    known_nodes: Option<usize>,
     review: ReviewState,
     /// Number of the current review. Results of other reviews are ignored.
     review_number: u64,
@@ -132,6 +155,13 @@ impl<H: Host> TableSession<H> {
             opponent_number: 0,
             is_analysed: false,
             viewed: None,
+            judging: Judging::default(),
+            teaches: false,
+            answers: false,
+            is_answering: false,
+            waits_for_judgement: false,
+            judgements: 0,
+            known_nodes: None,
             review: ReviewState::None,
             review_number: 0,
             notes: Vec::new(),
@@ -175,7 +205,7 @@ impl<H: Host> TableSession<H> {
 
     /// Returns all that is needed to restore the game later.
     pub fn remembered(&self, now: Duration) -> RestoredGame {
-        self.table.remembered(&self.engines, self.host.today(), now)
+        self.table.remembered(self.host.today(), now)
     }
 
     /// Returns what a list of games shows of this one.
@@ -183,7 +213,8 @@ impl<H: Host> TableSession<H> {
         let state = self.table.state(self.now);
         let names = ["columns", "rows", "seats", "names", "result"];
         let mut summary: Value = names.iter().map(|&name| (name, state[name].clone())).collect();
-        summary["moves"] = self.table.game().records().len().into();
+        let tree = self.table.tree();
+        summary["moves"] = tree.moves(tree.end_of(tree.root())).into();
         summary
     }
 
@@ -224,9 +255,10 @@ impl<H: Host> TableSession<H> {
         let choices = choices(&self.engines);
         self.host.tell(window, &choices);
         if self.question.is_none() && !self.engine_on_turn() {
-            let game = self.table.game().clone();
-            self.analyse_if_wanted(&game);
+            self.start_background();
         }
+        let tree = self.whole_tree();
+        self.host.tell(window, &tree);
         let state = self.state();
         self.host.tell(window, &state);
     }
@@ -235,7 +267,7 @@ impl<H: Host> TableSession<H> {
     pub fn handle_close(&mut self) {
         // Analysis and hints are useless without a window.
         self.viewed = self.viewed.filter(|_| self.host.has_windows());
-        let is_for_looks = |(_, question)| matches!(question, TaskPurpose::Analysis | TaskPurpose::Hint);
+        let is_for_looks = |(_, question, _)| matches!(question, TaskPurpose::Analysis | TaskPurpose::Hint);
         if !self.host.has_windows() && self.question.is_some_and(is_for_looks) {
             self.question = None;
             self.host.stop_task();
@@ -307,12 +339,16 @@ impl<H: Host> TableSession<H> {
     fn replace_game(&mut self) {
         self.game += 1;
         self.viewed = None;
+        self.judging = Judging::default();
+        self.is_answering = false;
+        self.known_nodes = None;
         self.end_review();
     }
 
     /// Starts a review of the game.
     fn start_review(&mut self) -> Result<(), Refusal> {
-        if self.review != ReviewState::None || self.table.game().records().is_empty() {
+        let tree = self.table.tree();
+        if self.review != ReviewState::None || tree.children(tree.root()).is_empty() {
             return Err(Refusal::NotNow);
         }
         let record = self.record();
@@ -338,13 +374,16 @@ impl<H: Host> TableSession<H> {
     fn state(&self) -> Value {
         let mut state = self.table.state(self.now);
         if let Value::Object(state) = &mut state {
-            let is_thinking = self.engine_on_turn() && !self.table.is_paused();
+            let is_thinking = (self.engine_on_turn() && !self.table.is_paused()) || self.is_answering;
             state.insert("thinking".to_owned(), is_thinking.into());
             state.insert("analysed".to_owned(), self.is_analysed.into());
             state.insert("notes".to_owned(), self.notes.clone().into());
             state.insert("session".to_owned(), self.session.clone().into());
             state.insert("game".to_owned(), self.game.into());
             state.insert("review".to_owned(), self.review_value());
+            state.insert("judging".to_owned(), json!(self.judging.progress()));
+            state.insert("teaches".to_owned(), self.teaches.into());
+            state.insert("answers".to_owned(), self.answers.into());
         }
         state
     }
@@ -352,9 +391,51 @@ impl<H: Host> TableSession<H> {
     /// Called after every change: starts the engine's next task, and sends the state to all windows.
     fn changed(&mut self) {
         self.revision += 1;
+        let is_gone = |id: &NodeId| self.table.tree().path(*id).is_none();
+        if self.viewed.as_ref().is_some_and(is_gone) {
+            self.viewed = None;
+        }
         self.start_task();
+        self.tell_state();
+    }
+
+    /// Sends the changes of the tree and the state to all windows.
+    fn tell_state(&mut self) {
+        let changed = self.table.take_changed();
+        let count = self.table.tree().node_count();
+        match self.known_nodes.replace(count) {
+            None => {
+                let tree = self.whole_tree();
+                self.host.tell_all(&tree);
+            }
+            Some(_) if changed.is_empty() => {}
+            Some(known) => {
+                let tree = self.table.tree();
+                let new = (known..count).filter_map(|number| tree.node(number));
+                let nodes: Vec<Value> = new.map(|id| self.table.node_data(id)).collect();
+                self.tell_tree(&nodes, changed);
+            }
+        }
         let state = self.state();
         self.host.tell_all(&state);
+    }
+
+    /// Returns the whole tree as a message.
+    fn whole_tree(&self) -> Value {
+        let nodes = self.table.tree_data(self.table.tree().root());
+        json!({ "is": "tree", "game": self.game, "whole": true, "nodes": nodes })
+    }
+
+    /// Sends nodes of the tree to all windows, and the order of the children of others.
+    fn tell_tree(&mut self, nodes: &[Value], changed: impl IntoIterator<Item = NodeId>) {
+        let tree = self.table.tree();
+        let order = changed.into_iter().filter(|&id| tree.path(id).is_some()).map(|id| {
+            let children: Vec<usize> = tree.children(id).into_iter().map(NodeId::number).collect();
+            json!([id.number(), children])
+        });
+        let order: Vec<Value> = order.collect();
+        let message = json!({ "is": "tree", "game": self.game, "nodes": nodes, "order": order });
+        self.host.tell_all(&message);
     }
 
     fn engine_on_turn(&self) -> bool {
@@ -366,53 +447,134 @@ impl<H: Host> TableSession<H> {
         self.question = None;
         self.opponent_number += 1;
         self.host.stop_task();
+        self.judging.interrupt();
+        self.waits_for_judgement = false;
         let game = self.table.game().clone();
+        if self.is_answering && self.table.is_study() && !game.is_over() {
+            if let Some(level) = Level::named(ANSWER_LEVEL) {
+                self.ask(&game, TaskPurpose::Move, self.table.head(), Task::Choose { level, clock: None });
+            }
+            return;
+        }
+        self.is_answering = false;
+        let is_playing = matches!(self.table.phase(), Phase::Playing) && !self.table.is_paused();
+        if self.teaches && is_playing && !self.engine_on_turn() {
+            self.judging.look_ahead(self.table.head());
+        }
         match self.table.phase() {
-            Phase::Marking(dead) if dead.is_empty() => self.ask(&game, TaskPurpose::Dead, Task::Settle),
-            Phase::Playing if self.engine_on_turn() && !self.table.is_paused() => {
+            Phase::Marking(dead) if dead.is_empty() => {
+                self.ask(&game, TaskPurpose::Dead, self.table.head(), Task::Settle);
+            }
+            Phase::Playing if self.engine_on_turn() && is_playing => {
+                let is_kosumi = matches!(self.table.seat_on_turn(), Some(PlayerKind::Kosumi { .. }));
+                if is_kosumi && self.judging.is_urgent() && self.judge() {
+                    self.waits_for_judgement = true;
+                    return;
+                }
                 match self.table.seat_on_turn() {
                     Some(PlayerKind::Kosumi { level }) => {
                         let Some(level) = Level::named(level) else { return };
                         let clock = self.table.time_left(self.now);
-                        self.ask(&game, TaskPurpose::Move, Task::Choose { level, clock });
+                        let task = Task::Choose { level, clock };
+                        self.ask(&game, TaskPurpose::Move, self.table.head(), task);
                     }
                     Some(PlayerKind::Engine { number }) => {
                         self.host.ask_engine(*number, self.opponent_number, &game);
-                        self.analyse_if_wanted(&game);
+                        self.start_background();
                     }
                     _ => {}
                 }
             }
-            Phase::Playing | Phase::Over(_) => self.analyse_if_wanted(&game),
-            Phase::Marking(_) => {}
+            _ => self.start_background(),
         }
     }
 
-    /// Starts the continuous analysis of the position that is viewed, which is that of `game` if no earlier one is selected.
-    fn analyse_if_wanted(&mut self, game: &Game) {
-        let earlier = self.viewed.and_then(|moves| self.table.game_at(moves));
-        let game = earlier.as_ref().unwrap_or(game);
-        if self.is_analysed && (earlier.is_some() || !matches!(self.table.phase(), Phase::Marking(_))) {
+    /// Starts the work of the engine that nothing waits for: judgements, then the continuous analysis.
+    fn start_background(&mut self) {
+        if !self.judge() {
+            self.analyse_if_wanted();
+        }
+    }
+
+    /// Goes on with the judgements. Returns whether a search for them was started.
+    fn judge(&mut self) -> bool {
+        loop {
+            let before = self.judging.progress();
+            match self.judging.advance(&self.table) {
+                Step::Search(game, is_afresh) => {
+                    let task = Task::Judge { playouts: JUDGE_PLAYOUTS, is_afresh };
+                    self.ask(&game, TaskPurpose::Judge, self.table.head(), task);
+                    return true;
+                }
+                Step::Judged(nodes) => self.tell_judged(&nodes),
+                Step::Answered(window, key, result) => {
+                    let message = json!({ "is": "solved", "key": key, "result": result });
+                    self.host.tell(window, &message);
+                }
+                Step::Idle => {
+                    self.keep_judgements();
+                    return false;
+                }
+            }
+            if self.judging.progress() != before {
+                let progress = json!({ "is": "judging", "judging": self.judging.progress() });
+                self.host.tell_all(&progress);
+            }
+        }
+    }
+
+    /// Stores the results for nodes, and sends the new ones to the windows.
+    fn tell_judged(&mut self, nodes: &[NodeId]) {
+        let mut told = Vec::new();
+        for &id in nodes {
+            let Some(judged) = self.judging.judged(&self.table, id) else { continue };
+            if self.table.tree().path(id).is_some() && self.table.add_judged(id, judged.clone()) {
+                told.push(json!({ "i": id.number(), "j": judged.data() }));
+            }
+        }
+        if !told.is_empty() {
+            self.judgements += told.len();
+            if self.judgements >= JUDGEMENTS_UNKEPT {
+                self.keep_judgements();
+            }
+            self.host.tell_all(&json!({ "is": "judged", "game": self.game, "nodes": told }));
+        }
+    }
+
+    /// Counts judgements as a change of the table. A host that keeps the game after every change would keep it too often
+    /// if each of them counted.
+    fn keep_judgements(&mut self) {
+        if std::mem::take(&mut self.judgements) > 0 {
+            self.revision += 1;
+        }
+    }
+
+    /// Starts the continuous analysis of the node that is viewed.
+    fn analyse_if_wanted(&mut self) {
+        let id = self.viewed.unwrap_or_else(|| self.table.head());
+        let is_marked = self.viewed.is_none() && matches!(self.table.phase(), Phase::Marking(_));
+        if self.is_analysed && !is_marked {
             let limits = Limits {
                 visits: Some(ANALYSIS_VISITS),
                 soft: Some(ANALYSIS_TIME),
                 hard: Some(ANALYSIS_TIME),
                 ..Limits::default()
             };
-            self.ask(game, TaskPurpose::Analysis, Task::Study { limits });
+            let game = self.table.tree().game_at(id);
+            self.ask(&game, TaskPurpose::Analysis, id, Task::Study { limits });
         }
     }
 
-    fn ask(&mut self, game: &Game, question: TaskPurpose, task: Task) {
+    fn ask(&mut self, game: &Game, question: TaskPurpose, node: NodeId, task: Task) {
         let number = self.host.start_task(game, task);
-        self.question = Some((number, question));
+        self.question = Some((number, question, node));
     }
 
     fn answer(&mut self, window: usize, ask: PageRequest) -> Result<(), Refusal> {
         let now = self.now;
-        let moves = self.table.game().records().len();
+        let head = self.table.head();
         // Another window was faster.
-        let is_late = |at: usize| at != moves;
+        let is_late = |at: usize| at != head.number();
         match ask {
             PageRequest::New { game } => {
                 self.table.begin(&game)?;
@@ -420,43 +582,137 @@ impl<H: Host> TableSession<H> {
                 self.replace_game();
             }
             PageRequest::View { at } => {
-                if at > moves {
-                    return Err(Refusal::NotNow);
-                }
-                let viewed = Some(at).filter(|_| at < moves);
-                let can_change = self.question.is_none_or(|(_, purpose)| purpose == TaskPurpose::Analysis);
+                let at = self.node(at)?;
+                let viewed = Some(at).filter(|&at| at != head);
+                let can_change = self.question.is_none_or(|(_, purpose, _)| purpose == TaskPurpose::Analysis);
                 if viewed != self.viewed {
                     self.viewed = viewed;
                     if self.is_analysed && can_change {
-                        let game = self.table.game().clone();
-                        self.analyse_if_wanted(&game);
+                        self.analyse_if_wanted();
                     }
                 }
                 return Ok(());
             }
-            PageRequest::Review {} => return self.start_review(),
-            PageRequest::Play { at, place } => {
-                if is_late(at) || self.engine_on_turn() {
-                    return Err(Refusal::NotNow);
+            PageRequest::Review { at, on } => {
+                let at = self.node(at)?;
+                self.stop_judging();
+                if on {
+                    let tree = self.table.tree();
+                    let line = tree.path(tree.end_of(at)).unwrap_or_default();
+                    // The move that is viewed comes first.
+                    self.judging.review(
+                        &self.table,
+                        [at].into_iter().chain(line.into_iter().rev().filter(|&id| id != at)),
+                    );
                 }
-                let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
-                self.table.play(mv, now)?;
-                self.viewed = None;
             }
-            PageRequest::Undo { at, to } => {
-                let is_done = !is_late(at)
-                    && match to {
-                        Some(to) => self.table.play_on_from(to, now),
-                        None => self.table.undo(None, now),
-                    };
-                if !is_done {
+            PageRequest::ReviewPage {} => return self.start_review(),
+            PageRequest::Play { at, place } => {
+                let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
+                if self.table.is_study() {
+                    let at = self.node(at)?;
+                    self.table.try_move(at, mv, now)?;
+                    self.is_answering = self.answers;
+                } else {
+                    if is_late(at) || self.engine_on_turn() {
+                        return Err(Refusal::NotNow);
+                    }
+                    self.table.play(mv, now)?;
+                }
+                self.viewed = None;
+                if self.teaches && self.table.head() != head {
+                    self.judging.judge_now(&self.table, self.table.head());
+                }
+            }
+            PageRequest::Undo { at } => {
+                if is_late(at) || self.table.is_study() || !self.table.undo(now) {
                     return Err(Refusal::NotNow);
                 }
                 self.viewed = None;
                 self.end_review();
             }
+            PageRequest::From { at, seats } => {
+                let at = self.node(at)?;
+                if let Some((black, white)) = seats {
+                    self.table.seat(black, white)?;
+                }
+                self.table.play_from(at, now);
+                self.viewed = None;
+                self.is_answering = false;
+            }
+            PageRequest::Study { on } => {
+                self.table.study(on, now);
+                self.is_answering = false;
+            }
+            PageRequest::Answer { at } => {
+                let at = self.node(at)?;
+                if !self.table.is_study() {
+                    return Err(Refusal::NotNow);
+                }
+                self.table.look_at(at, now);
+                self.viewed = None;
+                self.is_answering = true;
+            }
+            PageRequest::Answers { on } => self.answers = on,
+            PageRequest::Teach { on } => self.teaches = on,
+            PageRequest::Comment { at, text } => {
+                let at = self.node(at)?;
+                self.table.comment(at, &text)?;
+                self.revision += 1;
+                let data = [self.table.node_data(at)];
+                self.tell_tree(&data, []);
+                return Ok(());
+            }
+            PageRequest::Remove { at } => {
+                let at = self.node(at)?;
+                self.table.remove(at, now)?;
+            }
+            PageRequest::PutBack {} => {
+                let id = self.table.put_back()?;
+                let data = self.table.tree_data(id);
+                let changed = self.table.take_changed();
+                self.tell_tree(&data, changed);
+            }
+            PageRequest::Promote { at } => {
+                let at = self.node(at)?;
+                self.table.promote(at)?;
+            }
+            PageRequest::Solve { key, text, place } => {
+                let game = GameTree::open(text.as_bytes(), self.table.game().rules(), false)?.tree;
+                let game = game.game_at(game.end_of(game.root()));
+                let mv = parse_place(game.size(), &place).ok_or(Refusal::OffBoard)?;
+                game.check(game.to_move(), mv)?;
+                if !self.judging.judge_answer(window, key, game, mv) {
+                    return Err(Refusal::NotNow);
+                }
+                let is_free = self.question.is_none_or(|(_, purpose, _)| purpose == TaskPurpose::Analysis);
+                if is_free {
+                    self.start_background();
+                }
+                return Ok(());
+            }
+            PageRequest::Problems { at } => {
+                let mut records = Vec::new();
+                for number in at.into_iter().take(PROBLEMS_MOST) {
+                    let id = self.node(number)?;
+                    let tree = self.table.tree();
+                    let (Some(parent), Some((color, _))) = (tree.parent(id), tree.played(id)) else {
+                        return Err(Refusal::NotNow);
+                    };
+                    let mut game = tree.game_at(parent);
+                    game.set_to_move(color);
+                    records.push(json!([number, write(&game, &Meta::default())]));
+                }
+                self.host.tell(window, &json!({ "is": "problems", "game": self.game, "records": records }));
+                return Ok(());
+            }
+            PageRequest::Remember {} => {
+                let kept = self.remembered(now);
+                self.host.tell(window, &json!({ "is": "kept", "game": self.game, "kept": kept }));
+                return Ok(());
+            }
             PageRequest::Resign { at } => {
-                if is_late(at) {
+                if is_late(at) || self.table.is_study() {
                     return Err(Refusal::NotNow);
                 }
                 self.table.resign_person()?;
@@ -474,8 +730,7 @@ impl<H: Host> TableSession<H> {
                 self.table.mark(mv)?;
                 // The engine must not be asked for dead stones again when the user has removed all marks.
                 self.revision += 1;
-                let state = self.state();
-                self.host.tell_all(&state);
+                self.tell_state();
                 return Ok(());
             }
             PageRequest::Settle {} => self.table.settle()?,
@@ -484,7 +739,12 @@ impl<H: Host> TableSession<H> {
                 self.end_review();
             }
             PageRequest::Pause { on } => self.table.pause(on, now),
-            PageRequest::Seats { black, white } => self.table.seat(black, white)?,
+            PageRequest::Seats { black, white } => {
+                self.table.seat(black, white)?;
+                if self.table.is_study() {
+                    self.table.play_from(head, now);
+                }
+            }
             PageRequest::Load { text, bytes, shared, partial } => {
                 let record = match shared.as_str() {
                     "" => Ok(file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?),
@@ -534,39 +794,69 @@ impl<H: Host> TableSession<H> {
         Ok(())
     }
 
-    /// Starts an analysis of the position after `at` moves, unless an engine is to move.
+    /// Starts an analysis of the position of a node, unless an engine is to move.
     fn start_consultation(
         &mut self,
         at: usize,
         question: TaskPurpose,
         limits: Limits,
     ) -> Result<(), Refusal> {
-        let is_earlier = at < self.table.game().records().len();
-        let is_settling = self.question.is_some_and(|(_, purpose)| purpose == TaskPurpose::Dead);
+        let at = self.node(at)?;
+        let is_earlier = at != self.table.head();
+        let is_settling = self.question.is_some_and(|(_, purpose, _)| purpose == TaskPurpose::Dead);
         if is_settling
+            || self.is_answering
             || (self.engine_on_turn() && !self.table.is_paused())
             || (!is_earlier && matches!(self.table.phase(), Phase::Marking(_)))
         {
             return Err(Refusal::NotNow);
         }
-        let game = self.table.game_at(at).ok_or(Refusal::NotNow)?;
-        self.ask(&game, question, Task::Study { limits });
+        let game = self.table.tree().game_at(at);
+        self.judging.interrupt();
+        self.ask(&game, question, at, Task::Study { limits });
         Ok(())
+    }
+
+    /// Returns the node with a number.
+    fn node(&self, number: usize) -> Result<NodeId, Refusal> {
+        self.table.tree().node(number).ok_or(Refusal::NotNow)
+    }
+
+    /// Ends the judgements, and the search for one.
+    fn stop_judging(&mut self) {
+        self.judging.stop();
+        if self.question.is_some_and(|(_, purpose, _)| purpose == TaskPurpose::Judge) {
+            self.question = None;
+            self.host.stop_task();
+        }
     }
 
     /// Handles a result of the engine's task with this number.
     pub fn handle_result(&mut self, number: u64, finding: TaskResult, now: Duration) {
         self.now = now;
-        let Some((_, question)) = self.question.filter(|(asked, _)| *asked == number) else { return };
+        let Some((_, question, node)) = self.question.filter(|(asked, ..)| *asked == number) else { return };
         match finding {
             TaskResult::Chosen(decision, outlook) => {
                 self.question = None;
                 let is_move = matches!(decision, Decision::Play(_));
-                self.decided(decision);
+                if std::mem::take(&mut self.is_answering) && !is_move {
+                    self.host.tell_all(&json!({ "is": "would-resign" }));
+                } else {
+                    self.decided(decision);
+                }
                 if let Some(outlook) = outlook.filter(|_| is_move) {
                     self.table.add_evaluation(outlook);
                 }
                 self.changed();
+            }
+            TaskResult::Studied { analysis, .. } if question == TaskPurpose::Judge => {
+                self.question = None;
+                self.judging.take(self.table.tree(), *analysis);
+                if !self.waits_for_judgement {
+                    self.start_background();
+                } else if !self.judging.is_urgent() || !self.judge() {
+                    self.start_task();
+                }
             }
             TaskResult::Studied { game, analysis, is_last } => {
                 let evaluation = MoveEvaluation {
@@ -574,7 +864,7 @@ impl<H: Host> TableSession<H> {
                     score: analysis.score.mean,
                     visits: analysis.visits,
                 };
-                self.table.add_analysis(game.records().len(), evaluation);
+                self.table.add_analysis(node, evaluation);
                 let message = json!({
                     "is": "thought",
                     "of": match question {
@@ -582,7 +872,7 @@ impl<H: Host> TableSession<H> {
                         TaskPurpose::Estimate => "estimate",
                         _ => "analysis",
                     },
-                    "at": game.records().len(),
+                    "at": node.number(),
                     "last": is_last,
                     "numbers": Numbers::new(&game, game.to_move(), &analysis),
                 });
@@ -590,8 +880,7 @@ impl<H: Host> TableSession<H> {
                 if is_last {
                     self.question = None;
                     if question != TaskPurpose::Analysis {
-                        let game = self.table.game().clone();
-                        self.analyse_if_wanted(&game);
+                        self.start_background();
                     }
                 }
             }
@@ -604,11 +893,12 @@ impl<H: Host> TableSession<H> {
                     debug_assert_eq!(settled, Ok(()));
                 }
                 self.revision += 1;
-                let state = self.state();
-                self.host.tell_all(&state);
+                self.tell_state();
             }
             TaskResult::Crashed(text) => {
                 self.question = None;
+                self.judging.stop();
+                (self.teaches, self.is_answering) = (false, false);
                 self.host.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
                 // The engine was restarted. It must not get the task that crashed it again, so play is paused and the
                 // analysis ended.

@@ -1,9 +1,13 @@
 //! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
-use super::message::{ClockSettings, GameDetails, NewGame, PlayerKind, RestoredGame, parse_place};
+use super::judging::Judged;
+use super::message::{
+    ClockSettings, GameDetails, KnownNumbers, NewGame, PlayerKind, RestoredGame, parse_place,
+};
 use super::strength::{DEFAULT_LEVEL, LEVELS, Level, full_name, name_in_records};
 use super::task::MoveEvaluation;
-use crate::review::{continue_with, owners, place};
+use super::tree::{GameTree, MOVES_MOST, OpenedTree};
+use crate::review::{HEADING, owners, place, without_ours};
 use crate::words::color_letter;
 use kosumi_engine::time::{Clock, TimeControl, seconds};
 use kosumi_go::board::{BoardSize, ByColor, Color, Move, PointSet};
@@ -11,18 +15,12 @@ use kosumi_go::game::{Game, IllegalMove};
 use kosumi_go::handicap::{fixed_handicap, star_points};
 use kosumi_go::rules::{PRESETS, Rules};
 use kosumi_go::score::{self, format_score};
-use kosumi_go::sgf::{FollowOptions, Meta, Record, SgfError, Strictness, Tree};
+use kosumi_go::sgf::{NodeId, Tree};
 use kosumi_net::GameOutcome;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-
-/// Maximum number of moves of a game.
-const MOVES_MOST: usize = 3000;
-
-/// Maximum number of abandoned lines that are kept for the record.
-const ABANDONED_MOST: usize = 50;
 
 /// Phase of a game.
 #[derive(Clone, PartialEq, Debug)]
@@ -94,10 +92,31 @@ impl From<BadRecord> for Refusal {
     }
 }
 
+/// Numbers of a position that are known.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Known {
+    /// Evaluation by the longest analysis.
+    analysed: Option<MoveEvaluation>,
+    /// Evaluation by the engine that played the move to the position.
+    outlook: Option<MoveEvaluation>,
+    /// Results of a search that is equally long at all positions, and the judgement of the move to the position.
+    judged: Option<Judged>,
+}
+
 /// Game on a board.
 #[derive(Clone, Debug)]
 pub(super) struct GameTable {
-    game: Game,
+    tree: GameTree,
+    /// Node at which play continues.
+    head: NodeId,
+    /// Game at the head.
+    game: Box<Game>,
+    /// Results of games that ended, by their last nodes.
+    endings: BTreeMap<NodeId, String>,
+    /// Node to which play returns after the study mode. In the study mode, moves of both colours are played at any
+    /// node.
+    studied_from: Option<NodeId>,
+    known: BTreeMap<NodeId, Known>,
     seats: ByColor<PlayerKind>,
     /// Players' names in the loaded record.
     names: ByColor<Option<String>>,
@@ -110,12 +129,6 @@ pub(super) struct GameTable {
     /// Clocks before each move, restored by undo.
     clocks_before: Vec<ByColor<Clock>>,
     is_paused: bool,
-    /// Evaluations of the engine's moves, with the number of the move.
-    outlooks: Vec<(usize, MoveEvaluation)>,
-    /// Evaluations by analyses of positions of the game, by number of moves.
-    analysed: BTreeMap<usize, MoveEvaluation>,
-    /// Moves from the start of the game of lines that were abandoned for a new one. They are variations of the record.
-    abandoned: Vec<Vec<(Color, Move)>>,
     /// Number of engines on the command line.
     engines: usize,
 }
@@ -146,9 +159,19 @@ fn game_with_handicap(size: BoardSize, rules: Rules, komi: f32, handicap: usize)
 impl GameTable {
     /// Creates a table with an empty board, a person as Black and the engine as White.
     pub(super) fn new(size: BoardSize, rules: Rules, komi: f32, engines: usize) -> GameTable {
+        GameTable::of_tree(GameTree::new(Game::new(size, rules, komi)), engines)
+    }
+
+    /// Creates a table with a tree, at its root.
+    fn of_tree(tree: GameTree, engines: usize) -> GameTable {
         let clock = Clock::new(TimeControl::None);
         GameTable {
-            game: Game::new(size, rules, komi),
+            head: tree.root(),
+            game: Box::new(tree.start().clone()),
+            tree,
+            endings: BTreeMap::new(),
+            studied_from: None,
+            known: BTreeMap::new(),
             seats: ByColor::new(PlayerKind::Person, kosumi(DEFAULT_LEVEL)),
             names: ByColor::default(),
             date: None,
@@ -157,9 +180,6 @@ impl GameTable {
             turn_began: None,
             clocks_before: Vec::new(),
             is_paused: false,
-            outlooks: Vec::new(),
-            analysed: BTreeMap::new(),
-            abandoned: Vec::new(),
             engines,
         }
     }
@@ -169,11 +189,19 @@ impl GameTable {
         &self.game
     }
 
-    /// Returns the game after its first `moves` moves; `None` if it has fewer.
-    pub(super) fn game_at(&self, moves: usize) -> Option<Game> {
-        let mut game = self.game.clone();
-        while game.records().len() > moves && game.undo().is_some() {}
-        (game.records().len() == moves).then_some(game)
+    /// Game tree.
+    pub(super) fn tree(&self) -> &GameTree {
+        &self.tree
+    }
+
+    /// Node at which play continues.
+    pub(super) fn head(&self) -> NodeId {
+        self.head
+    }
+
+    /// Whether moves of both colours are played at any node.
+    pub(super) fn is_study(&self) -> bool {
+        self.studied_from.is_some()
     }
 
     /// Phase of the game.
@@ -183,12 +211,13 @@ impl GameTable {
 
     /// Player to move, while play is in progress.
     pub(super) fn seat_on_turn(&self) -> Option<&PlayerKind> {
-        (self.phase == Phase::Playing).then(|| &self.seats[self.game.to_move()])
+        let is_on = self.phase == Phase::Playing && !self.is_study();
+        is_on.then(|| &self.seats[self.game.to_move()])
     }
 
     /// Whether no person plays.
     pub(super) fn is_without_people(&self) -> bool {
-        Color::BOTH.iter().all(|&color| self.seats[color] != PlayerKind::Person)
+        !self.is_study() && Color::BOTH.iter().all(|&color| self.seats[color] != PlayerKind::Person)
     }
 
     /// Whether engines must wait.
@@ -198,7 +227,8 @@ impl GameTable {
 
     /// Whether the board is empty and no move was played.
     pub(super) fn is_fresh(&self) -> bool {
-        self.game.records().is_empty() && self.game.board().stone_count() == 0
+        let root = self.tree.root();
+        self.tree.children(root).is_empty() && self.game.board().stone_count() == 0
     }
 
     /// Starts a new game.
@@ -217,52 +247,36 @@ impl GameTable {
         let game = game_with_handicap(size, rules, komi, wanted.handicap).ok_or(bad)?;
         let clock = Clock::new(control);
         *self = GameTable {
-            game,
             seats: ByColor::new(wanted.black.clone(), wanted.white.clone()),
             clocks: ByColor::new(clock, clock),
-            ..GameTable::new(size, rules, komi, self.engines)
+            ..GameTable::of_tree(GameTree::new(game), self.engines)
         };
         Ok(())
     }
 
-    /// Loads the main line of a record, with two people as players. Refuses a record that cannot be followed to its
-    /// end, unless `is_partial` is set. Returns messages about the record, one per line.
+    /// Loads a record with all variations into the study mode, at the end of its main line, with two people as players.
+    /// Refuses a record whose main line cannot be followed to its end, unless `is_partial` is set. Returns messages
+    /// about the record, one per line.
     pub(super) fn load(&mut self, bytes: &[u8], is_partial: bool) -> Result<Vec<String>, BadRecord> {
-        let bad = |error: SgfError, can_be_partial| BadRecord {
-            refusal: Refusal::BadRecord,
-            text: error.located(bytes).to_string(),
-            can_be_partial,
-        };
-        let record = Record::parse(bytes).map_err(|error| bad(error, false))?;
-        let follow =
-            FollowOptions { rules: self.game.rules(), up_to: None, strictness: Strictness::Tolerant };
-        let followed = record.follow(&follow).map_err(|error| bad(error, false))?;
-        if let Some(fault) = followed.fault.as_ref().filter(|_| !is_partial) {
-            return Err(bad(fault.clone(), true));
-        }
-        let followed = followed.located(bytes);
-        let said = followed.lines().collect();
-        if followed.game.records().len() > MOVES_MOST {
-            return Err(BadRecord { refusal: Refusal::TooLong, text: String::new(), can_be_partial: false });
-        }
-        let is_whole = followed.fault.is_none();
-        let game = followed.game;
-        let phase = match (&record.result, game.is_over()) {
-            (_, true) => Phase::Marking(PointSet::EMPTY),
-            (Some(result), false) if is_whole && !result.is_empty() && result != "?" => {
-                Phase::Over(result.clone())
-            }
-            _ => Phase::Playing,
-        };
-        *self = GameTable {
-            phase,
+        let opened = GameTree::open(bytes, self.game.rules(), is_partial)?;
+        let OpenedTree { tree, record, is_whole, notes } = opened;
+        let mut table = GameTable {
             seats: ByColor::new(PlayerKind::Person, PlayerKind::Person),
             names: ByColor::new(record.black.clone(), record.white.clone()),
             date: record.date.clone(),
-            ..GameTable::new(game.size(), game.rules(), game.komi(), self.engines)
+            ..GameTable::of_tree(tree, self.engines)
         };
-        self.game = game;
-        Ok(said)
+        let end = table.tree.end_of(table.head);
+        table.studied_from = Some(end);
+        table.go(end, Duration::ZERO);
+        if let Some(result) = record.result.filter(|text| is_whole && !text.is_empty() && text != "?") {
+            if !table.game.is_over() {
+                table.phase = Phase::Over(result.clone());
+            }
+            table.endings.insert(end, result);
+        }
+        *self = table;
+        Ok(notes)
     }
 
     /// Loads a game that a page remembers. Its clocks are lost if the page does not know them.
@@ -270,36 +284,48 @@ impl GameTable {
         let mut table = self.clone();
         // This program wrote the record, so faults in it were there before.
         table.load(remembered.text.as_bytes(), true)?;
-        let count = table.game.records().len();
-        if remembered.kept > count {
-            return Err(Refusal::BadMessage);
+        table.studied_from = None;
+        if let Some(details) = &remembered.details {
+            table.restore_details(details)?;
         }
-        let result = remembered.result.as_ref();
-        if remembered.kept < count || !remembered.moves.is_empty() || result.is_none() {
-            table.undo(Some(remembered.kept), Duration::ZERO);
-        }
-        for place in &remembered.moves {
+        let is_study = table.is_study();
+        table.go(table.tree.root(), Duration::ZERO);
+        // The moves of the line that the record lacks were played after it was sent.
+        table.studied_from.get_or_insert(table.head);
+        for place in remembered.line.iter().take(MOVES_MOST) {
+            let children = table.tree.children(table.head);
+            if let Some(number) = place.strip_prefix('=') {
+                let number: usize = number.parse().map_err(|_| Refusal::BadMessage)?;
+                table.go(*children.get(number).ok_or(Refusal::BadMessage)?, Duration::ZERO);
+                continue;
+            }
             let mv = parse_place(table.game.size(), place).ok_or(Refusal::OffBoard)?;
-            table.play(mv, Duration::ZERO)?;
+            let is_move = |&child: &NodeId| table.tree.played(child).is_some_and(|it| it.1 == mv);
+            match children.into_iter().find(is_move) {
+                Some(child) => table.go(child, Duration::ZERO),
+                None => table.play(mv, Duration::ZERO)?,
+            }
         }
-        if let Some(result) = result.filter(|_| table.phase == Phase::Playing) {
-            table.phase = Phase::Over(result.clone());
+        if !is_study {
+            table.studied_from = None;
+        }
+        match &remembered.result {
+            Some(result) => table.end(result.clone()),
+            None => {
+                table.endings.remove(&table.head);
+                table.phase = table.phase_at_head();
+            }
         }
         table.seat(remembered.black.clone(), remembered.white.clone())?;
-        if let Some(details) = &remembered.details {
-            // The game may have been counted, which a record without the dead stones does not tell.
-            if let Some(result) = result {
-                table.phase = Phase::Over(result.clone());
-            }
-            table.restore_details(details, now)?;
-        }
+        table.turn_began = None;
+        table.start_clock(now);
         *self = table;
         Ok(())
     }
 
     /// Restores what a record does not contain.
-    fn restore_details(&mut self, details: &GameDetails, now: Duration) -> Result<(), Refusal> {
-        let (bad, size) = (Refusal::BadMessage, self.game.size());
+    fn restore_details(&mut self, details: &GameDetails) -> Result<(), Refusal> {
+        let bad = Refusal::BadMessage;
         let clock = Clock::new(details.clock.control().ok_or(bad)?);
         self.clocks = ByColor::new(clock, clock);
         for (color, &(left, periods)) in Color::BOTH.into_iter().zip(&details.left) {
@@ -307,44 +333,56 @@ impl GameTable {
                 self.clocks[color].set_time_left(seconds(left), periods);
             }
         }
-        let line = |line: &Vec<(char, String)>| {
-            let moves = line.iter().map(|(color, place)| {
-                let color = Color::BOTH.into_iter().find(|&known| color_letter(known) == *color);
-                Some((color?, parse_place(size, place)?))
-            });
-            moves.take(MOVES_MOST).collect::<Option<Vec<_>>>()
-        };
-        let lines = details.variations.iter().take(ABANDONED_MOST);
-        self.abandoned = lines.map(line).collect::<Option<Vec<_>>>().ok_or(bad)?;
-        let count = self.game.records().len();
-        let evaluation = |&(number, win_rate, score, visits): &(usize, f32, f32, u32)| {
-            (number, MoveEvaluation { win_rate, score, visits })
-        };
-        let known = |all: &[(usize, f32, f32, u32)]| {
-            all.iter().map(evaluation).filter(|(number, _)| *number <= count).collect::<Vec<_>>()
-        };
-        self.outlooks = known(&details.outlooks);
-        self.analysed = known(&details.evaluations).into_iter().collect();
+        let node = |number: usize| self.tree.node(number).ok_or(bad);
+        self.studied_from = details.studied_from.map(node).transpose()?;
+        let endings = details.endings.iter().map(|(number, result)| Ok((node(*number)?, result.clone())));
+        self.endings = endings.collect::<Result<_, Refusal>>()?;
+        let evaluation = |it: (f32, f32, u32)| MoveEvaluation { win_rate: it.0, score: it.1, visits: it.2 };
+        let known = details.known.iter().map(|it| {
+            let known = Known {
+                analysed: it.analysed.map(evaluation),
+                outlook: it.outlook.map(evaluation),
+                judged: it.judged.clone(),
+            };
+            Ok((node(it.node)?, known))
+        });
+        self.known = known.collect::<Result<_, Refusal>>()?;
         self.is_paused = details.paused;
-        self.start_clock(now);
         Ok(())
     }
 
     /// Returns all that [`restore`](GameTable::restore) needs.
-    pub(super) fn remembered(&self, engines: &[String], date: Option<String>, now: Duration) -> RestoredGame {
+    pub(super) fn remembered(&self, date: Option<String>, now: Duration) -> RestoredGame {
         let size = self.game.size();
         let left = |color: Color| {
             let (left, periods) = self.time_left(now).map_or((Duration::ZERO, 0), |(_, left)| left[color]);
             (left.as_secs_f64(), periods)
         };
-        let line = |line: &Vec<(Color, Move)>| {
-            line.iter().map(|&(color, mv)| (color_letter(color), place(size, mv))).collect()
+        let evaluation = |it: &MoveEvaluation| (it.win_rate, it.score, it.visits);
+        // Nodes are numbered anew, in the order of the record.
+        let numbers = self.tree.numbers();
+        let number = |id: NodeId| numbers.get(id.number()).copied().flatten();
+        let known = self.known.iter().filter_map(|(&id, it)| {
+            Some(KnownNumbers {
+                node: number(id)?,
+                analysed: it.analysed.as_ref().map(evaluation),
+                outlook: it.outlook.as_ref().map(evaluation),
+                judged: it.judged.clone(),
+            })
+        });
+        let path = self.tree.path(self.head).unwrap_or_default();
+        let place_of = |pair: &[NodeId]| match self.tree.played(pair[1]) {
+            Some((_, mv)) => place(size, mv),
+            None => {
+                let children = self.tree.children(pair[0]);
+                format!("={}", children.iter().position(|&child| child == pair[1]).unwrap_or(0))
+            }
         };
-        let evaluation = |number: usize, it: &MoveEvaluation| (number, it.win_rate, it.score, it.visits);
+        let mut tree = self.tree.record().clone();
+        self.put_facts(&mut tree, &self.names, date);
         RestoredGame {
-            text: self.record(engines, date).to_string(),
-            kept: self.game.records().len(),
-            moves: Vec::new(),
+            text: tree.to_string(),
+            line: path.windows(2).map(place_of).collect(),
             result: match &self.phase {
                 Phase::Over(result) => Some(result.clone()),
                 _ => None,
@@ -355,11 +393,122 @@ impl GameTable {
                 clock: ClockSettings::of(self.clocks[Color::Black].control()),
                 left: Color::BOTH.map(left),
                 paused: self.is_paused,
-                variations: self.abandoned.iter().map(line).collect(),
-                outlooks: self.outlooks.iter().map(|(number, it)| evaluation(*number, it)).collect(),
-                evaluations: self.analysed.iter().map(|(&number, it)| evaluation(number, it)).collect(),
+                studied_from: self.studied_from.map(|id| number(id).unwrap_or(0)),
+                endings: self
+                    .endings
+                    .iter()
+                    .filter_map(|(&id, result)| Some((number(id)?, result.clone())))
+                    .collect(),
+                known: known.collect(),
             }),
         }
+    }
+
+    /// Returns the phase of the game at the head.
+    fn phase_at_head(&self) -> Phase {
+        match self.endings.get(&self.head) {
+            Some(result) => Phase::Over(result.clone()),
+            None if !self.game.is_over() => Phase::Playing,
+            None if self.game.rules().friendly_pass => Phase::Marking(PointSet::EMPTY),
+            None => Phase::Over(self.score(&PointSet::EMPTY)),
+        }
+    }
+
+    /// Ends the game at the head with a result.
+    fn end(&mut self, result: String) {
+        self.turn_began = None;
+        self.endings.insert(self.head, result.clone());
+        self.phase = Phase::Over(result);
+    }
+
+    /// Moves the head to a node, from which play goes on.
+    fn go(&mut self, node: NodeId, now: Duration) {
+        if node != self.head {
+            let is_back = self.tree.is_on_path(node, self.head);
+            self.head = node;
+            *self.game = self.tree.game_at(node);
+            let left = self.tree.moves(node);
+            if is_back && let Some(clocks) = self.clocks_before.get(left) {
+                self.clocks = *clocks;
+            }
+            self.clocks_before.truncate(if is_back { left } else { 0 });
+        }
+        self.phase = self.phase_at_head();
+        self.start_clock(now);
+    }
+
+    /// Continues from any node of the tree, with the players of the game.
+    pub(super) fn play_from(&mut self, node: NodeId, now: Duration) {
+        self.studied_from = None;
+        self.go(node, now);
+    }
+
+    /// Starts or ends the study mode. Its end returns to the game, if that is still in the tree.
+    pub(super) fn study(&mut self, is_on: bool, now: Duration) {
+        match self.studied_from.take() {
+            None if is_on => {
+                self.pause_clock(now);
+                self.studied_from = Some(self.head);
+                self.start_clock(now);
+            }
+            Some(game) if !is_on => {
+                let node = if self.tree.path(game).is_some() { game } else { self.head };
+                self.go(node, now);
+            }
+            unchanged => self.studied_from = unchanged,
+        }
+    }
+
+    /// Plays a move at any node, in the study mode.
+    pub(super) fn try_move(&mut self, node: NodeId, mv: Move, now: Duration) -> Result<(), Refusal> {
+        if node != self.head {
+            self.go(node, now);
+        }
+        self.play(mv, now)
+    }
+
+    /// Moves the head to a node, in the study mode.
+    pub(super) fn look_at(&mut self, node: NodeId, now: Duration) {
+        if self.is_study() {
+            self.go(node, now);
+        }
+    }
+
+    /// Sets the comment of a node.
+    pub(super) fn comment(&mut self, node: NodeId, text: &str) -> Result<(), Refusal> {
+        self.tree.comment(node, text)
+    }
+
+    /// Makes the line of a node the first one where it leaves an earlier variation.
+    pub(super) fn promote(&mut self, node: NodeId) -> Result<(), Refusal> {
+        self.tree.promote(node).ok_or(Refusal::NotNow)
+    }
+
+    /// Removes a node with all that follows. During a game the moves of the game stay.
+    pub(super) fn remove(&mut self, node: NodeId, now: Duration) -> Result<(), Refusal> {
+        let is_above = self.tree.is_on_path(node, self.head);
+        if is_above && !self.is_study() {
+            return Err(Refusal::NotNow);
+        }
+        let parent = self.tree.remove(node).ok_or(Refusal::NotNow)?;
+        if is_above {
+            self.head = parent;
+            *self.game = self.tree.game_at(parent);
+            self.clocks_before.clear();
+            self.phase = self.phase_at_head();
+            self.start_clock(now);
+        }
+        Ok(())
+    }
+
+    /// Returns the nodes whose children have changed since the last call.
+    pub(super) fn take_changed(&mut self) -> BTreeSet<NodeId> {
+        self.tree.take_changed()
+    }
+
+    /// Puts the variation back that was removed last, and returns its first node.
+    pub(super) fn put_back(&mut self) -> Result<NodeId, Refusal> {
+        self.tree.put_back().ok_or(Refusal::NotNow)
     }
 
     /// Sets the players.
@@ -371,15 +520,17 @@ impl GameTable {
         Ok(())
     }
 
-    /// Plays a move of the side to move. If its time has run out, the game ends instead.
+    /// Plays a move of the side to move. If its time has run out, the game ends instead. A move that the tree lacks
+    /// becomes a variation. In a game that goes on, it becomes the main line.
     pub(super) fn play(&mut self, mv: Move, now: Duration) -> Result<(), Refusal> {
-        if self.phase != Phase::Playing {
+        if self.phase != Phase::Playing && !self.is_study() {
             return Err(Refusal::NotNow);
         }
-        if self.game.records().len() >= MOVES_MOST {
+        let color = self.game.to_move();
+        let known = self.tree.child(self.head, color, mv);
+        if self.tree.moves(self.head) >= MOVES_MOST || (known.is_none() && !self.tree.has_space()) {
             return Err(Refusal::TooLong);
         }
-        let color = self.game.to_move();
         self.game.check(color, mv).map_err(|reason| self.refusal(reason, mv))?;
         if self.check_flag(now) {
             return Ok(());
@@ -389,16 +540,22 @@ impl GameTable {
             self.clocks[color].spend(now.saturating_sub(began));
         }
         self.game.play(color, mv)?;
-        self.clocks_before.resize(self.game.records().len() - 1, before);
+        let main = self.tree.children(self.head).first().copied();
+        let Some(node) = known.or_else(|| self.tree.add(self.head, &self.game)) else {
+            return Err(Refusal::TooLong);
+        };
+        let is_finished =
+            main.is_some_and(|main| self.endings.keys().any(|&end| self.tree.is_on_path(main, end)));
+        if !self.is_study() && !is_finished {
+            self.tree.put_first(node);
+        }
+        self.head = node;
+        self.clocks_before.resize(self.tree.moves(node) - 1, before);
         self.clocks_before.push(before);
+        self.phase = self.phase_at_head();
         self.start_clock(now);
-        if self.game.is_over() {
-            self.turn_began = None;
-            self.phase = if self.game.rules().friendly_pass {
-                Phase::Marking(PointSet::EMPTY)
-            } else {
-                Phase::Over(self.score(&PointSet::EMPTY))
-            };
+        if let (Phase::Over(result), true) = (self.phase.clone(), self.game.is_over()) {
+            self.end(result);
         }
         Ok(())
     }
@@ -416,27 +573,40 @@ impl GameTable {
         reason.into()
     }
 
-    /// Stores the evaluation of the position after `moves` moves, unless a longer search of it is known.
-    pub(super) fn add_analysis(&mut self, moves: usize, evaluation: MoveEvaluation) {
-        if moves > self.game.records().len() {
-            return;
-        }
-        let known = self.analysed.entry(moves).or_insert(evaluation);
-        if known.visits <= evaluation.visits {
-            *known = evaluation;
+    /// Stores the evaluation of a position, unless a longer search of it is known.
+    pub(super) fn add_analysis(&mut self, node: NodeId, evaluation: MoveEvaluation) {
+        let known = &mut self.known.entry(node).or_default().analysed;
+        if known.is_none_or(|known| known.visits <= evaluation.visits) {
+            *known = Some(evaluation);
         }
     }
 
     /// Stores the engine's evaluation of the latest move.
     pub(super) fn add_evaluation(&mut self, outlook: MoveEvaluation) {
-        self.outlooks.push((self.game.records().len(), outlook));
+        self.known.entry(self.head).or_default().outlook = Some(outlook);
+    }
+
+    /// Stores the results of the judgement of a node. Returns whether they are new.
+    pub(super) fn add_judged(&mut self, node: NodeId, judged: Judged) -> bool {
+        let known = &mut self.known.entry(node).or_default().judged;
+        let is_new = known.as_ref() != Some(&judged);
+        *known = Some(judged);
+        is_new
+    }
+
+    /// Returns the results of the judgement of a node.
+    pub(super) fn judged(&self, node: NodeId) -> Option<&Judged> {
+        self.known.get(&node)?.judged.as_ref()
     }
 
     /// Starts the clock of the side to move. Clocks run from the first move on.
     fn start_clock(&mut self, now: Duration) {
         let is_timed = self.clocks[Color::Black].control() != TimeControl::None;
-        let runs =
-            is_timed && self.phase == Phase::Playing && !self.is_paused && !self.game.records().is_empty();
+        let runs = is_timed
+            && self.phase == Phase::Playing
+            && !self.is_paused
+            && !self.is_study()
+            && !self.game.records().is_empty();
         self.turn_began = runs.then_some(now);
     }
 
@@ -449,8 +619,7 @@ impl GameTable {
             return false;
         }
         self.clocks[color] = clock;
-        self.turn_began = None;
-        self.phase = Phase::Over(format!("{}+T", color_letter(color.opponent())));
+        self.end(format!("{}+T", color_letter(color.opponent())));
         true
     }
 
@@ -477,63 +646,51 @@ impl GameTable {
         self.check_flag(now);
         self.is_paused = is_paused;
         if is_paused {
-            if let Some(began) = self.turn_began.take() {
-                self.clocks[self.game.to_move()].deduct(now.saturating_sub(began));
-            }
+            self.pause_clock(now);
         } else {
             self.start_clock(now);
         }
     }
 
-    /// Takes moves back until `to` moves are left, or without a number until the same person is to move again.
-    pub(super) fn undo(&mut self, to: Option<usize>, now: Duration) -> bool {
-        let count = self.game.records().len();
+    /// Stops the clock, and deducts the time of the turn.
+    fn pause_clock(&mut self, now: Duration) {
+        if let Some(began) = self.turn_began.take() {
+            self.clocks[self.game.to_move()].deduct(now.saturating_sub(began));
+        }
+    }
+
+    /// Takes moves back until the same person is to move again, or takes a resignation back. The moves stay in the tree.
+    pub(super) fn undo(&mut self, now: Duration) -> bool {
         let person = |color: Color| self.seats[color] == PlayerKind::Person;
-        let back = || {
-            let moves = self.game.records();
-            (0..count).rev().find(|&left| person(moves[left].color)).unwrap_or(count.saturating_sub(1))
-        };
         let has_resigned = |color: Color| {
             person(color)
                 && matches!(&self.phase, Phase::Over(result) if result.starts_with(color_letter(color.opponent()))
                     && result.ends_with("+R"))
         };
-        let is_only_resigned =
-            to.is_none() && !self.game.is_over() && Color::BOTH.iter().any(|&color| has_resigned(color));
-        let left = if is_only_resigned { count } else { to.unwrap_or_else(back) };
-        if left >= count {
+        let is_only_resigned = !self.game.is_over() && Color::BOTH.iter().any(|&color| has_resigned(color));
+        let before = self.tree.parent(self.head).filter(|_| self.tree.played(self.head).is_some());
+        if is_only_resigned || before.is_none() {
             // A game that ended by resignation or on time can be continued.
             let is_over = matches!(self.phase, Phase::Over(_)) && !self.game.is_over();
             if is_over {
+                self.endings.remove(&self.head);
                 self.phase = Phase::Playing;
                 self.start_clock(now);
             }
             return is_over;
         }
-        while self.game.records().len() > left && self.game.undo().is_some() {}
-        if let Some(clocks) = self.clocks_before.get(left) {
-            self.clocks = *clocks;
+        let mut last = self.head;
+        let mut target = before;
+        while let (Some((color, _)), Some(parent)) = (self.tree.played(last), self.tree.parent(last)) {
+            if person(color) {
+                target = Some(parent);
+                break;
+            }
+            last = parent;
         }
-        self.clocks_before.truncate(left);
-        self.outlooks.retain(|(number, _)| *number <= left);
-        self.analysed.retain(|number, _| *number <= left);
-        self.phase = Phase::Playing;
-        self.start_clock(now);
-        true
-    }
-
-    /// Continues from an earlier position. The moves after it are kept as a variation of the record.
-    pub(super) fn play_on_from(&mut self, moves: usize, now: Duration) -> bool {
-        let line: Vec<(Color, Move)> =
-            self.game.records().iter().map(|record| (record.color, record.mv)).collect();
-        if !self.undo(Some(moves), now) {
-            return false;
-        }
-        self.abandoned.retain(|known| !line.starts_with(known));
-        if moves < line.len() && !self.abandoned.iter().any(|known| known.starts_with(&line)) {
-            self.abandoned.push(line);
-            let surplus = self.abandoned.len().saturating_sub(ABANDONED_MOST);
-            self.abandoned.drain(..surplus);
+        self.endings.remove(&self.head);
+        if let Some(target) = target {
+            self.go(target, now);
         }
         true
     }
@@ -543,8 +700,7 @@ impl GameTable {
         if self.phase != Phase::Playing {
             return Err(Refusal::NotNow);
         }
-        self.turn_began = None;
-        self.phase = Phase::Over(format!("{}+R", color_letter(self.game.to_move().opponent())));
+        self.end(format!("{}+R", color_letter(self.game.to_move().opponent())));
         Ok(())
     }
 
@@ -555,8 +711,7 @@ impl GameTable {
             if self.seats[turn.opponent()] != PlayerKind::Person {
                 return Err(Refusal::NotNow);
             }
-            self.turn_began = None;
-            self.phase = Phase::Over(format!("{}+R", color_letter(turn)));
+            self.end(format!("{}+R", color_letter(turn)));
             return Ok(());
         }
         self.resign()
@@ -592,7 +747,8 @@ impl GameTable {
     /// Confirms the dead stones and ends the game.
     pub(super) fn settle(&mut self) -> Result<(), Refusal> {
         let Phase::Marking(dead) = &self.phase else { return Err(Refusal::NotNow) };
-        self.phase = Phase::Over(self.score(dead));
+        let result = self.score(dead);
+        self.end(result);
         Ok(())
     }
 
@@ -601,9 +757,11 @@ impl GameTable {
         if !matches!(self.phase, Phase::Marking(_)) {
             return Err(Refusal::NotNow);
         }
-        let moves = self.game.records();
-        let passes = moves.iter().rev().take_while(|record| record.mv == Move::Pass).count();
-        self.undo(Some(moves.len() - passes.min(moves.len())), now);
+        let mut last = self.head;
+        while let (Some((_, Move::Pass)), Some(parent)) = (self.tree.played(last), self.tree.parent(last)) {
+            last = parent;
+        }
+        self.go(last, now);
         Ok(())
     }
 
@@ -631,64 +789,63 @@ impl GameTable {
     fn name(&self, color: Color, engines: &[String]) -> Option<String> {
         let of_seat = match &self.seats[color] {
             PlayerKind::Person => None,
-            PlayerKind::Kosumi { level } => Some(format!("Kosumi {} ({})", env!("CARGO_PKG_VERSION"), name_in_records(level))),
+            PlayerKind::Kosumi { level } => {
+                Some(format!("Kosumi {} ({})", env!("CARGO_PKG_VERSION"), name_in_records(level)))
+            }
             PlayerKind::Engine { number } => engines.get(*number).cloned(),
         };
-        of_seat.or_else(|| self.names[color].clone())
+        self.names[color].clone().or(of_seat)
     }
 
-    /// Returns the game as a record. `date` is for games that began here.
+    /// Returns the record with all variations, comments and marks, and with the findings of the engine. `date` is for
+    /// games that began here.
     pub(super) fn record(&self, engines: &[String], date: Option<String>) -> Tree {
-        let result = match &self.phase {
-            Phase::Over(result) => Some(result.clone()),
-            _ => None,
-        };
-        let name = |color| self.name(color, engines);
-        let date = self.date.clone().or(date);
-        let meta = Meta { black: name(Color::Black), white: name(Color::White), result, date, comment: None };
-        let mut tree = Tree::of_game(&self.game, &meta);
-        let line = tree.main_line();
-        for (number, outlook) in &self.outlooks {
-            if let Some(&id) = line.get(*number) {
-                let lead = format_score((outlook.score * 10.0).round() / 10.0);
-                let text = format!("B {:.1} %, {lead}, {} visits", 100.0 * outlook.win_rate, outlook.visits);
-                tree.at(id).comment(&text);
+        let mut tree = self.tree.record().clone();
+        let names = ByColor::new(self.name(Color::Black, engines), self.name(Color::White, engines));
+        self.put_facts(&mut tree, &names, date);
+        for (&id, known) in &self.known {
+            let outlook = known.outlook.map(|it| {
+                let lead = format_score((it.score * 10.0).round() / 10.0);
+                format!("B {:.1} %, {lead}, {} visits", 100.0 * it.win_rate, it.visits)
+            });
+            let judged = known.judged.as_ref().map(|it| it.text.clone()).filter(|text| !text.is_empty());
+            let lines: Vec<String> = outlook.into_iter().chain(judged).collect();
+            if !lines.is_empty() {
+                let own = tree.node(id).text("C").map(|text| without_ours(&text)).unwrap_or_default();
+                let gap = if own.is_empty() { "" } else { "\n\n" };
+                tree.at(id).comment(&format!("{own}{gap}{HEADING}\n{}", lines.join("\n")));
             }
         }
-        let moves: Vec<(Color, Move)> =
-            self.game.records().iter().map(|record| (record.color, record.mv)).collect();
-        // A line that only continues the game would become its main line.
-        for line in self.abandoned.iter().filter(|line| !line.starts_with(&moves)) {
-            let mut node = tree.root();
-            for &(color, mv) in line {
-                node = continue_with(&mut tree, node, color, mv);
-            }
+        tree
+    }
+
+    /// Writes the facts about the game into the root of its record.
+    fn put_facts(&self, tree: &mut Tree, names: &ByColor<Option<String>>, date: Option<String>) {
+        let root = tree.root();
+        let main = self.tree.path(self.tree.end_of(root)).unwrap_or_default();
+        let result = main.iter().rev().find_map(|id| self.endings.get(id));
+        let date = self.date.clone().or(date);
+        let facts = [
+            ("PB", names[Color::Black].as_ref()),
+            ("PW", names[Color::White].as_ref()),
+            ("RE", result),
+            ("DT", date.as_ref()),
+        ];
+        for (name, fact) in facts {
+            tree.at(root).line(name, fact.map_or("", String::as_str));
         }
         let control = self.clocks[Color::Black].control();
         if control != TimeControl::None {
             let main = control.main_time().unwrap_or_default().as_secs_f64();
             let overtime = control.overtime_text().unwrap_or_default();
-            let root = tree.root();
             tree.at(root).number("TM", main).line("OT", &overtime);
         }
-        tree
     }
 
     /// Returns the state that pages draw.
     pub(super) fn state(&self, now: Duration) -> Value {
         let (game, size) = (&self.game, self.game.size());
         let at = |point| place(size, Move::Play(point));
-        let stones = |color: Color| -> String {
-            game.start().stones().filter(|stone| stone.1 == color).map(|stone| at(stone.0)).collect()
-        };
-        let moves: Vec<Value> = game
-            .records()
-            .iter()
-            .map(|record| {
-                let lifted: String = record.lifted.iter().map(|&point| at(point)).collect();
-                json!([color_letter(record.color).to_string(), place(size, record.mv), lifted])
-            })
-            .collect();
         let (dead, area, count) = match &self.phase {
             Phase::Marking(dead) => {
                 let owner = score::scoring_owner(game.board(), dead, game.rules());
@@ -709,9 +866,14 @@ impl GameTable {
             "friendly": rules.friendly_pass,
             "komi": game.komi(),
             "handicap": game.handicap(),
-            "start": { "B": stones(Color::Black), "W": stones(Color::White) },
-            "lost": { "B": game.start().prisoners(Color::Black), "W": game.start().prisoners(Color::White) },
-            "moves": moves,
+            "lost": {
+                "B": self.tree.start().start().prisoners(Color::Black),
+                "W": self.tree.start().start().prisoners(Color::White),
+            },
+            "at": self.head.number(),
+            "count_moves": self.tree.moves(self.head),
+            "study": self.is_study(),
+            "removed": self.tree.removed(),
             "turn": color_letter(game.to_move()).to_string(),
             "seats": { "B": self.seats[Color::Black], "W": self.seats[Color::White] },
             "names": { "B": self.names[Color::Black], "W": self.names[Color::White] },
@@ -727,15 +889,35 @@ impl GameTable {
             "area": area,
             "count": count,
             "paused": self.is_paused,
-            "variations": self.abandoned.len(),
-            "outlooks": self.outlooks.iter().map(|(at, it)| packed_evaluation(*at, it)).collect::<Vec<Value>>(),
-            "evaluations": self.analysed.iter().map(|(at, it)| packed_evaluation(*at, it)).collect::<Vec<Value>>(),
         })
+    }
+
+    /// Returns a node with its numbers as data for pages.
+    pub(super) fn node_data(&self, id: NodeId) -> Value {
+        let mut data = self.tree.data(id);
+        if let (Value::Object(data), Some(known)) = (&mut data, self.known.get(&id)) {
+            if let Some(it) = known.analysed.or(known.outlook) {
+                let packed = [(it.win_rate * 1000.0).round(), (it.score * 10.0).round()].map(|it| it as i64);
+                data.insert("e".to_owned(), json!([packed[0], packed[1], it.visits]));
+            }
+            if let Some(judged) = &known.judged {
+                data.insert("j".to_owned(), judged.data());
+            }
+        }
+        data
+    }
+
+    /// Returns the tree from a node on as data for pages, each node after its parent.
+    pub(super) fn tree_data(&self, from: NodeId) -> Vec<Value> {
+        self.tree.nodes_from(from).into_iter().map(|id| self.node_data(id)).collect()
     }
 
     /// Returns the adaptive level for the next game, after a game of one adaptive player that has a result.
     fn adapted_level(&self) -> Option<String> {
         let Phase::Over(result) = &self.phase else { return None };
+        if self.is_study() {
+            return None;
+        }
         let winner = match result.chars().next()? {
             'B' => Some(Color::Black),
             'W' => Some(Color::White),
@@ -805,11 +987,6 @@ impl GameTable {
             "passed": self.turn_began.map_or(0, |began| milliseconds(now.saturating_sub(began))),
         })
     }
-}
-
-/// Packs the evaluation of the position after a number of moves.
-fn packed_evaluation(moves: usize, it: &MoveEvaluation) -> Value {
-    json!([moves, (it.win_rate * 1000.0).round(), (it.score * 10.0).round(), it.visits])
 }
 
 /// Returns the choices that a page offers.
@@ -914,9 +1091,7 @@ mod tests {
     fn saved_records_have_a_date_and_names() {
         let mut table = table(9);
         let today = || Some("2026-01-31".to_owned());
-        table
-            .begin(&NewGame { white: kosumi(DEFAULT_LEVEL), ..wanted(9) })
-            .unwrap();
+        table.begin(&NewGame { white: kosumi(DEFAULT_LEVEL), ..wanted(9) }).unwrap();
         let text = table.record(&[], today()).to_string();
         assert!(
             text.contains("DT[2026-01-31]") && text.contains("PW[Kosumi ") && !text.contains("PB["),
@@ -929,10 +1104,9 @@ mod tests {
 
     #[test]
     fn a_remembered_game_is_restored_from_its_record_and_later_moves() {
-        let remembered = |text: &str, kept: usize, moves: &[&str], result: Option<&str>| RestoredGame {
+        let remembered = |text: &str, line: &[&str], result: Option<&str>| RestoredGame {
             text: text.to_owned(),
-            kept,
-            moves: moves.iter().map(|&place| place.to_owned()).collect(),
+            line: line.iter().map(|&place| place.to_owned()).collect(),
             result: result.map(str::to_owned),
             black: PlayerKind::Person,
             white: kosumi(DEFAULT_LEVEL),
@@ -942,29 +1116,29 @@ mod tests {
         first.begin(&NewGame { handicap: 2, ..wanted(9) }).unwrap();
         play(&mut first, &["cc", "gg"], NOW);
         let text = first.record(&[], Some("2026-01-31".to_owned())).to_string();
-        assert!(first.undo(Some(1), NOW));
+        go_to(&mut first, 1);
         play(&mut first, &["eg", "--", "--"], NOW);
         let mut restored = table(19);
-        restored.restore(&remembered(&text, 1, &["eg", "--", "--"], None), NOW).unwrap();
+        restored.restore(&remembered(&text, &["cc", "eg", "--", "--"], None), NOW).unwrap();
         assert_eq!(restored.game.graph_key(), first.game.graph_key());
-        assert_eq!(restored.state(NOW)["moves"], first.state(NOW)["moves"]);
         assert_eq!((&restored.phase, restored.date.as_deref()), (&first.phase, Some("2026-01-31")));
         assert_eq!(restored.seats[Color::Black], PlayerKind::Person);
-        restored.restore(&remembered(&text, 2, &[], Some("W+R")), NOW).unwrap();
+        assert_eq!(variations(&restored), 1, "the line that was left stays");
+        restored.restore(&remembered(&text, &["cc", "gg"], Some("W+R")), NOW).unwrap();
         assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Over("W+R".to_owned())));
         // The record was sent when the game was over, and the game was continued.
         let over = restored.record(&[], None).to_string();
-        restored.restore(&remembered(&over, 2, &[], None), NOW).unwrap();
+        restored.restore(&remembered(&over, &["cc", "gg"], None), NOW).unwrap();
         assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Playing));
-        restored.restore(&remembered(&over, 2, &["dd"], None), NOW).unwrap();
+        restored.restore(&remembered(&over, &["cc", "gg", "dd"], None), NOW).unwrap();
         assert_eq!((restored.game.records().len(), &restored.phase), (3, &Phase::Playing));
         for (bad, why) in [
-            (remembered("no record", 0, &[], None), Refusal::BadRecord),
-            (remembered(&text, 3, &[], None), Refusal::BadMessage),
-            (remembered(&text, 2, &["zz"], None), Refusal::OffBoard),
-            (remembered(&text, 2, &["cc"], None), Refusal::Occupied),
+            (remembered("no record", &[], None), Refusal::BadRecord),
+            (remembered(&text, &["=1"], None), Refusal::BadMessage),
+            (remembered(&text, &["cc", "zz"], None), Refusal::OffBoard),
+            (remembered(&text, &["cc", "gg", "cc"], None), Refusal::Occupied),
             (
-                RestoredGame { black: PlayerKind::Engine { number: 0 }, ..remembered(&text, 2, &[], None) },
+                RestoredGame { black: PlayerKind::Engine { number: 0 }, ..remembered(&text, &[], None) },
                 Refusal::BadSettings,
             ),
         ] {
@@ -979,18 +1153,19 @@ mod tests {
         let kosumi = kosumi(DEFAULT_LEVEL);
         table.begin(&NewGame { white: kosumi, ..wanted(9) }).unwrap();
         play(&mut table, &["cc", "gg", "cg", "gc"], NOW);
-        assert!(table.undo(None, NOW));
+        assert!(table.undo(NOW));
         assert_eq!(table.game.records().len(), 2);
-        assert!(table.undo(Some(0), NOW));
-        assert!(!table.undo(None, NOW));
+        assert_eq!(table.tree.children(table.head).len(), 1, "what was taken back stays in the tree");
+        assert!(table.undo(NOW));
+        assert!(!table.undo(NOW));
         play(&mut table, &["cc"], NOW);
         table.resign_person().unwrap();
         assert_eq!(table.phase, Phase::Over("W+R".to_owned()), "the person, although the engine is on turn");
-        assert!(table.undo(None, NOW), "undo takes the resignation back");
+        assert!(table.undo(NOW), "undo takes the resignation back");
         assert_eq!((&table.phase, table.game.records().len()), (&Phase::Playing, 1), "and no move");
         table.resign().unwrap();
         assert_eq!(table.phase, Phase::Over("B+R".to_owned()), "the engine");
-        assert!(table.undo(None, NOW), "after the end the game can be gone on with");
+        assert!(table.undo(NOW), "after the end the game can be gone on with");
         assert_eq!(
             (&table.phase, table.game.records().len()),
             (&Phase::Playing, 0),
@@ -998,34 +1173,75 @@ mod tests {
         );
     }
 
+    /// Number of variations of the record.
+    fn variations(table: &GameTable) -> usize {
+        let tree = &table.tree;
+        tree.nodes_from(tree.root()).iter().map(|&id| tree.children(id).len().saturating_sub(1)).sum()
+    }
+
+    /// Continues the game after this number of its moves.
+    fn go_to(table: &mut GameTable, moves: usize) {
+        let node = table.tree.path(table.head).unwrap()[moves];
+        table.play_from(node, NOW);
+    }
+
+    fn text_of(table: &GameTable) -> String {
+        table.record(&[], None).to_string().replace('\n', "")
+    }
+
     #[test]
     fn playing_on_from_an_earlier_move_keeps_the_rest() {
         let mut table = table(9);
         table.begin(&wanted(9)).unwrap();
-        let moves = ["cc", "gg", "cg", "gc"];
-        play(&mut table, &moves, NOW);
+        play(&mut table, &["cc", "gg", "cg", "gc"], NOW);
+        let end = table.head;
         let evaluation = |visits| MoveEvaluation { win_rate: 0.5, score: 0.0, visits };
-        for at in 0..=5 {
-            table.add_analysis(at, evaluation(10));
-        }
-        table.add_analysis(1, evaluation(5));
-        assert_eq!(table.analysed.len(), 5, "only positions of the game");
-        assert_eq!(table.analysed[&1].visits, 10, "the longer search stays");
-        assert!(table.play_on_from(2, NOW));
-        assert_eq!(table.analysed.keys().copied().collect::<Vec<_>>(), [0, 1, 2]);
-        let text = || table.record(&[], None).to_string().replace('\n', "");
-        assert!(!text().contains("cg"), "nothing else was played yet: {}", text());
+        table.add_analysis(end, evaluation(10));
+        table.add_analysis(end, evaluation(5));
+        assert_eq!(table.known[&end].analysed.unwrap().visits, 10, "the longer search stays");
+        go_to(&mut table, 2);
         play(&mut table, &["ee"], NOW);
-        let text = table.record(&[], None).to_string().replace('\n', "");
-        assert!(text.contains(";W[gg](;B[ee])(;B[cg];W[gc])"), "{text}");
+        let text = text_of(&table);
+        assert!(text.contains(";W[gg](;B[ee])(;B[cg];W[gc])"), "the game is the main line: {text}");
         assert_eq!(Tree::parse(text.as_bytes()).unwrap().main_line().len(), 4);
-        // Back on the old way there is one variation less.
-        assert!(table.play_on_from(2, NOW));
+        assert!(table.known.contains_key(&end), "and nothing was forgotten");
+        // Back on the old way there are no more variations than before.
+        go_to(&mut table, 2);
         play(&mut table, &["cg"], NOW);
-        let text = table.record(&[], None).to_string().replace('\n', "");
-        assert!(text.contains(";W[gg](;B[cg])(;B[ee])"), "{text}");
+        let text = text_of(&table);
+        assert!(text.contains(";W[gg](;B[cg];W[gc])(;B[ee])"), "{text}");
+        // A game that has ended stays the main line.
+        go_to(&mut table, 3);
+        play(&mut table, &["gc"], NOW);
+        table.resign().unwrap();
+        go_to(&mut table, 1);
+        play(&mut table, &["aa"], NOW);
+        let text = text_of(&table);
+        assert!(
+            text.contains(";B[cc](;W[gg](;B[cg];W[gc])(;B[ee]))(;W[aa])") && text.contains("RE[W+R]"),
+            "{text}"
+        );
         table.begin(&wanted(9)).unwrap();
-        assert!(table.abandoned.is_empty() && table.analysed.is_empty());
+        assert!(table.known.is_empty() && table.tree.node_count() == 1);
+    }
+
+    #[test]
+    fn the_study_mode_plays_anywhere_and_returns_to_the_game() {
+        let mut table = table(9);
+        let kosumi = kosumi(DEFAULT_LEVEL);
+        table.begin(&NewGame { white: kosumi, ..wanted(9) }).unwrap();
+        play(&mut table, &["cc", "gg"], NOW);
+        let (game, root) = (table.head, table.tree.root());
+        table.study(true, NOW);
+        assert_eq!(table.seat_on_turn(), None);
+        let mv = |place| parse_place(BoardSize::square(9).unwrap(), place).unwrap();
+        table.try_move(root, mv("ee"), NOW).unwrap();
+        play(&mut table, &["dd", "de"], NOW);
+        assert_eq!(table.try_move(game, mv("cc"), NOW), Err(Refusal::Occupied));
+        assert_eq!(table.tree.children(root).len(), 2);
+        table.study(false, NOW);
+        assert_eq!((table.head, table.seat_on_turn()), (game, Some(&PlayerKind::Person)));
+        assert!(text_of(&table).contains("(;B[cc];W[gg])(;B[ee];W[dd];B[de])"), "{}", text_of(&table));
     }
 
     #[test]
@@ -1035,11 +1251,13 @@ mod tests {
         let clock = ClockSettings::ByoYomi { main: 10.0, period: 5.0, periods: 3 };
         table.begin(&NewGame { clock, ..wanted(9) }).unwrap();
         play(&mut table, &["cc", "gg", "cg"], second(3));
-        assert!(table.play_on_from(2, second(3)));
+        let node = table.tree.parent(table.head).unwrap();
+        table.play_from(node, second(3));
         play(&mut table, &["ee"], second(16));
-        table.add_analysis(1, MoveEvaluation { win_rate: 0.25, score: -1.5, visits: 7 });
+        table.add_analysis(node, MoveEvaluation { win_rate: 0.25, score: -1.5, visits: 7 });
+        table.comment(node, "a [comment]\nof two lines").unwrap();
         let back = |table: &GameTable, now| {
-            let text = serde_json::to_string(&table.remembered(&[], None, now)).unwrap();
+            let text = serde_json::to_string(&table.remembered(None, now)).unwrap();
             let mut other = GameTable::new(BoardSize::square(5).unwrap(), Rules::default(), 7.5, 0);
             other.restore(&serde_json::from_str(&text).unwrap(), second(100)).unwrap();
             other
@@ -1049,7 +1267,15 @@ mod tests {
             let mut state = table.state(second(now));
             // The same turn continues with the time that was left.
             state["clock"] = json!(format!("{:?}", table.time_left(second(now))));
-            state["analysed"] = json!(table.record(&[], None).to_string());
+            state["at"] = Value::Null;
+            state["record"] = json!(table.record(&[], None).to_string());
+            state["tree"] = json!(
+                table
+                    .tree_data(table.tree.root())
+                    .iter()
+                    .map(|it| (it["m"].clone(), it["c"].clone(), it["e"].clone()))
+                    .collect::<Vec<_>>()
+            );
             state
         };
         assert_eq!(state(&restored, 100), state(&table, 18));
@@ -1063,8 +1289,8 @@ mod tests {
             assert!(matches!(over.phase, Phase::Over(_)));
             assert_eq!(back(&over, second(20)).phase, over.phase);
         }
-        let mut bad = table.remembered(&[], None, second(18));
-        bad.details.as_mut().unwrap().variations[0][0].1 = "zz".to_owned();
+        let mut bad = table.remembered(None, second(18));
+        bad.details.as_mut().unwrap().known[0].node = 99;
         assert_eq!(table.restore(&bad, second(18)), Err(Refusal::BadMessage));
     }
 
@@ -1094,7 +1320,8 @@ mod tests {
         assert!(!table.check_flag(second(131)));
         assert!(table.check_flag(second(133)));
         assert_eq!(table.phase, Phase::Over("W+T".to_owned()));
-        table.undo(Some(1), second(200));
+        let node = table.tree.parent(table.head).unwrap();
+        table.play_from(node, second(200));
         assert_eq!(table.flag_time(), Some(second(220)), "what was left before the move is left again");
     }
 
@@ -1177,6 +1404,9 @@ mod tests {
             other.phase = Phase::Over("B+R".to_owned());
             assert_eq!(adapted(&other), Value::Null);
         }
-        assert_eq!(game.name(Color::White, &[]).unwrap(), format!("Kosumi {} (8k)", env!("CARGO_PKG_VERSION")));
+        assert_eq!(
+            game.name(Color::White, &[]).unwrap(),
+            format!("Kosumi {} (8k)", env!("CARGO_PKG_VERSION"))
+        );
     }
 }

@@ -34,6 +34,13 @@ pub enum Task {
         /// Limits of the search.
         limits: Limits,
     },
+    /// Search the position for a judgement and report at the end.
+    Judge {
+        /// Number of simulations.
+        playouts: u32,
+        /// Whether the search uses other random numbers, and nothing of earlier searches.
+        is_afresh: bool,
+    },
     /// Find the dead stones.
     Settle,
 }
@@ -43,6 +50,7 @@ impl Task {
     pub fn purpose(&self) -> EnginePurpose {
         match self {
             Task::Choose { level, .. } if level.bounds_visits() => EnginePurpose::Level,
+            Task::Judge { .. } => EnginePurpose::Level,
             _ => EnginePurpose::Best,
         }
     }
@@ -93,12 +101,14 @@ pub type MakeEngine = Arc<dyn Fn(EnginePurpose) -> Engine + Send + Sync>;
 pub struct ConfiguredEngine {
     engine: Engine,
     base: EngineSettings,
+    /// Whether the latest task was a search for a judgement.
+    has_judged: bool,
 }
 
 impl ConfiguredEngine {
     /// Wraps an engine whose settings are those to start every task from.
     pub fn new(engine: Engine) -> ConfiguredEngine {
-        ConfiguredEngine { base: *engine.settings(), engine }
+        ConfiguredEngine { base: *engine.settings(), engine, has_judged: false }
     }
 
     /// The engine.
@@ -144,6 +154,13 @@ impl ConfiguredEngine {
                     tell(studied(game, report, true));
                 }
             }
+            Task::Judge { playouts, .. } => {
+                let limits = Limits::playouts(*playouts);
+                let report = engine.analyze(game.to_move(), &limits, study_request(is_unwanted));
+                if !is_unwanted() {
+                    tell(studied(game, report, true));
+                }
+            }
             Task::Settle => {
                 let settled = settle(engine);
                 if !is_unwanted() {
@@ -159,6 +176,7 @@ impl ConfiguredEngine {
         let limits = match &task {
             Task::Choose { .. } => self.engine.limits_for_move(game.to_move()),
             Task::Study { limits } => *limits,
+            Task::Judge { playouts, .. } => Limits::playouts(*playouts),
             Task::Settle => Limits::default(),
         };
         TaskRun { searches: self.engine.searches(), game, task, limits, elapsed: Duration::ZERO, playouts: 0 }
@@ -167,6 +185,12 @@ impl ConfiguredEngine {
     /// Gives the engine the game and the settings of a task.
     fn prepare(&mut self, game: &Game, task: &Task) {
         let (engine, base) = (&mut self.engine, &self.base);
+        let is_judged = matches!(task, Task::Judge { .. });
+        if is_judged && !self.has_judged {
+            // Longer searches of some positions would make the searches of a judgement unequal.
+            engine.forget();
+        }
+        self.has_judged = is_judged;
         follow(engine, game);
         match task {
             Task::Choose { level, clock } => {
@@ -182,6 +206,13 @@ impl ConfiguredEngine {
                 let is_default = base.analysis_wide_root_noise == 0.0;
                 let noise = if is_default { WIDE_ROOT_NOISE } else { base.analysis_wide_root_noise };
                 engine.change_settings(EngineSettings { analysis_wide_root_noise: noise, ..*base });
+            }
+            Task::Judge { is_afresh, .. } => {
+                engine.change_settings(*base);
+                if *is_afresh {
+                    engine.forget();
+                    engine.set_seed(engine.seed().wrapping_add(1));
+                }
             }
             Task::Settle => {}
         }
@@ -274,6 +305,16 @@ impl TaskRun {
                 }
                 is_last
             }
+            Task::Judge { .. } => {
+                let limits = self.limits;
+                let is_last = self.is_over(engine, &limits, time, |engine, limits| {
+                    engine.analyze(color, limits, study_request(&|| false))
+                });
+                if let Some(report) = engine.last_report().filter(|_| is_last) {
+                    tell(studied(&self.game, report, true));
+                }
+                is_last
+            }
             Task::Settle => {
                 tell(settle(engine));
                 true
@@ -291,7 +332,8 @@ impl TaskRun {
     ) -> bool {
         let began = time();
         let slice = EVERY.min(limits.hard.unwrap_or(EVERY).saturating_sub(self.elapsed));
-        let report = search(engine, &Limits { visits: limits.visits, ..Limits::time(slice) });
+        let playouts = limits.playouts.map(|all| all.saturating_sub(self.playouts).max(1));
+        let report = search(engine, &Limits { visits: limits.visits, playouts, ..Limits::time(slice) });
         self.elapsed += time().saturating_sub(began);
         self.playouts = self.playouts.saturating_add(report.playouts);
         let mut most: Vec<u32> = report.moves.iter().map(|entry| entry.visits).collect();

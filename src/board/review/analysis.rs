@@ -73,7 +73,7 @@ impl PositionReview {
     }
 
     /// Reviews a finished game in which every stone on the board counts.
-    pub(super) fn counted(game: &Game) -> PositionReview {
+    pub(crate) fn counted(game: &Game) -> PositionReview {
         let lead = kosumi_go::score::area_score(game.board()) as f32 - game.komi() - game.white_bonus();
         let owners = kosumi_go::score::area_owner(game.board());
         let win_rate = (1.0 + if lead == 0.0 { 0.0 } else { lead.signum() }) / 2.0;

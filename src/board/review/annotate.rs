@@ -13,7 +13,7 @@ use kosumi_go::board::{Color, Move};
 use kosumi_go::sgf::{Mark, MoveAnnotation as Verdict, NodeId, Tree};
 
 /// Line that separates a comment of the file from the review's.
-const HEADING: &str = "— Kosumi —";
+pub(crate) const HEADING: &str = "— Kosumi —";
 /// Prefix of the name of the first node of the review's variations.
 pub(super) const VARIATION: &str = "Kosumi:";
 /// Greatest number of moves of a variation.
@@ -100,7 +100,7 @@ pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried
 }
 
 /// Returns the child of a node that plays this move, and adds it if there is none.
-pub(crate) fn continue_with(tree: &mut Tree, node: NodeId, color: Color, mv: Move) -> NodeId {
+fn continue_with(tree: &mut Tree, node: NodeId, color: Color, mv: Move) -> NodeId {
     let name = if color == Color::Black { "B" } else { "W" };
     let is_move = |&child: &NodeId| tree.node(child).has(name) && tree.played(child) == Some(mv);
     let known = tree.node(node).children().iter().copied().find(is_move);
@@ -112,7 +112,7 @@ pub(crate) fn continue_with(tree: &mut Tree, node: NodeId, color: Color, mv: Mov
 }
 
 /// Returns a comment without the additions of an earlier review.
-pub(super) fn without_ours(comment: &str) -> String {
+pub(crate) fn without_ours(comment: &str) -> String {
     let own: Vec<&str> = comment.lines().take_while(|&text| text != HEADING).collect();
     own.join("\n").trim().to_owned()
 }

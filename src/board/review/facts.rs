@@ -152,8 +152,13 @@ pub(super) fn vertices(moves: &[Move]) -> String {
 pub fn sentence(line: &MainLine, index: usize, judgement: &Judgement) -> String {
     let step = &line.steps()[index];
     let Change::Move { color, mv, .. } = step.change else { return String::new() };
+    move_sentence(step.moves, color, mv, judgement)
+}
+
+/// Returns one line about a move, which has this number.
+pub(crate) fn move_sentence(number: usize, color: Color, mv: Move, judgement: &Judgement) -> String {
     let best = &judgement.best;
-    let intro = format!("Move {}, {color} {mv}", step.moves);
+    let intro = format!("Move {number}, {color} {mv}");
     let instead = format!("{}: {}, {}", best.mv, win_rate(best.win_rate), lead(best.score.mean));
     if judgement.is_first_choice {
         format!("{intro}: the first choice")

@@ -120,7 +120,7 @@ pub struct Judgement {
 
 /// A move that was played and the first choice, before the errors of the numbers are known.
 #[derive(Clone, Debug)]
-pub(super) struct Comparison {
+pub(crate) struct Comparison {
     color: Color,
     best: Candidate,
     is_first_choice: bool,
@@ -128,9 +128,27 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
+    /// Returns the first choice if it needs a search of its own before it is compared with `color`'s move: if the two
+    /// are different moves, and differ by at least half of an inaccuracy. `before` reviews the position, `after` the
+    /// one after the move.
+    pub(crate) fn to_check(
+        color: Color,
+        mv: Move,
+        before: &PositionReview,
+        after: &PositionReview,
+        thresholds: &Thresholds,
+    ) -> Option<Move> {
+        let best = before.best()?;
+        let gain = best.win_rate.better_than(after.win_rate, color).mean.abs();
+        let score_gain = best.score.better_than(after.score, color).mean.abs();
+        let could_count = gain >= thresholds.inaccuracy / 2.0
+            || score_gain >= Thresholds::least_points(Class::Inaccuracy) / 2.0;
+        (best.mv != mv && could_count).then_some(best.mv)
+    }
+
     /// Compares `color`'s move with the first choice. `before` reviews the position, `after` the one after the move.
     /// `check` analyses the position after another move. `None` if the search knew no move.
-    pub(super) fn new(
+    pub(crate) fn new(
         color: Color,
         mv: Move,
         before: &PositionReview,
@@ -141,13 +159,8 @@ impl Comparison {
         let mut best = before.best()?.clone();
         let is_first_choice = best.mv == mv;
         let mut is_checked = is_first_choice;
-        let gain = best.win_rate.better_than(after.win_rate, color).mean.abs();
-        let score_gain = best.score.better_than(after.score, color).mean.abs();
-        let could_count = gain >= thresholds.inaccuracy / 2.0
-            || score_gain >= Thresholds::least_points(Class::Inaccuracy) / 2.0;
-        if !is_first_choice
-            && could_count
-            && let Some(checked) = check(best.mv)
+        if let Some(choice) = Comparison::to_check(color, mv, before, after, thresholds)
+            && let Some(checked) = check(choice)
         {
             is_checked = true;
             best.win_rate = checked.win_rate;
@@ -162,7 +175,7 @@ impl Comparison {
     }
 
     /// Returns the judgement, when the scatter of searches is known. The errors of `after` contain it already.
-    pub(super) fn judge(
+    pub(crate) fn judge(
         self,
         after: &PositionReview,
         scatter: &Scatter,

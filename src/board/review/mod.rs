@@ -41,14 +41,16 @@ mod tests;
 
 pub use analysis::{Candidate, PositionReview};
 pub use analyst::{Analyst, EngineAnalyst};
-pub(crate) use annotate::continue_with;
+pub(crate) use annotate::{HEADING, without_ours};
 pub use annotate::{Tried, annotated, annotated_with};
 pub use estimate::Estimate;
+pub(crate) use facts::move_sentence;
 pub use facts::{Facts, Given, sentence};
 pub use json::json;
+pub(crate) use judge::Comparison;
 pub use judge::{Class, Judgement, Thresholds};
 pub use main_line::{Change, MainLine, Step};
-pub use packed::{Line, Numbers, owners, place};
+pub use packed::{JudgementData, Line, Numbers, owners, place};
 pub use page::{live_page, page, script_source, served_page};
 pub use rank::{PlayedMoves, RankEstimate, RankFeatures, rank_judge};
 pub use reviewed::Reviewed;

@@ -4,29 +4,30 @@
 use super::analysis::PositionReview;
 use super::estimate::Estimate;
 use super::json::from_the_top;
+use super::judge::Judgement;
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::Game;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Maximum number of moves of a variation that are shown.
 const VARIATION_MOVES: usize = 12;
 
 /// Numbers of a position.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Numbers {
     /// Black's win rate and its error in thousandths, Black's lead and its error in tenths, visits.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<[i32; 5]>,
     /// Owners from the top left, `A` (White) to `y` (Black).
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub o: String,
     /// Candidates.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub k: Vec<Line>,
 }
 
 /// A move and the moves that follow.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Line {
     /// Visits.
     v: i32,
@@ -37,7 +38,7 @@ pub struct Line {
     /// The moves.
     l: String,
     /// Moves that lift stones, counted from 0, each with the points.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     x: Vec<(usize, String)>,
 }
 
@@ -58,6 +59,68 @@ impl Numbers {
             k: lines
                 .map(|it| line_data(game, color, &it.variation, it.visits, it.win_rate, it.score))
                 .collect(),
+        }
+    }
+
+    /// Returns these numbers with the errors of the same review after its scatter has become known.
+    #[must_use]
+    pub fn with_errors(&self, analysis: &PositionReview) -> Numbers {
+        let errors = |[rate, _, score, _, visits]: [i32; 5]| {
+            [rate, thousandths(analysis.win_rate.error), score, tenths(analysis.score.error), visits]
+        };
+        Numbers { a: self.a.map(errors), ..self.clone() }
+    }
+}
+
+/// Judgement of a move.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JudgementData {
+    /// Class: 0 good, 1 inaccuracy, 2 mistake, 3 blunder.
+    c: usize,
+    /// 1 for the first choice, 2 for a better move, 3 for an unclear one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    f: u8,
+    /// Loss of win rate and its error in thousandths, loss in points and its error in tenths.
+    l: [i32; 4],
+    /// Line of the first choice, unless it was played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    b: Option<Line>,
+}
+
+fn is_zero(number: &u8) -> bool {
+    *number == 0
+}
+
+impl JudgementData {
+    /// Packs the judgement of `color`'s move. `game` is at the position before the move.
+    pub fn new(game: &Game, color: Color, judgement: &Judgement) -> JudgementData {
+        let best = &judgement.best;
+        let line = || line_data(game, color, &best.variation, best.visits, best.win_rate, best.score);
+        JudgementData { b: (!judgement.is_first_choice).then(line), ..JudgementData::without_line(judgement) }
+    }
+
+    /// Returns this judgement with the class and the losses of a newer one of the same move. The line stays.
+    #[must_use]
+    pub fn regraded(&self, judgement: &Judgement) -> JudgementData {
+        JudgementData { b: self.b.clone(), ..JudgementData::without_line(judgement) }
+    }
+
+    fn without_line(judgement: &Judgement) -> JudgementData {
+        JudgementData {
+            c: judgement.class as usize,
+            f: match judgement {
+                Judgement { is_first_choice: true, .. } => 1,
+                Judgement { is_better: true, .. } => 2,
+                Judgement { is_unclear: true, .. } => 3,
+                _ => 0,
+            },
+            l: [
+                thousandths(judgement.loss.mean),
+                thousandths(judgement.loss.error),
+                tenths(judgement.score_loss.mean),
+                tenths(judgement.score_loss.error),
+            ],
+            b: None,
         }
     }
 }

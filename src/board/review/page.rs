@@ -39,7 +39,7 @@ pub fn live_page(reviewed: &Reviewed, run: u64) -> (String, String) {
 
 /// Returns the script of the page, which is the same for all reviews.
 fn script() -> String {
-    format!("\n{}{SCRIPT}", components::SCRIPTS.concat())
+    format!("\n{}{SCRIPT}", components::scripts().concat())
 }
 
 /// Returns the source of this script for a content security policy.

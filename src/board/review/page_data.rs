@@ -1,9 +1,9 @@
 //! Data for the scripts of the page: the game and the numbers as JSON, packed as in `packed.rs`.
 
 use super::annotate::{VARIATION as OURS, annotated, without_ours};
-use super::judge::{Class, Judgement, Thresholds};
+use super::judge::{Class, Thresholds};
 use super::main_line::Change;
-use super::packed::{Line, Numbers, line_data, place, tenths, thousandths};
+use super::packed::{JudgementData, Numbers, place, tenths, thousandths};
 use super::reviewed::Reviewed;
 use crate::words::color_letter;
 use kosumi_go::board::{Color, Move};
@@ -66,24 +66,6 @@ struct StepData {
     j: Option<JudgementData>,
 }
 
-#[derive(Serialize)]
-struct JudgementData {
-    /// Class: 0 good, 1 inaccuracy, 2 mistake, 3 blunder.
-    c: usize,
-    /// 1 for the first choice, 2 for a better move, 3 for an unclear one.
-    #[serde(skip_serializing_if = "is_zero")]
-    f: u8,
-    /// Loss of win rate and its error in thousandths, loss in points and its error in tenths.
-    l: [i32; 4],
-    /// Line of the first choice, unless it was played.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<Line>,
-}
-
-fn is_zero(number: &u8) -> bool {
-    *number == 0
-}
-
 /// Maximum number of positions of variations that are shown.
 const BRANCHES_MOST: usize = 3000;
 
@@ -134,7 +116,7 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
             steps[index].numbers = Numbers::new(game, color, analysis);
         }
         if let Some(judgement) = review.judgements.get(index + 1).and_then(Option::as_ref) {
-            steps[index + 1].j = Some(judgement_data(game, color, judgement));
+            steps[index + 1].j = Some(JudgementData::new(game, color, judgement));
         }
     });
     let main = steps.len();
@@ -209,25 +191,4 @@ fn add_branches(reviewed: &Reviewed, steps: &mut Vec<StepData>) {
             todo.extend(node.children().iter().rev().map(|&child| (child, own, game.clone())));
         }
     });
-}
-
-fn judgement_data(game: &Game, color: Color, judgement: &Judgement) -> JudgementData {
-    let best = &judgement.best;
-    let line = || line_data(game, color, &best.variation, best.visits, best.win_rate, best.score);
-    JudgementData {
-        c: judgement.class as usize,
-        f: match judgement {
-            Judgement { is_first_choice: true, .. } => 1,
-            Judgement { is_better: true, .. } => 2,
-            Judgement { is_unclear: true, .. } => 3,
-            _ => 0,
-        },
-        l: [
-            thousandths(judgement.loss.mean),
-            thousandths(judgement.loss.error),
-            tenths(judgement.score_loss.mean),
-            tenths(judgement.score_loss.error),
-        ],
-        b: (!judgement.is_first_choice).then(line),
-    }
 }

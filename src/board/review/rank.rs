@@ -107,7 +107,11 @@ pub fn rank_judge(small: Arc<Network>, rules: Rules) -> Engine {
 
 impl PlayedMoves {
     /// Measures the moves of a game. Returns `None` if `is_interrupted` became true.
-    pub fn of(line: &MainLine, judge: &mut Engine, is_interrupted: &(dyn Fn() -> bool + Sync)) -> Option<PlayedMoves> {
+    pub fn of(
+        line: &MainLine,
+        judge: &mut Engine,
+        is_interrupted: &(dyn Fn() -> bool + Sync),
+    ) -> Option<PlayedMoves> {
         judge.forget();
         let limits = Limits { playouts: Some(PLAYOUTS), ..Limits::default() };
         let mut leads: Vec<Option<f32>> = vec![None; line.steps().len()];

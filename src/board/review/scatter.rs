@@ -33,7 +33,7 @@ pub(super) fn chosen(count: usize) -> Vec<usize> {
 
 impl Scatter {
     /// Compares pairs of searches.
-    pub(super) fn of_pairs(pairs: &[(&PositionReview, PositionReview)]) -> Scatter {
+    pub(crate) fn of_pairs(pairs: &[(&PositionReview, PositionReview)]) -> Scatter {
         let beyond = |part: fn(&PositionReview) -> Estimate| {
             let variance = |pair: &(&PositionReview, PositionReview)| {
                 let (first, second) = (part(pair.0), part(&pair.1));
@@ -58,7 +58,7 @@ impl Scatter {
     }
 
     /// Adds the scatter to all errors of a position, unless the position was counted.
-    pub(super) fn widen_all(&self, analysis: &mut PositionReview) {
+    pub(crate) fn widen_all(&self, analysis: &mut PositionReview) {
         if analysis.visits == 0 {
             return;
         }

@@ -40,8 +40,10 @@ mod write;
 pub use charset::source_offset;
 pub use error::{SgfError, SgfErrorKind};
 pub use follow::{FollowOptions, FollowedGame};
-pub use replay::{Replay, ReplayStep, Strictness};
-pub use tree::{Mark, MoveAnnotation, NodeId, NodeMut, PositionAnnotation, Property, Tree, TreeNode};
+pub use replay::{Replay, ReplayStep, Strictness, with_set_up};
+pub use tree::{
+    Mark, MoveAnnotation, NodeChange, NodeId, NodeMut, PositionAnnotation, Property, Tree, TreeNode,
+};
 pub use write::{Meta, write};
 
 use crate::board::{BoardSize, ByColor, Color, Move, Point};

@@ -257,6 +257,14 @@ impl Record {
     }
 }
 
+/// Returns a new game from the position of a game, changed by a [set-up](super::NodeChange::set_up). Stones without a
+/// liberty are left out.
+pub fn with_set_up(game: &Game, points: &[(Point, Option<Color>)]) -> Game {
+    let node = Node { setup: points.to_vec(), ..Node::default() };
+    // The set-up fails only if a warning is an error.
+    set_up(game, &node, &mut |_, _| Ok(())).unwrap_or_else(|_| game.clone())
+}
+
 /// Returns a new game from the current position changed by a node's set-up.
 fn set_up(
     game: &Game,

@@ -8,7 +8,7 @@
 //! unchanged. Methods that take or return text add and remove the escapes.
 
 use super::lexer::{Scanner, Token, decode, first_tree, text};
-use super::values::{parse_move, vertex};
+use super::values::{parse_color, parse_move, parse_points, vertex};
 use super::{SgfError, SgfErrorKind, charset, find_size};
 use crate::board::{BoardSize, Color, Move, Point};
 use std::borrow::Cow;
@@ -23,6 +23,11 @@ pub struct NodeId(u32);
 impl NodeId {
     fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// Number of the node in its tree. The root has number 0, and a node that is added has the next free number.
+    pub fn number(self) -> usize {
+        self.index()
     }
 }
 
@@ -98,7 +103,8 @@ pub enum Mark {
 impl Mark {
     const NAMES: [&'static str; 4] = ["TR", "SQ", "CR", "MA"];
 
-    fn name(self) -> &'static str {
+    /// Name of the property.
+    pub fn name(self) -> &'static str {
         Mark::NAMES[self as usize]
     }
 }
@@ -136,6 +142,20 @@ pub enum PositionAnnotation {
     /// `UC`
     Unclear,
 }
+
+/// Change of the position by a node.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NodeChange {
+    /// Points that are set up before the moves. `None` empties a point.
+    pub set_up: Vec<(Point, Option<Color>)>,
+    /// Side to move after the set-up, if the node sets it.
+    pub to_move: Option<Color>,
+    /// Moves, usually one. `None` is a text that is not a move.
+    pub moves: Vec<(Color, Option<Move>)>,
+}
+
+/// Maximum number of points that [`Tree::change`] sets up, a multiple of the points of the largest board.
+const SET_UP_MOST: usize = 2500;
 
 /// A record with all of its variations.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -239,7 +259,12 @@ impl Tree {
         NodeId(0)
     }
 
-    /// Number of nodes.
+    /// Returns the node with a number, also one that was removed; `None` if there is no such node.
+    pub fn node_id(&self, number: usize) -> Option<NodeId> {
+        (number < self.nodes.len()).then_some(NodeId(number as u32))
+    }
+
+    /// Number of nodes, including those that were removed.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
@@ -278,6 +303,65 @@ impl Tree {
     /// Removes a variation with all its nodes. The nodes keep their indices but are no longer reachable.
     pub fn remove_child(&mut self, parent: NodeId, child: NodeId) {
         self.nodes[parent.index()].children.retain(|&other| other != child);
+    }
+
+    /// Puts a variation that was removed, or that stands at another place, at the place `index` among the children of
+    /// `parent`. An index beyond the last one means the end.
+    ///
+    /// # Panics
+    /// Panics if a node is beyond the nodes of this tree.
+    pub fn put_child(&mut self, parent: NodeId, index: usize, child: NodeId) {
+        self.remove_child(parent, child);
+        let children = &mut self.nodes[parent.index()].children;
+        let index = index.min(children.len());
+        children.insert(index, child);
+    }
+
+    /// Returns the set-up, the side to move and the moves of a node.
+    pub fn change(&self, id: NodeId) -> NodeChange {
+        let node = self.node(id);
+        let mut change = NodeChange::default();
+        for Property { name, values } in node.properties() {
+            let bytes = values.iter().map(String::as_bytes);
+            let (is_stone, color) = match &**name {
+                "B" | "AB" => (name.len() == 2, Some(Color::Black)),
+                "W" | "AW" => (name.len() == 2, Some(Color::White)),
+                "AE" => (true, None),
+                "PL" => {
+                    change.to_move = bytes.filter_map(parse_color).next_back();
+                    continue;
+                }
+                _ => continue,
+            };
+            match color {
+                Some(color) if !is_stone => {
+                    change.moves.extend(bytes.map(|value| (color, parse_move(self.size, value))));
+                }
+                _ => {
+                    let points = bytes.filter_map(|value| parse_points(self.size, value));
+                    let left = SET_UP_MOST.saturating_sub(change.set_up.len());
+                    change.set_up.extend(points.flatten().take(left).map(|point| (point, color)));
+                }
+            }
+        }
+        change
+    }
+
+    /// Returns the points of a node with this mark.
+    pub fn marked(&self, id: NodeId, mark: Mark) -> Vec<Point> {
+        let values = self.node(id).values(mark.name()).iter();
+        let points = values.filter_map(|value| parse_points(self.size, value.as_bytes()));
+        points.flatten().take(SET_UP_MOST).collect()
+    }
+
+    /// Returns the labels of a node, without escapes.
+    pub fn labels(&self, id: NodeId) -> Vec<(Point, String)> {
+        let label = |value: &String| {
+            let (at, label) = value.split_once(':')?;
+            let &[point] = &parse_points(self.size, at.as_bytes())?[..] else { return None };
+            Some((point, text(label.as_bytes(), false))).filter(|(_, label)| !label.is_empty())
+        };
+        self.node(id).values("LB").iter().filter_map(label).take(SET_UP_MOST).collect()
     }
 
     /// Returns the move of a node, Black's if it has both.

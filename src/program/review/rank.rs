@@ -101,8 +101,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if is_interrupted() {
         ranks::warn("stopped; the results are incomplete");
     }
-    ensure!(!players.is_empty(), "no player made ten moves or more: there is nothing to estimate a rank from");
-    let players: Vec<Player> = players.into_iter().filter_map(|(name, games)| Player::of(name, games)).collect();
+    ensure!(
+        !players.is_empty(),
+        "no player made ten moves or more: there is nothing to estimate a rank from"
+    );
+    let players: Vec<Player> =
+        players.into_iter().filter_map(|(name, games)| Player::of(name, games)).collect();
     let mut out = io::stdout().lock();
     if arguments.json {
         let program = concat!("Kosumi ", env!("CARGO_PKG_VERSION"));
@@ -206,7 +210,10 @@ impl Player {
 }
 
 fn write_table(out: &mut impl Write, players: &[Player]) -> io::Result<()> {
-    writeln!(out, "rank  90 % interval  games  moves  points lost a move: all, opening, middle, end  large mistakes")?;
+    writeln!(
+        out,
+        "rank  90 % interval  games  moves  points lost a move: all, opening, middle, end  large mistakes"
+    )?;
     for player in players {
         let [strong, weak] = &player.interval;
         let moves: usize = player.games.iter().map(|game| game.moves).sum();

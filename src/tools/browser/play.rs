@@ -6,6 +6,7 @@ use super::server::{Server, Site, WindowEvent};
 use super::thinker::EngineThread;
 use super::windows::Windows;
 use crate::review::{self, Reviewed};
+use kosumi_board::pages::texts_files;
 use kosumi_board::play::{
     EnginePurpose, Host, MakeEngine, POLICY, PageKind, TableSession, Task, TaskResult, page, review_record,
     script, style,
@@ -100,7 +101,10 @@ fn resource(place: &str) -> Option<Resource> {
         "" => resource("text/html", page(PageKind::Program)),
         "play.js" => resource("text/javascript", script(PageKind::Program)),
         "play.css" => resource("text/css", style()),
-        _ => None,
+        _ => {
+            let (_, texts) = texts_files().find(|(name, _)| name == place)?;
+            resource("application/json", texts)
+        }
     }
 }
 

@@ -1,0 +1,218 @@
+// Game tree of the page, as the program sends it, and its drawing.
+class GameTree {
+  constructor() { this.clear(); }
+
+  clear() {
+    // Nodes by number: { i: number, p: parent, n: moves, t: side to move, m, x, s, c, l, e, j, next: children }.
+    this.nodes = new Map();
+    // The child through which one came, by the number of its parent.
+    this.chosen = new Map();
+    this.change = (this.change || 0) + 1;
+  }
+
+  // Takes a message: nodes, each after its parent, and the order of the children of others.
+  take({ whole, nodes, order = [] }) {
+    if (whole) this.clear();
+    this.change += 1;
+    for (const node of nodes) {
+      const known = this.nodes.get(node.i);
+      this.nodes.set(node.i, Object.assign(node, { next: known?.next || [] }));
+      const parent = this.nodes.get(node.p);
+      if (parent && !parent.next.includes(node.i)) parent.next.push(node.i);
+    }
+    for (const [number, children] of order) {
+      const node = this.nodes.get(number);
+      if (!node) continue;
+      const gone = node.next.filter(child => !children.includes(child));
+      node.next = children.filter(child => this.nodes.has(child));
+      while (gone.length) {
+        const child = this.nodes.get(gone.pop());
+        if (!child) continue;
+        gone.push(...child.next);
+        this.nodes.delete(child.i);
+      }
+    }
+  }
+
+  get(number) { return this.nodes.get(number); }
+  has(number) { return this.nodes.has(number); }
+  parent(number) { return this.nodes.get(number)?.p; }
+
+  // Nodes from the root to a node.
+  path(number) {
+    const path = [];
+    for (let node = this.nodes.get(number); node; node = this.nodes.get(node.p)) path.push(node);
+    return path.reverse();
+  }
+
+  isOnPath(ancestor, number) { return this.path(number).some(node => node.i === ancestor); }
+
+  // Child by which one goes on: the one through which one came, otherwise the first.
+  next(number) {
+    const node = this.nodes.get(number), chosen = this.chosen.get(number);
+    return node?.next.includes(chosen) ? chosen : node?.next[0];
+  }
+
+  // Remembers the line of a node.
+  choose(number) {
+    for (const node of this.path(number)) if (node.p !== undefined) this.chosen.set(node.p, node.i);
+  }
+
+  end(number) {
+    let last = number;
+    for (let next = this.next(last); next !== undefined; next = this.next(last)) last = next;
+    return last;
+  }
+
+  // Nodes of the line through a node, to its end.
+  line(number) { return this.path(this.end(number)); }
+
+  // Number of variations: nodes that are not the first child.
+  get variations() {
+    let count = 0;
+    for (const { next } of this.nodes.values()) count += Math.max(0, next.length - 1);
+    return count;
+  }
+
+  // Returns the stones at a node, the number of the move that placed each, and the stones that each side has taken.
+  position(number, area, packed) {
+    const stones = new Uint8Array(area), numbers = new Uint16Array(area), taken = [0, 0, 0];
+    for (const { n, m, x, s } of this.path(number)) {
+      if (s) s.forEach((points, kind) => packed.points(points).forEach(at => { stones[at] = [1, 2, 0][kind]; numbers[at] = 0; }));
+      if (!m) continue;
+      const at = packed.point(m.slice(1));
+      if (at >= 0) { stones[at] = m[0] === "B" ? 1 : 2; numbers[at] = n; }
+      for (const gone of packed.points(x)) {
+        taken[3 - stones[gone]]++;
+        stones[gone] = numbers[gone] = 0;
+      }
+    }
+    return { stones, numbers, taken };
+  }
+
+  // Places of all nodes: columns count nodes from the root, rows count lines. The first children of a node go on in its
+  // row, and each variation gets the first row below that is free along its whole length.
+  layout() {
+    if (this.known === this.change) return this.placed;
+    const placed = new Map(), columns = [], free = [], todo = [];
+    const root = this.nodes.values().next().value;
+    if (root) todo.push([root.i, 0]);
+    while (todo.length) {
+      const [first, column] = todo.pop(), line = [];
+      for (let node = this.nodes.get(first); node; node = this.nodes.get(node.next[0])) line.push(node);
+      const from = Math.max(0, column - 1), to = column + line.length;
+      let row = 0;
+      for (let at = from; at < to; at++) row = Math.max(row, free[at] || 0);
+      for (let at = from; at < to; at++) free[at] = row + 1;
+      line.forEach((node, index) => {
+        placed.set(node.i, { column: column + index, row });
+        (columns[column + index] ||= []).push(node.i);
+      });
+      // The last variation is placed first, so that no line crosses another.
+      line.forEach((node, index) => {
+        for (const child of node.next.slice(1).reverse()) todo.push([child, column + index + 1]);
+      });
+    }
+    this.known = this.change;
+    return this.placed = { placed, columns, rows: Math.max(1, ...free.map(row => row || 0)) };
+  }
+
+  // Node in the next or previous row of the same column.
+  beside(number, step) {
+    const { placed, columns } = this.layout(), at = placed.get(number);
+    if (!at) return undefined;
+    const others = columns[at.column].filter(other => step * (placed.get(other).row - at.row) > 0);
+    return others.sort((a, b) => step * (placed.get(a).row - placed.get(b).row))[0];
+  }
+}
+
+// Distance of nodes in the drawing in pixels, and the margin around the window within which nodes are drawn.
+const NODE = 28, MARGIN = 80;
+
+// Drawing of a tree: only what the window shows is drawn, so that its size does not matter.
+class TreeView {
+  // `name(node)` describes a node, `grade(node)` is its class, and `go(number)` is called for a click.
+  constructor(scroller, root, { tree, name, grade, go }) {
+    Object.assign(this, { scroller, root, tree, name, grade, go, current: 0, head: 0, drawn: null });
+    scroller.addEventListener("scroll", () => this.draw());
+    new ResizeObserver(() => this.draw(true)).observe(scroller);
+    root.addEventListener("click", event => {
+      const number = event.target.closest("[data-node]")?.dataset.node;
+      if (number !== undefined) go(Number(number));
+    });
+    root.addEventListener("keydown", event => {
+      const { key } = event;
+      const to = key === "ArrowLeft" ? tree.parent(this.current) : key === "ArrowRight" ? tree.next(this.current)
+        : key === "ArrowUp" ? tree.beside(this.current, -1) : key === "ArrowDown" ? tree.beside(this.current, 1) : null;
+      if (to === null || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (to !== undefined) go(to);
+    });
+  }
+
+  x(column) { return NODE * (column + .7); }
+  y(row) { return NODE * (row + .7); }
+
+  // Shows a node, and the node at which play continues.
+  show(current, head) {
+    const isOther = current !== this.current || this.shown !== this.tree.change;
+    Object.assign(this, { current, head, shown: this.tree.change });
+    const { scroller } = this, { placed, columns, rows } = this.tree.layout(), at = placed.get(current);
+    scroller.firstElementChild.style.width = `${this.x(columns.length) - NODE * .3}px`;
+    scroller.firstElementChild.style.height = `${this.y(rows) - NODE * .3}px`;
+    if (at && isOther) {
+      const x = this.x(at.column), y = this.y(at.row), { clientWidth: width, clientHeight: height } = scroller;
+      if (x < scroller.scrollLeft + NODE || x > scroller.scrollLeft + width - 2 * NODE) scroller.scrollLeft = x - width / 2;
+      if (y < scroller.scrollTop + NODE / 2 || y > scroller.scrollTop + height - NODE) scroller.scrollTop = y - height / 2;
+    }
+    this.draw(true);
+  }
+
+  draw(isForced = false) {
+    const { scroller, root, tree } = this, { scrollLeft: left, scrollTop: top, clientWidth: width, clientHeight: height } = scroller;
+    if (!width) return;
+    const { drawn } = this;
+    const isInside = drawn && left >= drawn.left && top >= drawn.top && left + width <= drawn.right && top + height <= drawn.bottom;
+    if (isInside && !isForced) return;
+    const box = this.drawn = { left: Math.max(0, left - MARGIN), top: Math.max(0, top - MARGIN),
+      right: left + width + MARGIN, bottom: top + height + MARGIN };
+    const { placed, columns } = tree.layout();
+    const inner = scroller.firstElementChild, wide = Math.min(box.right, inner.offsetWidth) - box.left, high = Math.min(box.bottom, inner.offsetHeight) - box.top;
+    root.setAttribute("viewBox", `${box.left} ${box.top} ${wide} ${high}`);
+    Object.assign(root.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${wide}px`, height: `${high}px` });
+    const edges = [], nodes = [];
+    const firstColumn = Math.max(0, Math.floor(box.left / NODE) - 1), lastColumn = Math.min(columns.length - 1, Math.ceil(box.right / NODE));
+    const path = new Set(tree.path(this.current).map(({ i }) => i));
+    for (let column = firstColumn; column <= lastColumn; column++) {
+      for (const number of columns[column]) {
+        const node = tree.get(number), { row } = placed.get(number), x = this.x(column), y = this.y(row);
+        const before = placed.get(node.p);
+        if (before && y >= box.top - NODE && this.y(before.row) <= box.bottom) {
+          const up = this.y(before.row);
+          const d = before.row === row ? `M${x - NODE} ${y}H${x}` : `M${x - NODE} ${up}V${y - NODE / 2}L${x} ${y}`;
+          edges.push([path.has(number) ? 1 : 0, d]);
+        }
+        if (y >= box.top - NODE && y <= box.bottom + NODE) nodes.push([node, x, y, column]);
+      }
+    }
+    root.replaceChildren();
+    // The chosen line lies above the others.
+    for (const [isChosen, d] of edges.sort((a, b) => a[0] - b[0])) svg("path", { class: isChosen ? "edge chosen" : "edge", d, "aria-hidden": "true" }, root);
+    for (const [node, x, y, column] of nodes) this.drawNode(node, x, y, column);
+    if (tree.has(this.current)) root.setAttribute("aria-activedescendant", `node-${this.current}`);
+  }
+
+  drawNode(node, x, y, column) {
+    const color = node.m ? (node.m[0] === "B" ? "black" : "white") : "set-up", grade = this.grade(node);
+    const group = svg("g", { class: `node ${color}${node.i === this.current ? " current" : ""}${node.i === this.head ? " head" : ""}`,
+      id: `node-${node.i}`, "data-node": node.i, role: "treeitem", "aria-level": column + 1,
+      "aria-selected": node.i === this.current, "aria-label": this.name(node) }, this.root);
+    svg("rect", { class: "reach", x: x - NODE / 2, y: y - NODE / 2, width: NODE, height: NODE }, group);
+    if (node.m) svg("circle", { class: "stone", cx: x, cy: y, r: 10 }, group);
+    else svg("rect", { class: "stone", x: x - 7, y: y - 7, width: 14, height: 14, rx: 2 }, group);
+    if (node.m) svg("text", { x, y }, group, node.m.endsWith("--") ? "–" : node.n);
+    if (grade) svg("circle", { class: `mark ${grade}`, cx: x + 8, cy: y - 8, r: 4.5 }, group);
+    if (node.c) svg("path", { class: "comment", d: `M${x - 12} ${y + 6}h7v5h-4l-3 2z` }, group);
+  }
+}
