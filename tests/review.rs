@@ -377,3 +377,52 @@ fn options_have_their_effect() {
     assert!(folder.join("other.sgf").exists() && folder.join("other.html").exists());
     assert!(!folder.join("other.json").exists());
 }
+
+#[test]
+fn ranks_are_estimated_for_each_player_over_a_folder() {
+    let folder = folder("ranks");
+    fs::create_dir(folder.join("games")).unwrap();
+    // Ann fills the second line and then the middle. Bob plays on the first line, where his stones die.
+    let record = |number: usize| {
+        let columns = ["a", "b", "c", "d", "e", "f", "g", "h"];
+        let pair = |column: &str| format!(";B[{column}b];W[{column}a]");
+        let line: String = columns.iter().map(|column| pair(column)).collect();
+        let rest = ";B[ib];W[ai];B[ee];W[bi];B[ce];W[ci];B[ge];W[di]";
+        format!("(;GM[1]FF[4]SZ[9]KM[7]GN[{number}]PB[Ann  A]BR[9k]PW[Bob]{line}{rest})")
+    };
+    fs::write(folder.join("games/one.sgf"), record(1)).unwrap();
+    fs::write(folder.join("games/two.sgf"), format!("{}\n{}", record(2), record(3))).unwrap();
+    fs::write(folder.join("games/short.sgf"), "(;SZ[9]PB[Carl]PW[Bob];B[ee];W[cc])").unwrap();
+    let ranks = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+        command.args(["review", "--rank"]).args(arguments).current_dir(&folder).output().unwrap()
+    };
+    let output = ranks(&["games", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let players = json["players"].as_array().unwrap();
+    let names: Vec<&str> = players.iter().map(|player| player["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Ann A", "Bob"], "Carl has made too few moves");
+    let steps = |index: usize| players[index]["steps_below_ten_dan"].as_f64().unwrap();
+    assert!(steps(1) > steps(0) + 3.0, "{players:?}");
+    assert_eq!(players[0]["games"].as_array().unwrap().len(), 3);
+    assert_eq!((&players[0]["games"][0]["stated"], &players[1]["games"][0]["stated"]), (&"9k".into(), &Value::Null));
+    assert_eq!(players[0]["games"][2]["game"], 2);
+
+    // The table has the same ranks. Options about searches have no place here, and a folder needs records.
+    let output = ranks(&["games"]);
+    let table = String::from_utf8(output.stdout).unwrap();
+    let ann = table.lines().find(|line| line.ends_with("Ann A (9k)")).unwrap();
+    assert!(ann.starts_with(players[0]["rank"].as_str().unwrap()), "{table}");
+    fs::create_dir(folder.join("empty")).unwrap();
+    for (arguments, fault) in [
+        (&["games", "--playouts", "5"][..], "cannot be used with"),
+        (&["empty"], "contains no .sgf files"),
+        (&["games/short.sgf"], "nothing to estimate a rank from"),
+        (&["missing.sgf"], "missing.sgf"),
+    ] {
+        let output = ranks(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains(fault), "{arguments:?}: {error}");
+    }
+}

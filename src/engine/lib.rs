@@ -307,6 +307,7 @@ impl Engine {
 
     /// Starts a game on an empty board of another size. Komi and rules stay.
     pub fn set_size(&mut self, size: BoardSize) {
+        self.adapt_rank();
         self.set_game(
             Game::new(size, self.game.rules(), self.game.komi()).with_sharing(self.settings.sharing),
         );
@@ -315,6 +316,7 @@ impl Engine {
 
     /// Starts a game on an empty board. Size, komi and rules stay.
     pub fn clear(&mut self) {
+        self.adapt_rank();
         self.game = self.game.cleared();
         self.notes.begin();
         self.time_manager.begin_game();

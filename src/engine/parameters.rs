@@ -65,7 +65,7 @@ const ROWS: &[Row] = &[
         "Visits of a search about one group where the solver finds no proof; 0 reports only what is proven.")
         .accepted(ByGtpAlone), reading_visits),
     row!(of!(Playing, "rank", Kind::Rank,
-        "Human rank at which the engine plays; none is its full strength.").or(NONE).accepted(ByGtpAlone), rank),
+        "Human rank at which the engine plays; none is its full strength, and auto adapts the rank after each game.").or(NONE).accepted(ByGtpAlone), rank),
     row!(of!(Playing, "resignThreshold", Kind::Real(-1.0, 0.0),
         "Expected result, from -1 to 1, below which the engine resigns.").or(NONE).accepted(ByGtpAlone), resign),
     row!(of!(Playing, "resignConsecTurns", Kind::Count(1, 100),

@@ -11,64 +11,20 @@
 //! and the number of moves in the game. Earlier searches have no influence. Only a clock or a time per move can end this
 //! search early.
 
+mod styles;
+
 use super::{Engine, EngineEvaluator, EngineSettings, evaluator};
 use kosumi_eval::NetworkSettings;
 use kosumi_go::board::Move;
 use kosumi_go::game::Game;
 use kosumi_go::graph_key::NodeSharing;
-use kosumi_net::{ArithmeticChoice, Network, Rank};
+use kosumi_net::{ArithmeticChoice, GameOutcome, Network};
 use kosumi_search::{MoveReport, RootExploration, Search, SearchParams, SearchReport};
 use std::mem;
 use std::sync::Arc;
-
-/// Parameters of play at a rank.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct RankStyle {
-    /// Temperature of the policy. Larger values make it more even.
-    temperature: f32,
-    /// Loss in points that divides a move's frequency by e.
-    loss_scale: f32,
-    /// Maximum loss of a move that is played, in points.
-    loss_most: f32,
-    /// Number of visits of the search.
-    pub(super) visits: u32,
-}
-
-/// Styles by number of steps below 10 dan: 1 is 9 dan, 10 is 1 kyu, 29 is 20 kyu. Other ranks are interpolated.
-///
-/// Measured by handicap games between neighbours in this table with the built-in network of that time, and by even
-/// games with GNU Go as 9 kyu. The dan ranks follow from the losses of human moves. The temperatures are converted to
-/// today's network, such that its policy is as undecided as that network's was. `scripts/ranks` measures them, and
-/// `docs/ranks.md` has the results.
-const STYLES: [(u8, RankStyle); 9] = [
-    (1, RankStyle { temperature: 0.37, loss_scale: 0.33, loss_most: 2.2, visits: 270 }),
-    (4, RankStyle { temperature: 0.85, loss_scale: 1.07, loss_most: 7.0, visits: 50 }),
-    (7, RankStyle { temperature: 1.25, loss_scale: 2.85, loss_most: 14.5, visits: 25 }),
-    (10, RankStyle { temperature: 1.47, loss_scale: 5.0, loss_most: 22.5, visits: 19 }),
-    (14, RankStyle { temperature: 1.68, loss_scale: 8.2, loss_most: 33.0, visits: 17 }),
-    (18, RankStyle { temperature: 1.80, loss_scale: 10.3, loss_most: 39.0, visits: 16 }),
-    (22, RankStyle { temperature: 1.90, loss_scale: 12.5, loss_most: 44.5, visits: 16 }),
-    (26, RankStyle { temperature: 2.00, loss_scale: 14.7, loss_most: 50.0, visits: 16 }),
-    (29, RankStyle { temperature: 2.07, loss_scale: 16.5, loss_most: 54.5, visits: 16 }),
-];
+use styles::RankStyle;
 
 impl RankStyle {
-    pub(super) fn of(rank: Rank) -> RankStyle {
-        let step = rank.steps_below_ten_dan();
-        let above = STYLES.iter().position(|&(at, _)| at >= step).unwrap_or(STYLES.len() - 1).max(1);
-        let ((from, strong), (to, weak)) = (STYLES[above - 1], STYLES[above]);
-        let share = (f32::from(step) - f32::from(from)) / (f32::from(to) - f32::from(from));
-        // Strength is linear in the losses of moves and in the logarithm of the visits.
-        let between = |a: f32, b: f32| a + share * (b - a);
-        let (few, many) = (weak.visits as f32, strong.visits as f32);
-        RankStyle {
-            temperature: between(strong.temperature, weak.temperature),
-            loss_scale: between(strong.loss_scale, weak.loss_scale),
-            loss_most: between(strong.loss_most, weak.loss_most),
-            visits: (many * libm::powf(few / many, share)).round() as u32,
-        }
-    }
-
     /// Returns the minimum number of visits and the minimum deficit in points for resigning. `usual` is the number of
     /// visits without a rank. A rank that makes large mistakes must not resign because of a small lead.
     pub(super) fn resign_limits(self, usual: u32) -> (u32, f32) {
@@ -84,8 +40,14 @@ impl RankStyle {
     }
 }
 
+/// Temperature of the policy for careless moves. Three of four such moves are natural to nobody.
+const CARELESS_TEMPERATURE: f32 = 3.0;
+
 /// Share of simulations that explore candidates of the rank, to measure their loss.
 const EXPLORATION_SHARE: f32 = 0.5;
+
+/// Value, in `[-1, 1]`, from which a game that was left counts as won or lost.
+const LEFT_VALUE: f32 = 0.8;
 
 /// Memory of a rank's search, in MiB. The strongest rank needs less than a tenth of it.
 const MEMORY_MEBIBYTES: usize = 8;
@@ -142,7 +104,7 @@ impl Engine {
     /// Style of the rank, if the engine plays at a rank without a network of human play.
     pub(super) fn style(&self) -> Option<RankStyle> {
         let is_alone = self.human_network().is_none() && self.search.evaluator().network().is_some();
-        self.settings.rank.filter(|_| is_alone).map(RankStyle::of)
+        self.settings.rank.filter(|_| is_alone).map(|rank| RankStyle::of(rank.rank(), self.game.size()))
     }
 
     /// Style of the rank, while [`as_rank`](Engine::as_rank) chooses its move.
@@ -186,6 +148,41 @@ impl Engine {
         result
     }
 
+    /// Changes an adaptive rank by the result of the game, which another game is about to replace. Does nothing if the
+    /// rank is fixed or if the result is unknown.
+    pub(super) fn adapt_rank(&mut self) {
+        let Some(rank) = self.settings.rank.filter(|rank| rank.is_adaptive()) else { return };
+        if let Some(outcome) = self.outcome() {
+            self.change_settings(EngineSettings { rank: Some(rank.after(outcome)), ..self.settings });
+        }
+    }
+
+    /// Returns the result of the game for the engine. Returns `None` if the engine has moved for both players or for
+    /// none, and if the game was left before it was decided.
+    fn outcome(&mut self) -> Option<GameOutcome> {
+        let own = self.notes.own_color()?;
+        let known = self.result().filter(|result| !result.starts_with('?'));
+        let sign = match known.as_deref().and_then(|result| result.chars().next()) {
+            Some('B') => 1.0,
+            Some('W') => -1.0,
+            // "0" and "Draw".
+            Some('0' | 'D') => 0.0,
+            Some(_) => return None,
+            None if self.game.is_over() => self.final_status().score,
+            // GTP does not tell that the opponent resigns. The game ends where one side has nearly won.
+            None => {
+                let is_long = self.game.records().len() * 4 > self.game.size().area();
+                self.notes.last_value().filter(|value| is_long && value.abs() >= LEFT_VALUE)?
+            }
+        };
+        let own_result = sign * own.sign() as f32;
+        Some(match () {
+            () if own_result > 0.0 => GameOutcome::Won,
+            () if own_result < 0.0 => GameOutcome::Lost,
+            () => GameOutcome::Drawn,
+        })
+    }
+
     fn new_search_of_rank(&self, settings: &EngineSettings) -> Box<Search<EngineEvaluator>> {
         let loaded = self.search.evaluator().network().map(|it| it.shared_network());
         let evaluator = EngineEvaluator::new(settings, loaded.as_ref().map(network_of_ranks));
@@ -227,13 +224,26 @@ impl Engine {
         }
         let sign = report.to_move.sign() as f32;
         let loss = |entry: &MoveReport| (best.score - entry.score) * sign;
-        let is_known = |entry: &&MoveReport| entry.visits > 0 || entry.node_visits > 0;
+        // The random number decides first whether the move is careless. The rest of it draws the move.
+        let careless = f64::from(style.careless);
+        let is_careless = unit < careless;
+        let unit = if is_careless { unit / careless } else { (unit - careless) / (1.0 - careless) };
+        let is_known = |entry: &MoveReport| entry.visits > 0 || entry.node_visits > 0;
+        let board = self.game.board();
+        let weight = |entry: &MoveReport| match entry.mv {
+            Move::Play(point) if is_careless && !board.is_eyelike(point, report.to_move) => {
+                f64::from(libm::powf(entry.prior.probability(), 1.0 / CARELESS_TEMPERATURE))
+            }
+            Move::Play(_) if !is_careless && is_known(entry) => {
+                style.weight(entry.prior.probability(), loss(entry))
+            }
+            _ => 0.0,
+        };
         let candidates: Vec<(Move, f64)> = report
             .moves
             .iter()
-            .filter(is_known)
-            .filter(|entry| entry.mv != Move::Pass && may_be_played(entry.mv))
-            .map(|entry| (entry.mv, style.weight(entry.prior.probability(), loss(entry))))
+            .filter(|entry| may_be_played(entry.mv))
+            .map(|entry| (entry.mv, weight(entry)))
             .collect();
         let mut left = unit * candidates.iter().map(|(_, weight)| weight).sum::<f64>();
         for &(mv, weight) in &candidates {
@@ -252,13 +262,14 @@ mod tests {
     use crate::{Decision, EngineSettings, SearchRequest};
     use kosumi_go::board::{BoardSize, Color};
     use kosumi_net::random::{self, Options};
+    use kosumi_net::{Rank, RankSetting};
     use std::sync::Arc;
 
     fn rank(text: &str) -> Rank {
         text.parse().unwrap()
     }
 
-    fn engine(rank: Option<Rank>, seed: u64) -> Engine {
+    fn engine(rank: Option<RankSetting>, seed: u64) -> Engine {
         let options = Options { seed: 3, ..Options::default() };
         let network = Arc::new(random::network(&options).unwrap());
         let settings = EngineSettings { threads: 1, memory_mebibytes: 2, rank, seed, ..Default::default() };
@@ -267,31 +278,121 @@ mod tests {
         engine
     }
 
+    fn setting(text: &str) -> RankSetting {
+        text.parse().unwrap()
+    }
+
+    fn style_of(text: &str, side: usize) -> RankStyle {
+        RankStyle::of(rank(text), BoardSize::square(side).unwrap())
+    }
+
     #[test]
-    fn weaker_ranks_lose_more_and_think_less() {
-        let ranks = (1..=9).rev().map(|dan| format!("{dan}d")).chain((1..=20).map(|kyu| format!("{kyu}k")));
-        let styles: Vec<RankStyle> = ranks.map(|text| RankStyle::of(rank(&text))).collect();
-        for pair in styles.windows(2) {
-            assert!(pair[0].temperature < pair[1].temperature, "{pair:?}");
-            assert!(pair[0].loss_scale < pair[1].loss_scale && pair[0].loss_most < pair[1].loss_most);
-            assert!(pair[0].visits >= pair[1].visits);
+    fn careless_moves_ignore_losses_but_fill_no_eyes() {
+        let careless = |text: &str| style_of(text, 7).careless;
+        assert!(careless("30k") > careless("20k") && careless("9d") == 0.0);
+        let mut engine = engine(Some(setting("30k")), 1);
+        // Black's group has two eyes at A1 and C1, and White is alive too.
+        let drawing = "
+            . . . . . . .
+            O O O O O O O
+            . . . . . . .
+            X X X X X X X
+            X X X X X X X
+            X X X X X X X
+            . X . X . X .";
+        engine.set_game(Game::from_board(drawing.parse().unwrap(), Color::Black, engine.game().rules(), 7.0));
+        let mut reports = 0;
+        for seed in 0..40 {
+            engine.set_seed(seed);
+            if let Decision::Play(Move::Play(point)) =
+                engine.choose(Color::Black, SearchRequest::new(&|| false))
+            {
+                assert!(!engine.game().board().is_eyelike(point, Color::Black), "{point}");
+                reports += 1;
+            }
         }
-        assert_eq!((styles[0], styles[28]), (STYLES[0].1, STYLES[8].1));
-        let style = styles[18];
-        assert!(style.weight(0.2, 0.0) > style.weight(0.1, 0.0));
-        assert!(style.weight(0.2, 0.0) > style.weight(0.2, 3.0) && style.weight(0.2, 3.0) > 0.0);
-        assert_eq!((style.weight(0.9, style.loss_most + 1.0), style.weight(0.0, 0.0)), (0.0, 0.0));
-        // Interpolation between two styles of the table.
-        let (fifth, (_, strong), (_, weak)) = (RankStyle::of(rank("5d")), STYLES[1], STYLES[2]);
-        assert!((fifth.loss_scale - (2.0 * strong.loss_scale + weak.loss_scale) / 3.0).abs() < 1e-6);
-        assert_eq!(fifth.visits, 40, "50 · (25/50)^(1/3)");
+        assert!(reports > 0);
+    }
+
+    /// Plays moves for both colours, `own` of which are the engine's.
+    fn play(engine: &mut Engine, own: Color, moves: usize) {
+        for _ in 0..moves {
+            let color = engine.game().to_move();
+            let decision = engine.choose(color, SearchRequest::new(&|| false));
+            let Decision::Play(mv) = decision else { panic!("{decision:?}") };
+            if color == own {
+                engine.take_turn(color, |_| decision);
+            } else {
+                engine.play(color, mv).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn an_adaptive_rank_changes_by_the_result_of_each_game() {
+        let mut engine = engine(Some(setting("auto:8k")), 1);
+        let shown = |engine: &Engine| engine.settings().rank.unwrap().to_string();
+        // Nothing was played.
+        engine.clear();
+        assert_eq!(shown(&engine), "auto:8k:0");
+        play(&mut engine, Color::White, 4);
+        assert_eq!(shown(&engine), "auto:8k:0", "a game changes nothing before its end");
+        engine.end_game(Some("W+R"));
+        engine.clear();
+        assert_eq!(shown(&engine), "auto:12k:1");
+        // A second command at the beginning of a game, and a game that was left after a few moves.
+        engine.set_size(BoardSize::square(7).unwrap());
+        play(&mut engine, Color::Black, 4);
+        engine.clear();
+        assert_eq!(shown(&engine), "auto:12k:1");
+        play(&mut engine, Color::Black, 4);
+        engine.end_game(Some("W+3.5"));
+        engine.set_size(BoardSize::square(7).unwrap());
+        assert_eq!(shown(&engine), "auto:8k:2");
+        play(&mut engine, Color::Black, 4);
+        engine.end_game(Some("Void"));
+        engine.clear();
+        assert_eq!(shown(&engine), "auto:8k:2");
+        // A game of the engine with itself, and a fixed rank.
+        play(&mut engine, Color::Black, 4);
+        play(&mut engine, Color::White, 4);
+        engine.end_game(Some("W+R"));
+        engine.clear();
+        assert_eq!(shown(&engine), "auto:8k:2");
+        engine.change_settings(EngineSettings { rank: Some(setting("8k")), ..*engine.settings() });
+        play(&mut engine, Color::Black, 4);
+        engine.end_game(Some("W+R"));
+        engine.clear();
+        assert_eq!(shown(&engine), "8k");
+    }
+
+    #[test]
+    fn games_without_a_result_count_where_one_side_has_nearly_won() {
+        // White has no stones, and Black's area is beyond doubt after two passes.
+        let drawing = "
+            . . . . . . .
+            . . . . . . .
+            X X X X X X X
+            . . . . . . .
+            . . . . . . .
+            . . . . . . .
+            . . . . . . .";
+        let mut engine = engine(Some(setting("auto:8k")), 1);
+        let game = Game::from_board(drawing.parse().unwrap(), Color::Black, engine.game().rules(), 7.0);
+        engine.set_game(game);
+        engine.take_turn(Color::Black, |_| Decision::Play(Move::Pass));
+        engine.play(Color::White, Move::Pass).unwrap();
+        assert!(engine.game().is_over());
+        engine.clear();
+        assert_eq!(engine.settings().rank, Some(setting("auto:12k:1")), "won by two passes");
     }
 
     #[test]
     fn weak_ranks_resign_late() {
-        assert_eq!(RankStyle::of(rank("20k")).resign_limits(20), (4, 54.5));
-        assert_eq!(RankStyle::of(rank("6d")).resign_limits(20), (12, 7.0));
-        let mut engine = engine(Some(rank("20k")), 1);
+        let (weak, strong) = (style_of("20k", 19), style_of("6d", 19));
+        assert_eq!(weak.resign_limits(20), (4, weak.loss_most));
+        assert_eq!(strong.resign_limits(20), (strong.visits / 4, strong.loss_most));
+        let mut engine = engine(Some(setting("20k")), 1);
         assert_eq!(engine.recoverable_points(Color::White), 0.0);
         let stones = kosumi_go::handicap::fixed_handicap(engine.game().size(), 4).unwrap();
         engine.set_game(engine.game().with_handicap(&stones).unwrap());
@@ -305,17 +406,17 @@ mod tests {
         let moves = |text: &str| {
             let mut played = std::collections::BTreeSet::new();
             for seed in 0..12 {
-                let mut engine = engine(Some(rank(text)), seed);
+                let mut engine = engine(Some(setting(text)), seed);
                 let decision = engine.genmove(Color::Black, SearchRequest::new(&|| false));
                 let report = engine.last_report().unwrap();
                 let Decision::Play(mv) = decision else { panic!() };
                 let loss = report.moves[0].score - report.find(mv).unwrap().score;
-                assert!(loss <= RankStyle::of(rank(text)).loss_most + 1e-3, "{mv}: {loss}");
+                assert!(loss <= style_of(text, 7).loss_most + 1e-3, "{mv}: {loss}");
                 played.insert(mv.to_string());
             }
             played.len()
         };
-        let (weak, strong) = (moves("20k"), moves("9d"));
+        let (weak, strong) = (moves("1k"), moves("9d"));
         assert!(weak > strong, "{weak} {strong}");
     }
 
@@ -324,12 +425,12 @@ mod tests {
         let mut plain = engine(None, 1);
         assert!(plain.style().is_none() && plain.ranked_exploration(plain.game()).is_none());
         plain.change_settings(EngineSettings {
-            rank: Some(rank("3k")),
+            rank: Some(setting("3k")),
             visits: Some(9),
             ..*plain.settings()
         });
         let limits = plain.limits_without_clock();
-        assert_eq!((limits.visits, limits.playouts), (Some(RankStyle::of(rank("3k")).visits), None));
+        assert_eq!((limits.visits, limits.playouts), (Some(style_of("3k", 7).visits), None));
         assert!(plain.ranked_exploration(plain.game()).is_none(), "an analysis has full strength");
     }
 
@@ -345,7 +446,7 @@ mod tests {
 
     /// Engine on 9×9 at 1 dan, whose search has a seed of its own.
     fn ranked_engine(network: Network, settings: EngineSettings) -> Engine {
-        let settings = EngineSettings { rank: Some(rank("1d")), resign: None, seed: 5, ..settings };
+        let settings = EngineSettings { rank: Some(setting("1d")), resign: None, seed: 5, ..settings };
         let mut engine = Engine::with_network(settings, Some(Arc::new(network)));
         engine.set_size(BoardSize::square(9).unwrap());
         engine
@@ -408,7 +509,7 @@ mod tests {
 
     #[test]
     fn a_network_of_human_play_is_told_the_rank_instead() {
-        let mut engine = engine(Some(rank("5k")), 1);
+        let mut engine = engine(Some(setting("5k")), 1);
         let options = Options { version: 15, has_metadata_encoder: true, ..Options::default() };
         engine.set_human_network(Arc::new(random::network(&options).unwrap()));
         assert!(engine.style().is_none());

@@ -146,6 +146,20 @@ impl GameNotes {
         self.date.clone_from(&record.date);
     }
 
+    /// Returns the colour for which the engine has made moves, if it is one colour alone.
+    pub(super) fn own_color(&self) -> Option<Color> {
+        let mut own = Color::BOTH.into_iter().filter(|&color| self.is_own[color]);
+        own.next().filter(|_| own.next().is_none())
+    }
+
+    /// Returns Black's value, in `[-1, 1]`, by the engine's last search for a move.
+    pub(super) fn last_value(&self) -> Option<f32> {
+        self.remarks.iter().rev().find_map(|remark| match remark {
+            MoveComment::Search(summary) => Some(summary.value),
+            MoveComment::Nothing | MoveComment::Text(_) => None,
+        })
+    }
+
     fn note_result(&mut self, result: &str) {
         self.note_change();
         self.result = Some(result.to_owned());

@@ -6,7 +6,7 @@ use kosumi_go::board::Color;
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::playout::HeuristicProbabilities;
 use kosumi_go::rules::Rules;
-use kosumi_net::{Profile, Rank};
+use kosumi_net::{Profile, RankSetting};
 use kosumi_search::{ExplorationShares, SearchChanges};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -79,7 +79,7 @@ pub struct EngineSettings {
     /// Counterpart of `genmove_anti_mirror` for analysis.
     pub anti_mirror: bool,
     /// Human rank to play at. `None` means full strength.
-    pub rank: Option<Rank>,
+    pub rank: Option<RankSetting>,
     /// Changes to the search parameters that suit the evaluator and the board size.
     pub search: SearchChanges,
 }
@@ -227,7 +227,7 @@ impl EngineSettings {
     /// moves.
     pub(super) fn with_human_network(self) -> EngineSettings {
         let Some(rank) = self.rank else { return self };
-        let network = NetworkSettings { profile: Some(Profile::of_rank(rank)), ..self.network };
+        let network = NetworkSettings { profile: Some(Profile::of_rank(rank.rank())), ..self.network };
         EngineSettings { network, human: HumanSettings::LIKE_PEOPLE, ..self }
     }
 }

@@ -35,10 +35,10 @@ pub enum Profile {
     Professionals(u16),
 }
 
-/// Rank of an amateur, from 20 kyu to 9 dan.
+/// Rank of an amateur, from 30 kyu to 9 dan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rank(
-    /// Number of ranks below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 29 is 20 kyu.
+    /// Number of ranks below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 39 is 30 kyu.
     u8,
 );
 
@@ -49,6 +49,12 @@ pub struct Rank(
      as in rank_3k_5d, and proyear_1800 to proyear_2023"
 )]
 pub struct UnknownProfile(String);
+
+/// Lowest of all ranks: 30 kyu.
+const LOWEST_RANK: Rank = Rank(39);
+
+/// Lowest rank of a profile: 20 kyu. Networks of human play know no lower one.
+const LOWEST_OF_PROFILES: Rank = Rank(29);
 
 /// Years from which professional games are known.
 const YEARS: std::ops::RangeInclusive<u16> = 1800..=2023;
@@ -65,16 +71,27 @@ impl FromStr for Rank {
         let is_plain = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
         match (number.parse::<u8>(), is_dan) {
             (Ok(dan @ 1..=9), true) if is_plain => Ok(Rank(10 - dan)),
-            (Ok(kyu @ 1..=20), false) if is_plain => Ok(Rank(9 + kyu)),
+            (Ok(kyu @ 1..=30), false) if is_plain => Ok(Rank(9 + kyu)),
             _ => Err(()),
         }
     }
 }
 
 impl Rank {
-    /// Returns the number of ranks below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 29 is 20 kyu.
+    /// The strongest rank, 9 dan.
+    pub const STRONGEST: Rank = Rank(1);
+
+    /// Returns the number of ranks below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 39 is 30 kyu.
     pub fn steps_below_ten_dan(self) -> u8 {
         self.0
+    }
+
+    /// Returns the rank that is weaker by this number of ranks, or stronger if the number is negative. Beyond the ends
+    /// of the scale, returns the last rank.
+    #[must_use]
+    pub fn weaker(self, ranks: i16) -> Rank {
+        let steps = i16::from(self.0).saturating_add(ranks).clamp(1, i16::from(LOWEST_RANK.0));
+        Rank(steps as u8)
     }
 }
 
@@ -98,7 +115,8 @@ impl FromStr for Profile {
             return year.map(Profile::Professionals).ok_or_else(unknown);
         }
         let (black, white) = rest.split_once('_').unwrap_or((rest, rest));
-        let rank = |text: &str| text.parse().map_err(|()| unknown());
+        let is_known = |rank: &Rank| rank.0 <= LOWEST_OF_PROFILES.0;
+        let rank = |text: &str| text.parse().ok().filter(is_known).ok_or_else(unknown);
         let ranks = ByColor::new(rank(black)?, rank(white)?);
         match kind {
             "rank" => Ok(Profile::Modern(ranks)),
@@ -121,8 +139,9 @@ impl fmt::Display for Profile {
 }
 
 impl Profile {
-    /// Returns the profile of amateurs of today with this rank on both sides.
+    /// Returns the profile of amateurs of today with this rank on both sides, or with 20 kyu if the rank is lower.
     pub fn of_rank(rank: Rank) -> Profile {
+        let rank = Rank(rank.0.min(LOWEST_OF_PROFILES.0));
         Profile::Modern(ByColor::new(rank, rank))
     }
 }

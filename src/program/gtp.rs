@@ -15,7 +15,7 @@ use kosumi_go::board::BoardSize;
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rules::Rules;
 use kosumi_gtp::Log;
-use kosumi_net::{BuiltIn, Network, Profile, Rank};
+use kosumi_net::{BuiltIn, Network, Profile, RankSetting};
 use kosumi_tools::collections::read_game;
 use kosumi_tools::commands::{Commands, GraphicsKind, Setting};
 use kosumi_tools::ranks::World;
@@ -38,6 +38,7 @@ Examples:
   kosumi gtp --playouts 5000        the same strength on every machine
   kosumi gtp --rules cgos           captures dead stones before it passes
   kosumi gtp --rank 8k              plays like a person of 8 kyu
+  kosumi gtp --rank auto:8k         begins at 8 kyu and adapts to the opponent after each game
   kosumi gtp --human-model human.bin.gz --profile rank_5k
                                     plays the moves of people of 5 kyu
   kosumi gtp --autosave games --resume
@@ -165,11 +166,12 @@ pub(super) struct EngineArguments {
     /// Capture dead stones before passing, under area scoring
     #[arg(long)]
     capture_dead: bool,
-    /// Play like a person of this rank, 20k to 9d: the engine chooses moves that look natural to the network, some of
+    /// Play like a person of this rank, 30k to 9d: the engine chooses moves that look natural to the network, some of
     /// which lose as much as mistakes of that rank. Moves come from the small built-in network with the visits of the
-    /// rank, whatever --visits, --threads or --model say. A human-play network uses its profile of the rank instead
+    /// rank, whatever --visits, --threads or --model say. A human-play network uses its profile of the rank instead.
+    /// With auto, or auto:8k to begin at 8k, the rank falls after a won game and rises after a lost one
     #[arg(long, value_name = "RANK", conflicts_with = "no_model", value_parser = options::rank)]
-    rank: Option<Rank>,
+    rank: Option<RankSetting>,
     /// Set a parameter of kata-list-params, such as cpuctExploration=1.2; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = Setting::parse)]
     set: Vec<Setting>,

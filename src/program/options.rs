@@ -2,7 +2,7 @@
 
 use kosumi_go::board::{BoardSize, MAX_SIDE};
 use kosumi_go::rules::{KoRule, PRESETS, Rules};
-use kosumi_net::{Arithmetic, ArithmeticChoice, BuiltIn, Kernel, Precision, Rank, UnknownKernel};
+use kosumi_net::{Arithmetic, ArithmeticChoice, BuiltIn, Kernel, Precision, RankSetting, UnknownKernel};
 use kosumi_tools::commands::GraphicsKind;
 use std::time::Duration;
 
@@ -150,9 +150,9 @@ pub(super) fn compatible(name: &str) -> Result<Compatible, String> {
     }
 }
 
-/// Parses a kyu or dan rank.
-pub(super) fn rank(text: &str) -> Result<Rank, String> {
-    text.parse().map_err(|()| "ranks are 20k to 1k and 1d to 9d".to_owned())
+/// Parses a kyu or dan rank, or an adaptive one.
+pub(super) fn rank(text: &str) -> Result<RankSetting, String> {
+    text.parse().map_err(|()| "ranks are 30k to 1k and 1d to 9d, auto, and auto:8k to begin at 8k".to_owned())
 }
 
 /// Parses a positive time, in seconds.

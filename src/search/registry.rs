@@ -6,7 +6,7 @@
 use kosumi_eval::NetworkView;
 use kosumi_go::board::Color;
 use kosumi_go::graph_key::NodeSharing;
-use kosumi_net::{Profile, Rank};
+use kosumi_net::{Profile, RankSetting};
 use std::fmt;
 use std::time::Duration;
 
@@ -104,7 +104,7 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A colour.
     Player,
-    /// A rank of a person, 20k to 9d.
+    /// A rank of a person, 30k to 9d, or one that adapts, see [`RankSetting`].
     Rank,
     /// A profile of human play, see [`Profile`].
     Profile,
@@ -128,7 +128,7 @@ pub enum Value {
     /// See [`Kind::Player`].
     Player(Color),
     /// See [`Kind::Rank`].
-    Rank(Rank),
+    Rank(RankSetting),
     /// See [`Kind::Profile`].
     Profile(Profile),
 }
@@ -219,7 +219,7 @@ impl Spec {
             Kind::Flag | Kind::FlagOrWord(..) => "true or false".to_owned(),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
             Kind::Player => "BLACK or WHITE".to_owned(),
-            Kind::Rank => "a rank from 20k to 9d".to_owned(),
+            Kind::Rank => "a rank from 30k to 9d, auto or auto:RANK".to_owned(),
             Kind::Profile => "a profile such as rank_5k".to_owned(),
         };
         match self.unset {
@@ -361,7 +361,7 @@ fields! {
     bool => Flag;
     Duration => Time;
     Color => Player;
-    Rank => Rank;
+    RankSetting => Rank;
     Profile => Profile;
 }
 

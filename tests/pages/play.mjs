@@ -299,6 +299,27 @@ async function measure(page) {
   await page.click("#analyse");
 }
 
+// The usual opponent adapts, and the page remembers its rank.
+async function adapting(page) {
+  const name = () => page.textContent("#name-white");
+  const isCalled = words => page.waitForFunction(words => document.getElementById("name-white").textContent.includes(words), words);
+  await newGame(page, { size: "9", black: "person", white: "kosumi auto", clock: "none", handicap: "0" });
+  await isCalled("adapts to you, now 25 kyu");
+  await click(page, "E5");
+  await played(page, 2);
+  await page.click("#resign");
+  await page.click("#resign-now");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("White wins"));
+  await page.waitForFunction(() => Object.values(localStorage).some(value => value.includes("auto:29k:1")));
+  await newGame(page, { size: "9", black: "person", white: "kosumi auto" });
+  await isCalled("adapts to you, now 29 kyu");
+  await newGame(page, { size: "9", black: "person", white: "kosumi 30k" });
+  await isCalled("30 kyu");
+  const offered = await page.$$eval("#white option", options => options.map(option => option.textContent));
+  check(offered.includes("Kosumi: 30 kyu – knows the rules"), `opponents are named by rank: ${offered}`);
+  check(!(await name()).includes("adapts"), "a fixed rank does not adapt");
+}
+
 async function players(page) {
   // A clock that runs out.
   await newGame(page, { size: "9", black: "person", white: "person", clock: "byo-yomi", main: "0", increment: "1", periods: "1" });
@@ -306,7 +327,7 @@ async function players(page) {
   await click(page, "E5");
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins on time"));
   // Undo, hint, estimate, resignation against the engine.
-  await newGame(page, { size: "9", black: "person", white: "kosumi first", clock: "none", handicap: "2" });
+  await newGame(page, { size: "9", black: "person", white: "kosumi 30k", clock: "none", handicap: "2" });
   await played(page, 1);
   equal(Object.values(await stones(page)).filter(color => color === "black").length, 2, "handicap stones are there");
   await page.click("#hint");
@@ -382,12 +403,13 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   await records(page);
   await lookingBack(page);
   await twoWindows(context, page, server.url);
+  await adapting(page);
   await players(page);
   await killed(page, server);
   await wholeGame(page);
 
   // The server dies, and comes back at the same address.
-  await newGame(page, { size: "9", black: "person", white: "kosumi first" });
+  await newGame(page, { size: "9", black: "person", white: "kosumi 30k" });
   await click(page, "E5");
   await played(page, 2);
   const before = await stones(page);
@@ -422,7 +444,7 @@ for (const colorScheme of ["light", "dark"]) {
         await page.tap("#new");
         await picture(page, `play-${name}-${colorScheme}-new`);
         await page.fill("#size", "19");
-        await page.selectOption("#white", "kosumi first");
+        await page.selectOption("#white", "kosumi 30k");
         await page.tap("#start");
         await page.waitForFunction(() => document.querySelector("#counter").textContent === "Zug 0");
         await page.touchscreen.tap(...await place(page, "Q16", 19));

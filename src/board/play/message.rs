@@ -1,9 +1,10 @@
 //! Messages of the pages, with the checks that are possible on a message alone.
 
+use super::strength::full_name;
 use kosumi_engine::time::{TimeControl, seconds};
 use kosumi_go::board::{BoardSize, Move};
 use kosumi_go::rules::{PRESETS, Rules};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Player of a colour.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -13,7 +14,8 @@ pub enum PlayerKind {
     Person,
     /// Kosumi at one of its levels.
     Kosumi {
-        /// Name of the level.
+        /// Full name of the level. Messages may also contain names of earlier versions.
+        #[serde(deserialize_with = "full_level_name")]
         level: String,
     },
     /// One of the engines given on the command line.
@@ -21,6 +23,11 @@ pub enum PlayerKind {
         /// Index of the engine.
         number: usize,
     },
+}
+
+/// Reads the name of a level.
+fn full_level_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    String::deserialize(deserializer).map(|name| full_name(&name).to_owned())
 }
 
 /// Settings of a new game.

@@ -128,6 +128,8 @@
     for (const [number, rate] of [...next.outlooks, ...next.evaluations]) rates[number] = rate / 10;
     state = next;
     state.heard = performance.now();
+    // The rank that an adaptive opponent has after this game.
+    if (state.adapted) keep("adaptive", state.adapted);
     if (isOther) makeBoard();
     packed = new Packed(state.columns);
     positions = playOut(state.columns * state.rows, [
@@ -148,6 +150,11 @@
     if (get("new-game").open && !next.moves.length && isWaiting) { isWaiting = false; get("new-game").close(); }
     show();
     if (!before) openAddress();
+    // A new board does not know how strong this person is.
+    const knows = kept("adaptive"), isNew = !state.moves.length && state.phase === "playing";
+    if (!before && knows && isNew && Object.values(state.seats).some(seat => seat.level === choices?.adaptive)) {
+      ask("seats", { black: seatOf(seatValue(state.seats.B)), white: seatOf(seatValue(state.seats.W)) });
+    }
   }
 
   function moveWords([color, place, lifted]) {
@@ -274,10 +281,17 @@
 
   // ---- Side panels ----
 
+  // The name of a level: a rank, an adaptive one such as auto:25k:0, or full strength.
+  function levelName(level) {
+    const [kind, now] = level.split(":"), [, number, letter] = /^(\d+)([kd])$/.exec(now || kind) || [];
+    const rank = number && text(`rank-${letter}`, { number });
+    return !rank ? text(`level-${kind}`) : now ? text("level-auto-now", { rank }) : rank;
+  }
+
   // The name of a player in a state of the table or in the summary of a kept game.
   function seatName(color, { seats, names } = state) {
     const seat = seats[color];
-    if (seat.kind === "kosumi") return text("kosumi", { level: text(`level-${seat.level}`) });
+    if (seat.kind === "kosumi") return text("kosumi", { level: levelName(seat.level) });
     if (seat.kind === "engine") return choices?.engines[seat.number] || "?";
     return names[color] || colorName(color);
   }
@@ -705,19 +719,23 @@
 
   function fillSeats(select, chosen) {
     const options = [["person", text("person")],
-      ...choices.levels.map(level => [`kosumi ${level}`, text("kosumi", { level: text(`level-${level}`) })]),
+      ...choices.levels.map(level => [`kosumi ${level}`, text("kosumi", { level:
+        /\d[kd]$/.test(level) ? `${levelName(level)} – ${text(`level-${level}`)}` : levelName(level === "auto" && kept("adaptive") || level) })]),
       ...choices.engines.map((name, number) => [`engine ${number}`, name])];
-    select.replaceChildren(...options.map(([value, words]) => new Option(words, value, false, value === chosen)));
+    select.replaceChildren(...options.map(([value, words]) => new Option(words, value)));
+    select.value = chosen;
   }
-  const seatValue = seat => seat.kind === "kosumi" ? `kosumi ${seat.level}` : seat.kind === "engine" ? `engine ${seat.number}` : "person";
+  const seatValue = seat => seat.kind === "kosumi" ? `kosumi ${seat.level.split(":")[0]}` : seat.kind === "engine" ? `engine ${seat.number}` : "person";
   const seatOf = value => {
     const [kind, which] = value.split(" ");
-    return kind === "kosumi" ? { kind, level: which } : kind === "engine" ? { kind, number: Number(which) } : { kind };
+    return kind === "kosumi" ? { kind, level: which === "auto" && kept("adaptive") || which } : kind === "engine" ? { kind, number: Number(which) } : { kind };
   };
 
   function fillChoices() {
     fillSeats(get("black"), kept("black") || "person");
     fillSeats(get("white"), kept("white") || `kosumi ${choices.usual}`);
+    // An opponent of an earlier version is no longer on offer.
+    for (const [id, usual] of [["black", "person"], ["white", `kosumi ${choices.usual}`]]) get(id).value ||= usual;
     get("rules").replaceChildren(...choices.rules.map(({ id }) => new Option(text(`rules-${id}`), id)));
     get("handicap").replaceChildren(new Option(text("no-handicap"), 0),
       ...[2, 3, 4, 5, 6, 7, 8, 9].map(count => new Option(text("stones", { count }), count)));

@@ -1,81 +1,97 @@
 //! Levels of strength against a person. This list is the only place to change for a new level.
 
 use kosumi_engine::{EngineSettings, HumanSettings};
-use kosumi_net::Rank;
+use kosumi_net::{GameOutcome, RankSetting};
 use std::time::Duration;
 
 /// Level of strength.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Level {
-    /// Name in messages. Pages have texts for it.
-    pub(super) id: &'static str,
-    /// Maximum visits of the position, including visits kept from the previous move.
-    visits: Option<u32>,
     /// Maximum time per move, in seconds.
-    seconds: Option<f64>,
-    /// Temperature of the choice of the move, see [`HumanSettings::temperature`].
-    temperature: f32,
-    /// Human rank to play at. It determines visits and temperature.
-    rank: Option<&'static str>,
+    seconds: f64,
+    /// Human rank to play at, fixed or adaptive. `None` is full strength.
+    rank: Option<RankSetting>,
 }
 
-/// Returns a level at a human rank. Its name is the rank.
-const fn ranked(rank: &'static str) -> Level {
-    Level { id: rank, visits: None, seconds: Some(5.0), temperature: 0.0, rank: Some(rank) }
-}
+/// Level that adapts to the opponent. A level with its rank and its number of games is `auto:25k:0`.
+const ADAPTIVE: &str = "auto";
 
-/// Returns a level with a limit of visits.
-const fn visits(id: &'static str, visits: u32, temperature: f32) -> Level {
-    Level { id, visits: Some(visits), seconds: None, temperature, rank: None }
-}
-
-/// Returns a level with a time per move.
-const fn seconds(id: &'static str, seconds: f64) -> Level {
-    Level { id, visits: None, seconds: Some(seconds), temperature: 0.0, rank: None }
-}
-
-/// All levels from the weakest to the strongest: first those with a limit of the search, then human ranks.
-pub(super) const LEVELS: &[Level] = &[
-    visits("first", 2, 1.2),
-    visits("easy", 6, 0.7),
-    visits("casual", 16, 0.35),
-    visits("firm", 50, 0.1),
-    visits("strong", 200, 0.0),
-    seconds("seconds-1", 1.0),
-    seconds("seconds-5", 5.0),
-    seconds("seconds-20", 20.0),
-    ranked("20k"),
-    ranked("15k"),
-    ranked("10k"),
-    ranked("5k"),
-    ranked("1k"),
-    ranked("3d"),
-    ranked("6d"),
-    ranked("9d"),
+/// Names of all levels that a page offers: the adaptive one, human ranks from the weakest to the strongest, and full
+/// strength with a time per move. Pages have texts for them.
+pub(super) const LEVELS: &[&str] = &[
+    ADAPTIVE, "30k", "25k", "20k", "15k", "12k", "9k", "6k", "3k", "1d", "3d", "5d", "7d", "9d", "seconds-1",
+    "seconds-5", "seconds-20",
 ];
 
 /// Default level of a page.
-pub(super) const DEFAULT_LEVEL: &str = "firm";
+pub(super) const DEFAULT_LEVEL: &str = ADAPTIVE;
+
+/// Adaptive level of a person whose level is not known. Many people who open the board are beginners.
+const FIRST_ADAPTIVE: &str = "auto:25k:0";
+
+/// Prefix of the names of levels with full strength. The time per move in seconds follows.
+const FULL_STRENGTH: &str = "seconds-";
+
+/// Names of earlier versions, which kept games may contain, and the levels that took their place.
+const OLD_NAMES: [(&str, &str); 8] = [
+    ("first", "20k"),
+    ("easy", "15k"),
+    ("casual", "9k"),
+    ("firm", "1d"),
+    ("strong", "5d"),
+    ("10k", "9k"),
+    ("5k", "6k"),
+    ("1k", "1d"),
+];
+
+/// Maximum time of a move at a rank, in seconds.
+const RANK_SECONDS: f64 = 5.0;
+
+/// Returns the full name of a level: that of today for an old one, and with a rank for the adaptive level.
+pub(super) fn full_name(name: &str) -> &str {
+    match OLD_NAMES.iter().find(|(old, _)| *old == name) {
+        Some((_, new)) => new,
+        None if name == ADAPTIVE => FIRST_ADAPTIVE,
+        None => name,
+    }
+}
+
+/// Returns the name of a level for records: an adaptive level is its rank.
+pub(super) fn name_in_records(name: &str) -> &str {
+    name.split(':').nth(1).unwrap_or(name)
+}
 
 impl Level {
-    /// Returns the level with this name.
-    pub(super) fn named(id: &str) -> Option<&'static Level> {
-        LEVELS.iter().find(|level| level.id == id)
+    /// Returns the level with this full name.
+    pub(super) fn named(name: &str) -> Option<Level> {
+        let is_listed = LEVELS.contains(&name);
+        if let Some(seconds) = name.strip_prefix(FULL_STRENGTH).filter(|_| is_listed) {
+            return Some(Level { seconds: seconds.parse().ok()?, rank: None });
+        }
+        let rank: RankSetting = name.parse().ok()?;
+        (is_listed || rank.is_adaptive()).then_some(Level { seconds: RANK_SECONDS, rank: Some(rank) })
     }
 
-    /// Whether the level limits visits, by itself or by its rank.
+    /// Whether the level limits visits.
     pub(super) fn bounds_visits(&self) -> bool {
-        self.visits.is_some() || self.rank.is_some()
+        self.rank.is_some()
+    }
+
+    /// Returns the full name of an adaptive level after a game; `None` for other levels.
+    pub(super) fn name_after(&self, outcome: GameOutcome) -> Option<String> {
+        self.rank.filter(|rank| rank.is_adaptive()).map(|rank| rank.after(outcome).to_string())
     }
 
     /// Returns the settings of an engine at this level.
     pub(super) fn settings(&self, base: &EngineSettings) -> EngineSettings {
+        // Without a network the rank has no effect, and visits and temperature take its place. This was not measured.
+        let weakness = self.rank.map(|rank| (f32::from(rank.rank().steps_below_ten_dan()) - 1.0) / 38.0);
         EngineSettings {
-            visits: self.visits,
+            visits: weakness.map(|share| (2000.0 * 0.002f32.powf(share)).round() as u32),
             playouts: None,
-            move_time: self.seconds.map(Duration::from_secs_f64),
-            human: HumanSettings { temperature: self.temperature, ..base.human },
-            rank: self.rank.and_then(|rank| rank.parse::<Rank>().ok()),
+            move_time: Some(Duration::from_secs_f64(self.seconds)),
+            human: HumanSettings { temperature: 1.2 * weakness.unwrap_or(0.0), ..base.human },
+            rank: self.rank,
             ..*base
         }
     }
@@ -87,12 +103,35 @@ mod tests {
 
     #[test]
     fn levels_have_names_of_their_own_and_a_limit() {
-        assert!(Level::named(DEFAULT_LEVEL).is_some());
-        for (index, level) in LEVELS.iter().enumerate() {
-            assert_eq!(LEVELS.iter().position(|other| other.id == level.id), Some(index));
-            assert!(level.visits.is_some() || level.seconds.is_some(), "{}", level.id);
+        for (index, &name) in LEVELS.iter().enumerate() {
+            assert_eq!(LEVELS.iter().position(|&other| other == name), Some(index));
+            let level = Level::named(full_name(name)).unwrap();
             let settings = level.settings(&EngineSettings::default());
-            assert_eq!(settings.rank.map(|rank| rank.to_string()), level.rank.map(str::to_owned));
+            assert!(settings.move_time.is_some());
+            assert_eq!(settings.rank.is_none(), name.starts_with(FULL_STRENGTH));
+            assert_eq!(settings.visits.is_none(), settings.rank.is_none());
+            if name != ADAPTIVE && settings.rank.is_some() {
+                assert_eq!(settings.rank.unwrap().to_string(), name);
+            }
         }
+        assert!(LEVELS.contains(&DEFAULT_LEVEL));
+        let visits = |name| Level::named(name).unwrap().settings(&EngineSettings::default()).visits;
+        assert_eq!((visits("9d"), visits("30k")), (Some(2000), Some(4)));
+    }
+
+    #[test]
+    fn old_and_adaptive_names_are_known() {
+        for (old, new) in OLD_NAMES {
+            assert!(LEVELS.contains(&new) && !LEVELS.contains(&old) && full_name(old) == new);
+        }
+        assert_eq!(full_name("auto"), FIRST_ADAPTIVE);
+        assert_eq!(full_name("auto:3k:17"), "auto:3k:17");
+        assert_eq!((name_in_records("auto:3k:17"), name_in_records("3k")), ("3k", "3k"));
+        for name in ["auto:31k:0", "seconds-2", "seconds-", "29k", "god", ""] {
+            assert!(Level::named(name).is_none(), "{name}");
+        }
+        let adaptive = Level::named("auto:3k:17").unwrap();
+        assert_eq!(adaptive.name_after(GameOutcome::Won).as_deref(), Some("auto:4k:18"));
+        assert_eq!(Level::named("3k").unwrap().name_after(GameOutcome::Won), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
 use super::message::{ClockSettings, GameDetails, NewGame, PlayerKind, RestoredGame, parse_place};
-use super::strength::{DEFAULT_LEVEL, LEVELS};
+use super::strength::{DEFAULT_LEVEL, LEVELS, Level, full_name, name_in_records};
 use super::task::MoveEvaluation;
 use crate::review::{continue_with, owners, place};
 use crate::words::color_letter;
@@ -12,6 +12,7 @@ use kosumi_go::handicap::{fixed_handicap, star_points};
 use kosumi_go::rules::{PRESETS, Rules};
 use kosumi_go::score::{self, format_score};
 use kosumi_go::sgf::{FollowOptions, Meta, Record, SgfError, Strictness, Tree};
+use kosumi_net::GameOutcome;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -119,10 +120,15 @@ pub(super) struct GameTable {
     engines: usize,
 }
 
+/// Returns Kosumi at a level.
+fn kosumi(level: &str) -> PlayerKind {
+    PlayerKind::Kosumi { level: full_name(level).to_owned() }
+}
+
 fn is_known(seat: &PlayerKind, engines: usize) -> bool {
     match seat {
         PlayerKind::Person => true,
-        PlayerKind::Kosumi { level } => LEVELS.iter().any(|known| known.id == level),
+        PlayerKind::Kosumi { level } => Level::named(level).is_some(),
         PlayerKind::Engine { number } => *number < engines,
     }
 }
@@ -143,7 +149,7 @@ impl GameTable {
         let clock = Clock::new(TimeControl::None);
         GameTable {
             game: Game::new(size, rules, komi),
-            seats: ByColor::new(PlayerKind::Person, PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() }),
+            seats: ByColor::new(PlayerKind::Person, kosumi(DEFAULT_LEVEL)),
             names: ByColor::default(),
             date: None,
             phase: Phase::Playing,
@@ -625,7 +631,7 @@ impl GameTable {
     fn name(&self, color: Color, engines: &[String]) -> Option<String> {
         let of_seat = match &self.seats[color] {
             PlayerKind::Person => None,
-            PlayerKind::Kosumi { level } => Some(format!("Kosumi {} ({level})", env!("CARGO_PKG_VERSION"))),
+            PlayerKind::Kosumi { level } => Some(format!("Kosumi {} ({})", env!("CARGO_PKG_VERSION"), name_in_records(level))),
             PlayerKind::Engine { number } => engines.get(*number).cloned(),
         };
         of_seat.or_else(|| self.names[color].clone())
@@ -716,6 +722,7 @@ impl GameTable {
                 Phase::Over(_) => "over",
             },
             "result": match &self.phase { Phase::Over(result) => Some(result), _ => None },
+            "adapted": self.adapted_level(),
             "dead": dead,
             "area": area,
             "count": count,
@@ -724,6 +731,27 @@ impl GameTable {
             "outlooks": self.outlooks.iter().map(|(at, it)| packed_evaluation(*at, it)).collect::<Vec<Value>>(),
             "evaluations": self.analysed.iter().map(|(at, it)| packed_evaluation(*at, it)).collect::<Vec<Value>>(),
         })
+    }
+
+    /// Returns the adaptive level for the next game, after a game of one adaptive player that has a result.
+    fn adapted_level(&self) -> Option<String> {
+        let Phase::Over(result) = &self.phase else { return None };
+        let winner = match result.chars().next()? {
+            'B' => Some(Color::Black),
+            'W' => Some(Color::White),
+            '0' | 'D' => None,
+            _ => return None,
+        };
+        let mut found = Color::BOTH.into_iter().filter_map(|color| {
+            let PlayerKind::Kosumi { level } = &self.seats[color] else { return None };
+            let outcome = match winner {
+                Some(winner) if winner == color => GameOutcome::Won,
+                Some(_) => GameOutcome::Lost,
+                None => GameOutcome::Drawn,
+            };
+            Level::named(level)?.name_after(outcome)
+        });
+        found.next().filter(|_| found.next().is_none())
     }
 
     fn dead(&self) -> &PointSet {
@@ -789,8 +817,9 @@ pub(super) fn choices(engines: &[String]) -> Value {
     let rules = PRESETS.iter().map(|preset| json!({ "id": preset.names[0], "komi": preset.komi }));
     json!({
         "is": "choices",
-        "levels": LEVELS.iter().map(|level| level.id).collect::<Vec<_>>(),
+        "levels": LEVELS,
         "usual": DEFAULT_LEVEL,
+        "adaptive": full_name(DEFAULT_LEVEL),
         "rules": rules.collect::<Vec<Value>>(),
         "engines": engines,
         "version": env!("CARGO_PKG_VERSION"),
@@ -886,7 +915,7 @@ mod tests {
         let mut table = table(9);
         let today = || Some("2026-01-31".to_owned());
         table
-            .begin(&NewGame { white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() }, ..wanted(9) })
+            .begin(&NewGame { white: kosumi(DEFAULT_LEVEL), ..wanted(9) })
             .unwrap();
         let text = table.record(&[], today()).to_string();
         assert!(
@@ -906,7 +935,7 @@ mod tests {
             moves: moves.iter().map(|&place| place.to_owned()).collect(),
             result: result.map(str::to_owned),
             black: PlayerKind::Person,
-            white: PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() },
+            white: kosumi(DEFAULT_LEVEL),
             details: None,
         };
         let mut first = table(9);
@@ -947,7 +976,7 @@ mod tests {
     #[test]
     fn undo_goes_back_to_the_person() {
         let mut table = table(9);
-        let kosumi = PlayerKind::Kosumi { level: DEFAULT_LEVEL.to_owned() };
+        let kosumi = kosumi(DEFAULT_LEVEL);
         table.begin(&NewGame { white: kosumi, ..wanted(9) }).unwrap();
         play(&mut table, &["cc", "gg", "cg", "gc"], NOW);
         assert!(table.undo(None, NOW));
@@ -1122,5 +1151,32 @@ mod tests {
         let state = table.state(NOW);
         assert_eq!(state["names"]["B"], "<script>alert(1)</script>");
         assert_eq!(state["phase"], "over");
+    }
+
+    #[test]
+    fn an_adaptive_level_changes_by_the_result_of_a_finished_game() {
+        let adaptive = |level: &str| PlayerKind::Kosumi { level: level.to_owned() };
+        let adapted = |table: &GameTable| table.state(Duration::ZERO)["adapted"].clone();
+        let begun = |black, white| {
+            let mut table = table(9);
+            table.begin(&NewGame { black, white, ..wanted(9) }).unwrap();
+            table
+        };
+        let mut game = begun(PlayerKind::Person, adaptive("auto:8k:2"));
+        assert_eq!(adapted(&game), Value::Null);
+        for (result, level) in
+            [("B+R", "auto:5k:3"), ("W+3.5", "auto:11k:3"), ("0", "auto:8k:3"), ("?", ""), ("Void", "")]
+        {
+            game.phase = Phase::Over(result.to_owned());
+            assert_eq!(adapted(&game), if level.is_empty() { Value::Null } else { level.into() }, "{result}");
+        }
+        // A fixed rank, and two adaptive players.
+        for black in [PlayerKind::Person, adaptive("auto:8k:2")] {
+            let white = if black == PlayerKind::Person { adaptive("9k") } else { black.clone() };
+            let mut other = begun(black, white);
+            other.phase = Phase::Over("B+R".to_owned());
+            assert_eq!(adapted(&other), Value::Null);
+        }
+        assert_eq!(game.name(Color::White, &[]).unwrap(), format!("Kosumi {} (8k)", env!("CARGO_PKG_VERSION")));
     }
 }

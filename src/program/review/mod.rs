@@ -2,6 +2,7 @@
 
 mod outputs;
 mod passes;
+mod rank;
 
 use self::outputs::{Format, Outputs, ReviewResult};
 use self::passes::Pass;
@@ -60,7 +61,8 @@ Examples:
   kosumi review game.sgf --from 100 --to 150       part of the game
   kosumi review games.sgf --game 7 -o seventh      the seventh game of a collection
   kosumi review game.sgf --live                    the page with the engine behind it
-  kosumi review game.sgf --json                    numbers for other programs, and nothing else")]
+  kosumi review game.sgf --json                    numbers for other programs, and nothing else
+  kosumi review --rank games                       the rank of each player in a folder of games")]
 pub(super) struct Arguments {
     /// Game records to review; their main lines are followed
     #[arg(value_name = "GAME.sgf", required = true)]
@@ -119,6 +121,10 @@ pub(super) struct Arguments {
     /// saves the review as SGF
     #[arg(long, conflicts_with_all = ["output", "sgf", "html", "json"])]
     live: bool,
+    /// Estimate the rank of each player from all games of the files, which may be folders, and write no review. Prints
+    /// a table, or with --json a document, to the standard output
+    #[arg(long, conflicts_with_all = ["output", "sgf", "html", "live", "playouts", "time", "game", "from", "to"])]
+    rank: bool,
     #[command(flatten)]
     server: ServerArguments,
     #[command(flatten)]
@@ -141,6 +147,9 @@ fn thresholds(text: &str) -> Result<Thresholds, String> {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.live {
         return live(arguments);
+    }
+    if arguments.rank {
+        return rank::run(arguments);
     }
     ranks::run_distributed("game", |part| {
         let games = Outputs::of_all(arguments)?;

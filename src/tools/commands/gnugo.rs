@@ -6,7 +6,7 @@ use super::{CommandResult, Commands};
 use kosumi_engine::EngineSettings;
 use kosumi_go::board::{Color, Move};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
-use kosumi_net::Rank;
+use kosumi_net::RankSetting;
 
 /// Ranks of levels 0 to 9: 20, 18, 15, 12, 9, 6 and 3 kyu, 1, 3 and 6 dan. Level 10, GNU Go's default, is full
 /// strength.
@@ -19,7 +19,7 @@ pub(super) fn level(
     _: &mut Session<'_>,
 ) -> CommandResult {
     let level = arguments.integer::<i64>().map_err(|_| Failure::new("level not an integer"))?;
-    let named: Option<Rank> = usize::try_from(level.max(0))
+    let named: Option<RankSetting> = usize::try_from(level.max(0))
         .ok()
         .and_then(|level| LEVELS.get(level))
         .and_then(|name| name.parse().ok());

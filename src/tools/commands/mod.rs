@@ -40,7 +40,7 @@ use kosumi_engine::Engine;
 use kosumi_go::board::BoardSize;
 use kosumi_go::rules::Rules;
 use kosumi_gtp::{Arguments, Command, Failure, Handler, InputWatch, Response, Session};
-use kosumi_net::Rank;
+use kosumi_net::RankSetting;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -311,7 +311,7 @@ pub struct Commands {
     /// Receiver of notes that must not appear in a response.
     note: fn(&str),
     /// Rank that the program was started with.
-    usual_rank: Option<Rank>,
+    usual_rank: Option<RankSetting>,
     /// Returns the date for records of games that begin here, if it is known.
     today: fn() -> Option<String>,
     /// Responses to `name` and `version`.

@@ -1,0 +1,279 @@
+//! Estimates of a player's rank from the moves of recorded games.
+//!
+//! *Record → [`PlayedMoves`] (points lost by each move) → [`RankFeatures`] of a player in a game → [`RankEstimate`] over
+//! all games of the player.* The points come from single evaluations by the small built-in network, so an estimate does not
+//! depend on options of the review. The formula was fitted to games of Kosumi's own ranks; see `docs/ranks.md`.
+
+use super::main_line::{Change, MainLine};
+use kosumi_engine::{Engine, EngineSettings, SearchRequest};
+use kosumi_go::board::{BoardSize, ByColor, Color, Move};
+use kosumi_go::rules::Rules;
+use kosumi_net::{Network, Rank};
+use kosumi_search::Limits;
+use std::sync::Arc;
+
+/// Simulations for each position: the network evaluates it once.
+const PLAYOUTS: u32 = 1;
+
+/// Memory for the searches, in MiB.
+const MEMORY_MEBIBYTES: usize = 32;
+
+/// Number of moves of a game that count. Later moves of long games are played on a settled board.
+const MOVES_MOST: usize = 240;
+
+/// Least number of a player's moves in a game from which a rank is estimated.
+const MOVES_LEAST: usize = 10;
+
+/// Share of the moves of a usual game, as moves for each point of the board, after which the middle game begins, and after
+/// which the endgame begins.
+const PHASE_ENDS: [f32; 2] = [0.14, 0.42];
+
+/// Points that the moves of a game lost.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlayedMoves {
+    size: BoardSize,
+    /// For each player the number of a move, counted from 1, and the points that it lost; negative if it gained some.
+    losses: ByColor<Vec<(usize, f32)>>,
+}
+
+/// Features of one player's moves in a game.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RankFeatures {
+    /// Length of the side of the board, or of a square of the same area.
+    pub side: f32,
+    /// Number of moves.
+    pub moves: usize,
+    /// Mean loss in points. A single loss counts as [`largest_loss`] at most.
+    pub mean_loss: f32,
+    /// Share of moves that lose more than [`large_loss`], in `[0, 1]`.
+    pub large_share: f32,
+    /// Mean loss in the opening, in the middle game and in the endgame; `None` without moves.
+    pub phases: [Option<f32>; 3],
+}
+
+/// Estimate of a rank. Ranks are numbers of ranks below 10 dan: 1 is 9 dan, 10 is 1 kyu.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RankEstimate {
+    /// Mean of the estimate.
+    pub steps: f32,
+    /// Standard error, in ranks.
+    pub error: f32,
+}
+
+/// Largest loss of a move that counts, in points. Otherwise a single fight that is understood late would dominate.
+fn largest_loss(side: f32) -> f32 {
+    1.6 * side
+}
+
+/// Loss from which a mistake is large, in points.
+fn large_loss(side: f32) -> f32 {
+    0.5 * side
+}
+
+/// Formula for a board.
+///
+/// The number of ranks below 10 dan is `start + loss · ln(mean loss) + large · √(share of large mistakes)`.
+#[derive(Clone, Copy, Debug)]
+struct Formula {
+    start: f32,
+    loss: f32,
+    large: f32,
+    /// Standard deviation of an estimate from one game with [`USUAL_MOVES`] moves for each point of the board.
+    spread: f32,
+}
+
+/// Moves of one player for each point of the board in a usual game.
+const USUAL_MOVES: f32 = 0.36;
+
+/// Standard deviation of what does not vanish with more games: the formula is wrong for a style by this many ranks.
+const SYSTEMATIC_ERROR: f32 = 1.5;
+
+/// Smallest mean loss of the formula, in points. Searches this short do not tell smaller ones apart.
+const LEAST_LOSS: f32 = 0.05;
+
+/// Formulas by length of the side, fitted by `scripts/rank_estimate`. Other boards use the nearest one.
+const FORMULAS: [(f32, Formula); 3] = [
+    (9.0, Formula { start: 18.0, loss: 8.0, large: 5.0, spread: 5.0 }),
+    (13.0, Formula { start: 18.0, loss: 8.0, large: 5.0, spread: 5.0 }),
+    (19.0, Formula { start: 18.0, loss: 8.0, large: 5.0, spread: 5.0 }),
+];
+
+/// Creates an engine that searches the positions for [`PlayedMoves::of`]. `small` is the small built-in network.
+pub fn rank_judge(small: Arc<Network>, rules: Rules) -> Engine {
+    let settings =
+        EngineSettings { threads: 1, memory_mebibytes: MEMORY_MEBIBYTES, rules, ..EngineSettings::default() };
+    Engine::with_network(settings, Some(small))
+}
+
+impl PlayedMoves {
+    /// Measures the moves of a game. Returns `None` if `is_interrupted` became true.
+    pub fn of(line: &MainLine, judge: &mut Engine, is_interrupted: &(dyn Fn() -> bool + Sync)) -> Option<PlayedMoves> {
+        judge.forget();
+        let limits = Limits { playouts: Some(PLAYOUTS), ..Limits::default() };
+        let mut leads: Vec<Option<f32>> = vec![None; line.steps().len()];
+        line.backwards(|index, game| {
+            if line.steps()[index].moves <= MOVES_MOST && !game.is_over() && !is_interrupted() {
+                judge.set_game(game.clone());
+                let report = judge.analyze(game.to_move(), &limits, SearchRequest::new(is_interrupted));
+                leads[index] = Some(report.score);
+            }
+        });
+        if is_interrupted() {
+            return None;
+        }
+        let mut losses = ByColor::<Vec<(usize, f32)>>::default();
+        for (index, pair) in line.steps().windows(2).enumerate() {
+            let Change::Move { color, mv, .. } = pair[1].change else { continue };
+            // A pass loses nothing on a settled board, and says nothing about a rank.
+            if let (Some(before), Some(after), Move::Play(_)) = (leads[index], leads[index + 1], mv) {
+                losses[color].push((pair[1].moves, (before - after) * color.sign() as f32));
+            }
+        }
+        Some(PlayedMoves { size: line.size(), losses })
+    }
+
+    /// Returns the features of a player's moves; `None` if there are too few.
+    pub fn features(&self, color: Color) -> Option<RankFeatures> {
+        let area = self.size.area() as f32;
+        let side = area.sqrt();
+        let most = largest_loss(side);
+        let mut losses = self.losses[color].clone();
+        losses.iter_mut().for_each(|(_, loss)| *loss = loss.clamp(-most, most));
+        let mean = |part: &[f32]| part.iter().sum::<f32>() / part.len() as f32;
+        let phase = |number: usize| PHASE_ENDS.iter().filter(|&&end| number as f32 > end * area).count();
+        let phases = [0, 1, 2].map(|wanted| {
+            let own = losses.iter().filter(|&&(number, _)| phase(number) == wanted);
+            let own: Vec<f32> = own.map(|&(_, loss)| loss).collect();
+            (!own.is_empty()).then(|| mean(&own))
+        });
+        let all: Vec<f32> = losses.iter().map(|&(_, loss)| loss).collect();
+        let large = all.iter().filter(|&&loss| loss > large_loss(side)).count();
+        (all.len() >= MOVES_LEAST).then(|| RankFeatures {
+            side,
+            moves: all.len(),
+            mean_loss: mean(&all),
+            large_share: large as f32 / all.len() as f32,
+            phases,
+        })
+    }
+}
+
+impl RankFeatures {
+    fn formula(&self) -> &'static Formula {
+        let distance = |at: f32| (at - self.side).abs();
+        let nearest = FORMULAS.iter().min_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
+        nearest.map_or(&FORMULAS[0].1, |(_, formula)| formula)
+    }
+
+    /// Returns the estimate from this game alone, and its variance without the systematic error.
+    fn estimate(&self) -> (f32, f32) {
+        let formula = self.formula();
+        let loss = self.mean_loss.max(LEAST_LOSS).ln();
+        let steps = formula.start + formula.loss * loss + formula.large * self.large_share.sqrt();
+        let usual = USUAL_MOVES * self.side * self.side;
+        (steps, formula.spread * formula.spread * usual / self.moves as f32)
+    }
+}
+
+impl RankEstimate {
+    /// Estimates the rank of a player from the features of games; `None` without games.
+    pub fn of(games: &[RankFeatures]) -> Option<RankEstimate> {
+        let found: Vec<(f32, f32)> = games.iter().map(RankFeatures::estimate).collect();
+        let weight: f32 = found.iter().map(|&(_, variance)| 1.0 / variance).sum();
+        let sum: f32 = found.iter().map(|&(steps, variance)| steps / variance).sum();
+        (weight > 0.0).then(|| RankEstimate {
+            steps: sum / weight,
+            error: (1.0 / weight + SYSTEMATIC_ERROR * SYSTEMATIC_ERROR).sqrt(),
+        })
+    }
+
+    /// Returns the nearest rank.
+    pub fn rank(&self) -> Rank {
+        rank_at(self.steps)
+    }
+
+    /// Returns the ranks at the ends of the 90 % interval: the stronger one first.
+    pub fn interval(&self) -> (Rank, Rank) {
+        let half = 1.645 * self.error;
+        (rank_at(self.steps - half), rank_at(self.steps + half))
+    }
+}
+
+/// Returns the rank that is this number of ranks below 10 dan, or the last one of the scale.
+fn rank_at(steps: f32) -> Rank {
+    Rank::STRONGEST.weaker((steps.round() - 1.0) as i16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::sgf::Record;
+
+    fn line(text: &str) -> MainLine {
+        let record = Record::parse(text.as_bytes()).unwrap();
+        MainLine::of_record(&record, Rules::default(), 7.0).unwrap()
+    }
+
+    /// A player's moves that all lose the same.
+    fn moves(side: usize, count: usize, loss: f32) -> PlayedMoves {
+        let own = (0..count).map(|index| (2 * index + 1, loss)).collect();
+        let losses = ByColor::new(own, Vec::new());
+        PlayedMoves { size: BoardSize::square(side).unwrap(), losses }
+    }
+
+    #[test]
+    fn features_are_means_over_a_players_moves() {
+        let mut played = moves(9, 20, 1.0);
+        played.losses[Color::Black][3].1 = 100.0;
+        let features = played.features(Color::Black).unwrap();
+        assert_eq!((features.moves, features.side, features.large_share), (20, 9.0, 0.05));
+        assert!((features.mean_loss - (19.0 + largest_loss(9.0)) / 20.0).abs() < 1e-5);
+        // Moves 1, 3, ... 11 are the opening, and up to 34 the middle game.
+        let opening = (5.0 + largest_loss(9.0)) / 6.0;
+        assert!((features.phases[0].unwrap() - opening).abs() < 1e-5 && features.phases[1] == Some(1.0));
+        assert_eq!(moves(9, 9, 1.0).features(Color::Black), None);
+        assert_eq!(played.features(Color::White), None);
+        assert_eq!(moves(9, 10, 1.0).features(Color::Black).unwrap().phases[2], None);
+    }
+
+    #[test]
+    fn who_loses_more_is_weaker_and_more_games_are_surer() {
+        for side in [5, 9, 11, 13, 19] {
+            let estimate = |count: usize, loss| {
+                let one = moves(side, side * side / 4 + 10, loss).features(Color::Black).unwrap();
+                RankEstimate::of(&vec![one; count]).unwrap()
+            };
+            for pair in [0.0, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0].windows(2) {
+                assert!(estimate(1, pair[0]).steps < estimate(1, pair[1]).steps, "{side} {pair:?}");
+            }
+            let (one, many) = (estimate(1, 2.0), estimate(20, 2.0));
+            assert!((one.steps - many.steps).abs() < 1e-3 && many.error < one.error);
+            assert!(many.error >= SYSTEMATIC_ERROR);
+            let (strong, weak) = one.interval();
+            let steps = |rank: Rank| rank.steps_below_ten_dan();
+            assert!(steps(strong) <= steps(one.rank()) && steps(one.rank()) <= steps(weak));
+        }
+        assert_eq!(RankEstimate::of(&[]), None);
+        let far = RankEstimate { steps: 1e9, error: 1.0 };
+        assert_eq!((far.rank().to_string(), rank_at(-1e9).to_string()), ("30k".to_owned(), "9d".to_owned()));
+    }
+
+    #[test]
+    fn a_thrown_away_group_is_seen() {
+        // Black fills the second line, and White the first one, where all stones die.
+        let columns = ["a", "b", "c", "d", "e", "f"];
+        let text: String = columns.iter().map(|column| format!(";B[{column}b];W[{column}a]")).collect();
+        let later = ";B[gb];W[];B[dd];W[];B[ee];W[];B[cc];W[]";
+        let line = line(&format!("(;SZ[7]{text}{later})"));
+        let small = Arc::new(Network::built_in(kosumi_net::BuiltIn::Small).unwrap());
+        let mut judge = rank_judge(small, Rules::default());
+        let played = PlayedMoves::of(&line, &mut judge, &|| false).unwrap();
+        let sum = |color| played.losses[color].iter().map(|&(_, loss)| loss).sum::<f32>();
+        assert_eq!(played.losses[Color::Black].len(), 10);
+        assert_eq!(played.losses[Color::White].len(), 6, "passes do not count");
+        assert!(sum(Color::White) > sum(Color::Black) + 10.0, "{played:?}");
+        // The same game again, and an interrupted measurement.
+        assert_eq!(PlayedMoves::of(&line, &mut judge, &|| false).unwrap(), played);
+        assert_eq!(PlayedMoves::of(&line, &mut judge, &|| true), None);
+    }
+}

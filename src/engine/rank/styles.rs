@@ -1,0 +1,161 @@
+//! Parameters of play at a rank, for each board size.
+
+use kosumi_go::board::BoardSize;
+use kosumi_net::Rank;
+
+/// Parameters of play at a rank.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct RankStyle {
+    /// Temperature of the policy. Larger values make it more even.
+    pub(super) temperature: f32,
+    /// Loss in points that divides a move's frequency by e.
+    pub(super) loss_scale: f32,
+    /// Maximum loss of a move that is played with care, in points. Also the deficit from which the rank may resign.
+    pub(super) loss_most: f32,
+    /// Share of moves, in `[0, 1]`, that are played without reading: their losses are ignored.
+    pub(super) careless: f32,
+    /// Number of visits of the search.
+    pub(crate) visits: u32,
+}
+
+/// Styles on a square board, by number of steps below 10 dan: 1 is 9 dan, 10 is 1 kyu, 39 is 30 kyu. Other ranks are
+/// interpolated.
+type BoardStyles = [(u8, RankStyle); KNOTS];
+
+/// Number of ranks in the table of a board.
+const KNOTS: usize = 11;
+
+const fn style(temperature: f32, loss_scale: f32, loss_most: f32, careless: f32, visits: u32) -> RankStyle {
+    RankStyle { temperature, loss_scale, loss_most, careless, visits }
+}
+
+/// Styles by length of the side of the board. Sides between two of these are interpolated, and others use the nearest.
+///
+/// Measured by games between ranks, with komi as the handicap on the two smaller boards and with stones on 19×19, and by
+/// games with GNU Go. `scripts/ranks` measures them, and `docs/ranks.md` has the results.
+pub(super) const STYLES: [(u8, BoardStyles); 3] = [
+    (
+        9,
+        [
+            (1, style(0.25, 0.1, 0.8, 0.0, 400)),
+            (4, style(0.5, 0.27, 2.0, 0.0, 150)),
+            (7, style(0.85, 0.75, 4.5, 0.0, 55)),
+            (10, style(1.35, 2.6, 12.0, 0.0, 22)),
+            (14, style(1.75, 6.0, 22.0, 0.06, 17)),
+            (18, style(1.85, 7.5, 27.0, 0.14, 16)),
+            (22, style(1.95, 9.0, 31.0, 0.23, 16)),
+            (26, style(2.05, 10.5, 35.0, 0.33, 16)),
+            (30, style(2.15, 12.0, 39.0, 0.44, 16)),
+            (34, style(2.25, 13.5, 43.0, 0.56, 16)),
+            (39, style(2.35, 15.0, 47.0, 0.72, 16)),
+        ],
+    ),
+    (
+        13,
+        [
+            (1, style(0.33, 0.2, 1.5, 0.0, 320)),
+            (4, style(0.7, 0.65, 4.5, 0.0, 80)),
+            (7, style(1.05, 1.7, 9.0, 0.0, 33)),
+            (10, style(1.42, 4.0, 18.0, 0.0, 20)),
+            (14, style(1.71, 7.0, 28.0, 0.01, 17)),
+            (18, style(1.82, 9.0, 34.0, 0.05, 16)),
+            (22, style(1.92, 10.8, 38.0, 0.1, 16)),
+            (26, style(2.02, 12.6, 43.0, 0.16, 16)),
+            (30, style(2.12, 14.5, 48.0, 0.23, 16)),
+            (34, style(2.22, 16.5, 53.0, 0.32, 16)),
+            (39, style(2.33, 19.0, 59.0, 0.45, 16)),
+        ],
+    ),
+    (
+        19,
+        [
+            (1, style(0.37, 0.33, 2.2, 0.0, 270)),
+            (4, style(0.85, 1.07, 7.0, 0.0, 50)),
+            (7, style(1.25, 2.85, 14.5, 0.0, 25)),
+            (10, style(1.47, 5.0, 22.5, 0.0, 19)),
+            (14, style(1.68, 8.2, 33.0, 0.0, 17)),
+            (18, style(1.8, 10.3, 39.0, 0.0, 16)),
+            (22, style(1.9, 12.5, 44.5, 0.0, 16)),
+            (26, style(2.0, 14.7, 50.0, 0.01, 16)),
+            (30, style(2.1, 17.0, 56.0, 0.04, 16)),
+            (34, style(2.2, 19.5, 62.0, 0.09, 16)),
+            (39, style(2.3, 22.5, 70.0, 0.16, 16)),
+        ],
+    ),
+];
+
+impl RankStyle {
+    /// Returns the style of a rank on a board. The side of a board that is not square is that of a square of the same
+    /// area.
+    pub(crate) fn of(rank: Rank, size: BoardSize) -> RankStyle {
+        let side = libm::sqrtf(size.area() as f32);
+        let above = STYLES.iter().position(|&(at, _)| f32::from(at) >= side).unwrap_or(STYLES.len() - 1).max(1);
+        let ((small, fewer), (large, more)) = (&STYLES[above - 1], &STYLES[above]);
+        let share = (side - f32::from(*small)) / (f32::from(*large) - f32::from(*small));
+        let step = rank.steps_below_ten_dan();
+        RankStyle::between(RankStyle::at(fewer, step), RankStyle::at(more, step), share.clamp(0.0, 1.0))
+    }
+
+    /// Returns the style on one of the boards of the table.
+    fn at(styles: &BoardStyles, step: u8) -> RankStyle {
+        let above = styles.iter().position(|&(at, _)| at >= step).unwrap_or(KNOTS - 1).max(1);
+        let ((from, strong), (to, weak)) = (styles[above - 1], styles[above]);
+        RankStyle::between(strong, weak, (f32::from(step) - f32::from(from)) / (f32::from(to) - f32::from(from)))
+    }
+
+    /// Interpolates linearly, and visits geometrically, because strength is linear in the losses of moves and in the
+    /// logarithm of the visits. `share` is the weight of `last`, in `[0, 1]`.
+    fn between(first: RankStyle, last: RankStyle, share: f32) -> RankStyle {
+        let mix = |a: f32, b: f32| a + share * (b - a);
+        let (a, b) = (first.visits as f32, last.visits as f32);
+        RankStyle {
+            temperature: mix(first.temperature, last.temperature),
+            loss_scale: mix(first.loss_scale, last.loss_scale),
+            loss_most: mix(first.loss_most, last.loss_most),
+            careless: mix(first.careless, last.careless),
+            visits: (a * libm::powf(b / a, share)).round() as u32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn style_of(text: &str, columns: usize, rows: usize) -> RankStyle {
+        RankStyle::of(text.parse().unwrap(), BoardSize::new(columns, rows).unwrap())
+    }
+
+    #[test]
+    fn weaker_ranks_lose_more_and_think_less_on_every_board() {
+        let ranks: Vec<String> =
+            (1..=9).rev().map(|dan| format!("{dan}d")).chain((1..=30).map(|kyu| format!("{kyu}k"))).collect();
+        for side in [5, 9, 10, 13, 17, 19, 25] {
+            let styles: Vec<RankStyle> = ranks.iter().map(|text| style_of(text, side, side)).collect();
+            for (pair, name) in styles.windows(2).zip(&ranks) {
+                let (strong, weak) = (pair[0], pair[1]);
+                assert!(strong.temperature < weak.temperature, "{side} {name} {pair:?}");
+                assert!(strong.loss_scale < weak.loss_scale && strong.loss_most < weak.loss_most, "{side} {name}");
+                assert!(strong.visits >= weak.visits && strong.careless <= weak.careless, "{side} {name}");
+                assert!((0.0..1.0).contains(&weak.careless));
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_and_boards_between_those_of_the_table_are_interpolated() {
+        for (side, styles) in STYLES {
+            let side = usize::from(side);
+            assert_eq!((style_of("9d", side, side), style_of("30k", side, side)), (styles[0].1, styles[KNOTS - 1].1));
+        }
+        let (_, nine) = STYLES[0];
+        let ((_, strong), (_, weak), fifth) = (nine[1], nine[2], style_of("5d", 9, 9));
+        assert!((fifth.loss_scale - (2.0 * strong.loss_scale + weak.loss_scale) / 3.0).abs() < 1e-6);
+        let visits = (strong.visits as f32) * (weak.visits as f32 / strong.visits as f32).powf(1.0 / 3.0);
+        assert_eq!(fifth.visits, visits.round() as u32);
+        let middle = |side| style_of("10k", side, side).loss_scale;
+        assert!((middle(11) - 0.5 * (middle(9) + middle(13))).abs() < 1e-5);
+        assert_eq!((style_of("3k", 5, 5), style_of("3k", 25, 25)), (style_of("3k", 9, 9), style_of("3k", 19, 19)));
+        assert_eq!(style_of("3k", 9, 16), style_of("3k", 12, 12), "12 is the side of a square of 144 points");
+    }
+}
