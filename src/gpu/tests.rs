@@ -40,7 +40,7 @@ fn position(width: usize, height: usize, seed: u64) -> Input {
     input.global.iter_mut().for_each(|number| *number = next() - 0.5);
     let mut metadata = Box::new([0.0; METADATA_FEATURES]);
     metadata.iter_mut().for_each(|number| *number = next() - 0.5);
-    input.metadata = (seed % 3 != 0).then_some(metadata);
+    input.metadata = (!seed.is_multiple_of(3)).then_some(metadata);
     input
 }
 

@@ -7,7 +7,7 @@
 //! and restores the game.
 #![allow(unsafe_code, reason = "memory is passed to and from JavaScript by address")]
 
-mod gpu;
+pub mod gpu;
 
 use crate::{Board, Session, StartError};
 use kosumi_sync::HOST_THREADS;

@@ -157,8 +157,12 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, serviceWorkers:
   await page.waitForSelector("#board [data-candidate]");
   await page.waitForFunction(() => window.batches > 0);
 
-  // The card is switched off and on again.
+  // The card is switched off and on again, also while it is being prepared.
   await page.click("#network");
+  await page.uncheck("#network-card");
+  await hasCard("The processor evaluates");
+  await page.check("#network-card");
+  await hasCard("is being prepared");
   await page.uncheck("#network-card");
   await hasCard("The processor evaluates");
   await page.check("#network-card");

@@ -1,11 +1,16 @@
 // Worker with the graphics card, on the memory of an instance of the module. Its first message has the name of the card, or the
-// reason why it is not used; a later one the reason why it has failed. Then the processor evaluates.
+// reason why it is not used; a later one the reason why it has failed. Then the processor evaluates. It must not be terminated
+// while others use the memory, of which it may hold locks: the second message that it gets ends it between two calls.
 import { Gpu, connect } from "./gpu.js";
 import { Instance } from "./instance.js";
 
 self.addEventListener(
   "message",
   async ({ data }) => {
+    self.addEventListener("message", () => {
+      postMessage({ isClosed: true });
+      self.close();
+    });
     let instance, gpu;
     const reason = (error) => instance?.reason(error) ?? error.message;
     try {

@@ -32,7 +32,7 @@ export async function connect({ acceptsSoftware = false, half = true } = {}) {
 
 /**
  * Lets a graphics card evaluate the network of an instance of the module, in a worker of its own, if its results are those of the
- * processor. Resolves with its name and the worker, when engines can use it. `onFailure` gets the reason when it has failed:
+ * processor. Resolves with its name and a function that ends its use, when engines can use it. `onFailure` gets the reason when it has failed:
  * the processor then evaluates. The options are those of `connect` and `Gpu.open`.
  */
 export async function startCard(instance, options, onFailure) {
@@ -42,9 +42,15 @@ export async function startCard(instance, options, onFailure) {
     worker.terminate();
     throw new Error(error);
   }
-  worker.addEventListener("message", ({ data }) => onFailure(data.error));
+  let end;
+  const ended = new Promise((resolve) => (end = resolve));
+  worker.addEventListener("message", ({ data }) => (data.isClosed ? end() : onFailure(data.error)));
+  const close = () => {
+    worker.postMessage({});
+    return Promise.race([ended, instance.whenClosed]);
+  };
   await instance.fillThreads(instance.run("kosumi_gpu_threads"));
-  return { worker, name, isHalf, checks };
+  return { close, name, isHalf, checks };
 }
 
 /** A network on a card, behind an instance of the module. */

@@ -133,6 +133,9 @@ export class Instance {
   #workers = [];
   #threads = 1;
   #isClosed = false;
+  #close;
+  /** Resolves when the instance is closed. */
+  whenClosed = new Promise((resolve) => (this.#close = resolve));
 
   /** `limit` limits its memory, in MiB. `now` returns the time in milliseconds, and `progress` gets that of reviews. */
   constructor(module, limit, now, progress = () => {}, memory = newMemory(module, limit)) {
@@ -200,12 +203,14 @@ export class Instance {
     const ready = new Promise(once);
     const { timeOrigin } = performance;
     worker.postMessage({ module: this.#module, memory: this.#memory, start, timeOrigin, ...more });
-    return { worker, message: await Promise.race([ready, failed]) };
+    const closed = this.whenClosed.then(() => fail("the instance is closed"));
+    return { worker, message: await Promise.race([ready, failed, closed]) };
   }
 
   /** Ends the threads. */
   close() {
     this.#isClosed = true;
+    this.#close();
     for (const worker of this.#workers.splice(0)) worker.terminate();
   }
 

@@ -8,7 +8,10 @@ const ACCEPTS_SLOW = false;
 
 export class Card {
   #tell;
-  #worker = null;
+  // Function that ends the use of the card.
+  #close = null;
+  // Resolves when no earlier worker has the card.
+  #before = Promise.resolve();
   // Changes with every start and stop.
   #attempt = 0;
   /** State of the card (`none`, `idle`, `starting`, `on` or `failed`), its name, and the reason why it is not used. */
@@ -46,17 +49,27 @@ export class Card {
     if (this.state.state === "none") return false;
     const attempt = this.#attempt;
     this.#change("starting");
+    const before = this.#before;
+    let release;
+    this.#before = new Promise((resolve) => (release = resolve));
+    await before;
+    if (attempt !== this.#attempt) {
+      release();
+      return false;
+    }
     const options = { acceptsSoftware: ACCEPTS_SOFTWARE, onlyIfFaster: !ACCEPTS_SLOW, processors: usualThreads() };
     try {
-      const { worker, name } = await startCard(instance, options, (reason) => attempt === this.#attempt && onFailure(reason));
+      const { close, name } = await startCard(instance, options, (reason) => attempt === this.#attempt && onFailure(reason));
+      const closeAndRelease = () => close().then(release);
       if (attempt !== this.#attempt) {
-        worker.terminate();
+        closeAndRelease();
         return false;
       }
-      this.#worker = worker;
+      this.#close = closeAndRelease;
       this.#change("on", { name });
       return true;
     } catch (error) {
+      release();
       if (attempt === this.#attempt) this.#change("failed", { reason: error.message });
       return false;
     }
@@ -65,8 +78,8 @@ export class Card {
   /** Ends the use of the card. With a reason, it has failed. */
   stop(reason = null) {
     this.#attempt += 1;
-    this.#worker?.terminate();
-    this.#worker = null;
+    this.#close?.();
+    this.#close = null;
     if (this.state.state === "none") return;
     if (reason) this.#change("failed", { reason });
     else this.#change("idle");
