@@ -406,7 +406,10 @@ fn ranks_are_estimated_for_each_player_over_a_folder() {
     let steps = |index: usize| players[index]["steps_below_ten_dan"].as_f64().unwrap();
     assert!(steps(1) > steps(0) + 3.0, "{players:?}");
     assert_eq!(players[0]["games"].as_array().unwrap().len(), 3);
-    assert_eq!((&players[0]["games"][0]["stated"], &players[1]["games"][0]["stated"]), (&"9k".into(), &Value::Null));
+    assert_eq!(
+        (&players[0]["games"][0]["stated"], &players[1]["games"][0]["stated"]),
+        (&"9k".into(), &Value::Null)
+    );
     assert_eq!(players[0]["games"][2]["game"], 2);
 
     // The table has the same ranks. Options about searches have no place here, and a folder needs records.

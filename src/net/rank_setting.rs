@@ -143,7 +143,9 @@ mod tests {
             assert_eq!(setting(text).to_string(), text);
         }
         assert_eq!(setting("auto").to_string(), format!("auto:{FIRST_RANK}:0"));
-        for text in ["", "Auto", "auto:", "auto:31k", "auto:8k:", "auto:8k:-1", "auto:8k:01", "auto:8k:1:1", "8k:1"] {
+        for text in
+            ["", "Auto", "auto:", "auto:31k", "auto:8k:", "auto:8k:-1", "auto:8k:01", "auto:8k:1:1", "8k:1"]
+        {
             assert!(text.parse::<RankSetting>().is_err(), "{text:?}");
         }
     }

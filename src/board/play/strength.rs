@@ -19,8 +19,23 @@ const ADAPTIVE: &str = "auto";
 /// Names of all levels that a page offers: the adaptive one, human ranks from the weakest to the strongest, and full
 /// strength with a time per move. Pages have texts for them.
 pub(super) const LEVELS: &[&str] = &[
-    ADAPTIVE, "30k", "25k", "20k", "15k", "12k", "9k", "6k", "3k", "1d", "3d", "5d", "7d", "9d", "seconds-1",
-    "seconds-5", "seconds-20",
+    ADAPTIVE,
+    "30k",
+    "25k",
+    "20k",
+    "15k",
+    "12k",
+    "9k",
+    "6k",
+    "3k",
+    "1d",
+    "3d",
+    "5d",
+    "7d",
+    "9d",
+    "seconds-1",
+    "seconds-5",
+    "seconds-20",
 ];
 
 /// Default level of a page.

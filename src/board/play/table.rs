@@ -631,7 +631,9 @@ impl GameTable {
     fn name(&self, color: Color, engines: &[String]) -> Option<String> {
         let of_seat = match &self.seats[color] {
             PlayerKind::Person => None,
-            PlayerKind::Kosumi { level } => Some(format!("Kosumi {} ({})", env!("CARGO_PKG_VERSION"), name_in_records(level))),
+            PlayerKind::Kosumi { level } => {
+                Some(format!("Kosumi {} ({})", env!("CARGO_PKG_VERSION"), name_in_records(level)))
+            }
             PlayerKind::Engine { number } => engines.get(*number).cloned(),
         };
         of_seat.or_else(|| self.names[color].clone())
@@ -914,9 +916,7 @@ mod tests {
     fn saved_records_have_a_date_and_names() {
         let mut table = table(9);
         let today = || Some("2026-01-31".to_owned());
-        table
-            .begin(&NewGame { white: kosumi(DEFAULT_LEVEL), ..wanted(9) })
-            .unwrap();
+        table.begin(&NewGame { white: kosumi(DEFAULT_LEVEL), ..wanted(9) }).unwrap();
         let text = table.record(&[], today()).to_string();
         assert!(
             text.contains("DT[2026-01-31]") && text.contains("PW[Kosumi ") && !text.contains("PB["),
@@ -1177,6 +1177,9 @@ mod tests {
             other.phase = Phase::Over("B+R".to_owned());
             assert_eq!(adapted(&other), Value::Null);
         }
-        assert_eq!(game.name(Color::White, &[]).unwrap(), format!("Kosumi {} (8k)", env!("CARGO_PKG_VERSION")));
+        assert_eq!(
+            game.name(Color::White, &[]).unwrap(),
+            format!("Kosumi {} (8k)", env!("CARGO_PKG_VERSION"))
+        );
     }
 }

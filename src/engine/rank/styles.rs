@@ -89,7 +89,8 @@ impl RankStyle {
     /// area.
     pub(crate) fn of(rank: Rank, size: BoardSize) -> RankStyle {
         let side = libm::sqrtf(size.area() as f32);
-        let above = STYLES.iter().position(|&(at, _)| f32::from(at) >= side).unwrap_or(STYLES.len() - 1).max(1);
+        let above =
+            STYLES.iter().position(|&(at, _)| f32::from(at) >= side).unwrap_or(STYLES.len() - 1).max(1);
         let ((small, fewer), (large, more)) = (&STYLES[above - 1], &STYLES[above]);
         let share = (side - f32::from(*small)) / (f32::from(*large) - f32::from(*small));
         let step = rank.steps_below_ten_dan();
@@ -100,7 +101,11 @@ impl RankStyle {
     fn at(styles: &BoardStyles, step: u8) -> RankStyle {
         let above = styles.iter().position(|&(at, _)| at >= step).unwrap_or(KNOTS - 1).max(1);
         let ((from, strong), (to, weak)) = (styles[above - 1], styles[above]);
-        RankStyle::between(strong, weak, (f32::from(step) - f32::from(from)) / (f32::from(to) - f32::from(from)))
+        RankStyle::between(
+            strong,
+            weak,
+            (f32::from(step) - f32::from(from)) / (f32::from(to) - f32::from(from)),
+        )
     }
 
     /// Interpolates linearly, and visits geometrically, because strength is linear in the losses of moves and in the
@@ -135,7 +140,10 @@ mod tests {
             for (pair, name) in styles.windows(2).zip(&ranks) {
                 let (strong, weak) = (pair[0], pair[1]);
                 assert!(strong.temperature < weak.temperature, "{side} {name} {pair:?}");
-                assert!(strong.loss_scale < weak.loss_scale && strong.loss_most < weak.loss_most, "{side} {name}");
+                assert!(
+                    strong.loss_scale < weak.loss_scale && strong.loss_most < weak.loss_most,
+                    "{side} {name}"
+                );
                 assert!(strong.visits >= weak.visits && strong.careless <= weak.careless, "{side} {name}");
                 assert!((0.0..1.0).contains(&weak.careless));
             }
@@ -146,7 +154,10 @@ mod tests {
     fn ranks_and_boards_between_those_of_the_table_are_interpolated() {
         for (side, styles) in STYLES {
             let side = usize::from(side);
-            assert_eq!((style_of("9d", side, side), style_of("30k", side, side)), (styles[0].1, styles[KNOTS - 1].1));
+            assert_eq!(
+                (style_of("9d", side, side), style_of("30k", side, side)),
+                (styles[0].1, styles[KNOTS - 1].1)
+            );
         }
         let (_, nine) = STYLES[0];
         let ((_, strong), (_, weak), fifth) = (nine[1], nine[2], style_of("5d", 9, 9));
@@ -155,7 +166,10 @@ mod tests {
         assert_eq!(fifth.visits, visits.round() as u32);
         let middle = |side| style_of("10k", side, side).loss_scale;
         assert!((middle(11) - 0.5 * (middle(9) + middle(13))).abs() < 1e-5);
-        assert_eq!((style_of("3k", 5, 5), style_of("3k", 25, 25)), (style_of("3k", 9, 9), style_of("3k", 19, 19)));
+        assert_eq!(
+            (style_of("3k", 5, 5), style_of("3k", 25, 25)),
+            (style_of("3k", 9, 9), style_of("3k", 19, 19))
+        );
         assert_eq!(style_of("3k", 9, 16), style_of("3k", 12, 12), "12 is the side of a square of 144 points");
     }
 }

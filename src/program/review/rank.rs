@@ -34,6 +34,8 @@ struct PlayerGame {
     moves: usize,
     mean_loss: f32,
     large_share: f32,
+    /// Mean of the negative logarithm of a move's probability.
+    surprise: f32,
     /// Mean loss in the opening, the middle game and the endgame.
     phases: [Option<f32>; 3],
     #[serde(skip)]
@@ -101,8 +103,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if is_interrupted() {
         ranks::warn("stopped; the results are incomplete");
     }
-    ensure!(!players.is_empty(), "no player made ten moves or more: there is nothing to estimate a rank from");
-    let players: Vec<Player> = players.into_iter().filter_map(|(name, games)| Player::of(name, games)).collect();
+    ensure!(
+        !players.is_empty(),
+        "no player made ten moves or more: there is nothing to estimate a rank from"
+    );
+    let players: Vec<Player> =
+        players.into_iter().filter_map(|(name, games)| Player::of(name, games)).collect();
     let mut out = io::stdout().lock();
     if arguments.json {
         let program = concat!("Kosumi ", env!("CARGO_PKG_VERSION"));
@@ -168,6 +174,7 @@ impl Game {
             moves: features.moves,
             mean_loss: features.mean_loss,
             large_share: features.large_share,
+            surprise: features.surprise,
             phases: features.phases,
             features,
         }
@@ -206,7 +213,10 @@ impl Player {
 }
 
 fn write_table(out: &mut impl Write, players: &[Player]) -> io::Result<()> {
-    writeln!(out, "rank  90 % interval  games  moves  points lost a move: all, opening, middle, end  large mistakes")?;
+    writeln!(
+        out,
+        "rank  90 % interval  games  moves  points lost a move: all, opening, middle, end  large mistakes"
+    )?;
     for player in players {
         let [strong, weak] = &player.interval;
         let moves: usize = player.games.iter().map(|game| game.moves).sum();
