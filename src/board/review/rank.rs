@@ -100,15 +100,15 @@ struct Formula {
 const USUAL_MOVES: f32 = 0.36;
 
 /// Standard deviation of what does not vanish with more games: the formula is wrong for a style by this many ranks.
-const SYSTEMATIC_ERROR: f32 = 1.5;
+const SYSTEMATIC_ERROR: f32 = 3.0;
 
 /// Smallest probability of the formula. Differences between improbable moves mean little.
 const LEAST_PROBABILITY: f32 = 1e-4;
 
 /// Formulas by length of the side, fitted by `scripts/rank_estimate`. Other boards use the nearest one.
 const FORMULAS: [(f32, Formula); 3] = [
-    (9.0, Formula { start: 5.8, large: 4.8, surprise: 6.3, spread: 6.3 }),
-    (13.0, Formula { start: 5.8, large: 4.8, surprise: 6.3, spread: 6.3 }),
+    (9.0, Formula { start: 5.1, large: 2.8, surprise: 6.8, spread: 5.9 }),
+    (13.0, Formula { start: 5.1, large: 2.8, surprise: 6.8, spread: 5.9 }),
     (19.0, Formula { start: 5.8, large: 4.8, surprise: 6.3, spread: 6.3 }),
 ];
 
