@@ -1,7 +1,7 @@
 //! Estimates of a player's rank from the moves of recorded games.
 //!
-//! *Record → [`PlayedMoves`] (points lost by each move) → [`RankFeatures`] of a player in a game → [`RankEstimate`] over
-//! all games of the player.* The points come from single evaluations by the small built-in network, so an estimate does not
+//! *Record → [`PlayedMoves`] (points lost by each move, and how unexpected it was) → [`RankFeatures`] of a player in a game
+//! → [`RankEstimate`] over all games of the player.* The numbers come from single evaluations by the small built-in network, so an estimate does not
 //! depend on options of the review. The formula was fitted to games of Kosumi's own ranks; see `docs/ranks.md`.
 
 use super::main_line::{Change, MainLine};
@@ -28,12 +28,22 @@ const MOVES_LEAST: usize = 10;
 /// which the endgame begins.
 const PHASE_ENDS: [f32; 2] = [0.14, 0.42];
 
-/// Points that the moves of a game lost.
+/// A move, as the network judges it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct JudgedMove {
+    /// Number of the move, counted from 1.
+    number: usize,
+    /// Points that it lost; negative if it gained some.
+    loss: f32,
+    /// Surprise: the negative logarithm of its probability under the policy.
+    surprise: f32,
+}
+
+/// Moves of a game, as the network judges them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlayedMoves {
     size: BoardSize,
-    /// For each player the number of a move, counted from 1, and the points that it lost; negative if it gained some.
-    losses: ByColor<Vec<(usize, f32)>>,
+    moves: ByColor<Vec<JudgedMove>>,
 }
 
 /// Features of one player's moves in a game.
@@ -45,6 +55,9 @@ pub struct RankFeatures {
     pub moves: usize,
     /// Mean loss in points. A single loss counts as [`largest_loss`] at most.
     pub mean_loss: f32,
+    /// Mean surprise: the negative logarithm of a move's probability under the network's policy. Stronger players play
+    /// more probable moves.
+    pub surprise: f32,
     /// Share of moves that lose more than [`large_loss`], in `[0, 1]`.
     pub large_share: f32,
     /// Mean loss in the opening, in the middle game and in the endgame; `None` without moves.
@@ -72,12 +85,13 @@ fn large_loss(side: f32) -> f32 {
 
 /// Formula for a board.
 ///
-/// The number of ranks below 10 dan is `start + loss · ln(mean loss) + large · √(share of large mistakes)`.
+/// The number of ranks below 10 dan is `start + large · √(share of large mistakes) + surprise · mean surprise`. The mean
+/// loss is not part of it: losses by single evaluations hardly differ between ranks.
 #[derive(Clone, Copy, Debug)]
 struct Formula {
     start: f32,
-    loss: f32,
     large: f32,
+    surprise: f32,
     /// Standard deviation of an estimate from one game with [`USUAL_MOVES`] moves for each point of the board.
     spread: f32,
 }
@@ -86,16 +100,16 @@ struct Formula {
 const USUAL_MOVES: f32 = 0.36;
 
 /// Standard deviation of what does not vanish with more games: the formula is wrong for a style by this many ranks.
-const SYSTEMATIC_ERROR: f32 = 1.5;
+const SYSTEMATIC_ERROR: f32 = 3.0;
 
-/// Smallest mean loss of the formula, in points. Searches this short do not tell smaller ones apart.
-const LEAST_LOSS: f32 = 0.05;
+/// Smallest probability of the formula. Differences between improbable moves mean little.
+const LEAST_PROBABILITY: f32 = 1e-4;
 
 /// Formulas by length of the side, fitted by `scripts/rank_estimate`. Other boards use the nearest one.
 const FORMULAS: [(f32, Formula); 3] = [
-    (9.0, Formula { start: 18.0, loss: 8.0, large: 5.0, spread: 5.0 }),
-    (13.0, Formula { start: 18.0, loss: 8.0, large: 5.0, spread: 5.0 }),
-    (19.0, Formula { start: 18.0, loss: 8.0, large: 5.0, spread: 5.0 }),
+    (9.0, Formula { start: 5.1, large: 2.8, surprise: 6.8, spread: 5.9 }),
+    (13.0, Formula { start: 5.1, large: 2.8, surprise: 6.8, spread: 5.9 }),
+    (19.0, Formula { start: 5.8, large: 4.8, surprise: 6.3, spread: 6.3 }),
 ];
 
 /// Creates an engine that searches the positions for [`PlayedMoves::of`]. `small` is the small built-in network.
@@ -114,26 +128,37 @@ impl PlayedMoves {
     ) -> Option<PlayedMoves> {
         judge.forget();
         let limits = Limits { playouts: Some(PLAYOUTS), ..Limits::default() };
-        let mut leads: Vec<Option<f32>> = vec![None; line.steps().len()];
+        // For each position the lead, and the probability of the next move of the game.
+        let mut found: Vec<Option<(f32, f32)>> = vec![None; line.steps().len()];
         line.backwards(|index, game| {
             if line.steps()[index].moves <= MOVES_MOST && !game.is_over() && !is_interrupted() {
                 judge.set_game(game.clone());
                 let report = judge.analyze(game.to_move(), &limits, SearchRequest::new(is_interrupted));
-                leads[index] = Some(report.score);
+                let probability = match line.steps().get(index + 1).map(|next| &next.change) {
+                    Some(Change::Move { mv, .. }) => report.find(*mv).map(|entry| entry.prior.probability()),
+                    _ => None,
+                };
+                found[index] = Some((report.score, probability.unwrap_or(0.0)));
             }
         });
         if is_interrupted() {
             return None;
         }
-        let mut losses = ByColor::<Vec<(usize, f32)>>::default();
+        let mut moves = ByColor::<Vec<JudgedMove>>::default();
         for (index, pair) in line.steps().windows(2).enumerate() {
             let Change::Move { color, mv, .. } = pair[1].change else { continue };
             // A pass loses nothing on a settled board, and says nothing about a rank.
-            if let (Some(before), Some(after), Move::Play(_)) = (leads[index], leads[index + 1], mv) {
-                losses[color].push((pair[1].moves, (before - after) * color.sign() as f32));
+            if let (Some((before, probability)), Some((after, _)), Move::Play(_)) =
+                (found[index], found[index + 1], mv)
+            {
+                moves[color].push(JudgedMove {
+                    number: pair[1].moves,
+                    loss: (before - after) * color.sign() as f32,
+                    surprise: -probability.max(LEAST_PROBABILITY).ln(),
+                });
             }
         }
-        Some(PlayedMoves { size: line.size(), losses })
+        Some(PlayedMoves { size: line.size(), moves })
     }
 
     /// Returns the features of a player's moves; `None` if there are too few.
@@ -141,21 +166,23 @@ impl PlayedMoves {
         let area = self.size.area() as f32;
         let side = area.sqrt();
         let most = largest_loss(side);
-        let mut losses = self.losses[color].clone();
-        losses.iter_mut().for_each(|(_, loss)| *loss = loss.clamp(-most, most));
+        let own = &self.moves[color];
+        let clamped = |it: &JudgedMove| it.loss.clamp(-most, most);
         let mean = |part: &[f32]| part.iter().sum::<f32>() / part.len() as f32;
         let phase = |number: usize| PHASE_ENDS.iter().filter(|&&end| number as f32 > end * area).count();
         let phases = [0, 1, 2].map(|wanted| {
-            let own = losses.iter().filter(|&&(number, _)| phase(number) == wanted);
-            let own: Vec<f32> = own.map(|&(_, loss)| loss).collect();
-            (!own.is_empty()).then(|| mean(&own))
+            let part = own.iter().filter(|it| phase(it.number) == wanted);
+            let part: Vec<f32> = part.map(clamped).collect();
+            (!part.is_empty()).then(|| mean(&part))
         });
-        let all: Vec<f32> = losses.iter().map(|&(_, loss)| loss).collect();
+        let all: Vec<f32> = own.iter().map(clamped).collect();
+        let surprises: Vec<f32> = own.iter().map(|it| it.surprise).collect();
         let large = all.iter().filter(|&&loss| loss > large_loss(side)).count();
         (all.len() >= MOVES_LEAST).then(|| RankFeatures {
             side,
             moves: all.len(),
             mean_loss: mean(&all),
+            surprise: mean(&surprises),
             large_share: large as f32 / all.len() as f32,
             phases,
         })
@@ -172,8 +199,8 @@ impl RankFeatures {
     /// Returns the estimate from this game alone, and its variance without the systematic error.
     fn estimate(&self) -> (f32, f32) {
         let formula = self.formula();
-        let loss = self.mean_loss.max(LEAST_LOSS).ln();
-        let steps = formula.start + formula.loss * loss + formula.large * self.large_share.sqrt();
+        let steps =
+            formula.start + formula.large * self.large_share.sqrt() + formula.surprise * self.surprise;
         let usual = USUAL_MOVES * self.side * self.side;
         (steps, formula.spread * formula.spread * usual / self.moves as f32)
     }
@@ -218,19 +245,23 @@ mod tests {
         MainLine::of_record(&record, Rules::default(), 7.0).unwrap()
     }
 
-    /// A player's moves that all lose the same.
+    /// A player's moves that all lose the same, and are the more unexpected the more they lose.
     fn moves(side: usize, count: usize, loss: f32) -> PlayedMoves {
-        let own = (0..count).map(|index| (2 * index + 1, loss)).collect();
-        let losses = ByColor::new(own, Vec::new());
-        PlayedMoves { size: BoardSize::square(side).unwrap(), losses }
+        let one = |index| JudgedMove { number: 2 * index + 1, loss, surprise: 1.0 + 0.3 * loss };
+        PlayedMoves {
+            size: BoardSize::square(side).unwrap(),
+            moves: ByColor::new((0..count).map(one).collect(), Vec::new()),
+        }
     }
 
     #[test]
     fn features_are_means_over_a_players_moves() {
         let mut played = moves(9, 20, 1.0);
-        played.losses[Color::Black][3].1 = 100.0;
+        played.moves[Color::Black][3].loss = 100.0;
+        played.moves[Color::Black][3].surprise = 3.3;
         let features = played.features(Color::Black).unwrap();
         assert_eq!((features.moves, features.side, features.large_share), (20, 9.0, 0.05));
+        assert!((features.surprise - 1.4).abs() < 1e-5);
         assert!((features.mean_loss - (19.0 + largest_loss(9.0)) / 20.0).abs() < 1e-5);
         // Moves 1, 3, ... 11 are the opening, and up to 34 the middle game.
         let opening = (5.0 + largest_loss(9.0)) / 6.0;
@@ -272,10 +303,13 @@ mod tests {
         let small = Arc::new(Network::built_in(kosumi_net::BuiltIn::Small).unwrap());
         let mut judge = rank_judge(small, Rules::default());
         let played = PlayedMoves::of(&line, &mut judge, &|| false).unwrap();
-        let sum = |color| played.losses[color].iter().map(|&(_, loss)| loss).sum::<f32>();
-        assert_eq!(played.losses[Color::Black].len(), 10);
-        assert_eq!(played.losses[Color::White].len(), 6, "passes do not count");
-        assert!(sum(Color::White) > sum(Color::Black) + 10.0, "{played:?}");
+        let sum = |color, part: fn(&JudgedMove) -> f32| played.moves[color].iter().map(part).sum::<f32>();
+        assert_eq!(played.moves[Color::Black].len(), 10);
+        assert_eq!(played.moves[Color::White].len(), 6, "passes do not count");
+        let loss = |color| sum(color, |it| it.loss);
+        assert!(loss(Color::White) > loss(Color::Black) + 10.0, "{played:?}");
+        let is_possible = |it: &JudgedMove| (0.0..9.3).contains(&it.surprise);
+        assert!(Color::BOTH.into_iter().all(|color| played.moves[color].iter().all(is_possible)));
         // The same game again, and an interrupted measurement.
         assert_eq!(PlayedMoves::of(&line, &mut judge, &|| false).unwrap(), played);
         assert_eq!(PlayedMoves::of(&line, &mut judge, &|| true), None);

@@ -34,6 +34,8 @@ struct PlayerGame {
     moves: usize,
     mean_loss: f32,
     large_share: f32,
+    /// Mean of the negative logarithm of a move's probability.
+    surprise: f32,
     /// Mean loss in the opening, the middle game and the endgame.
     phases: [Option<f32>; 3],
     #[serde(skip)]
@@ -172,6 +174,7 @@ impl Game {
             moves: features.moves,
             mean_loss: features.mean_loss,
             large_share: features.large_share,
+            surprise: features.surprise,
             phases: features.phases,
             features,
         }
