@@ -53,12 +53,12 @@ pub struct RankFeatures {
     pub side: f32,
     /// Number of moves.
     pub moves: usize,
-    /// Mean loss in points. A single loss counts as [`largest_loss`] at most.
+    /// Mean loss in points. A single loss counts as `largest_loss` at most.
     pub mean_loss: f32,
     /// Mean surprise: the negative logarithm of a move's probability under the network's policy. Stronger players play
     /// more probable moves.
     pub surprise: f32,
-    /// Share of moves that lose more than [`large_loss`], in `[0, 1]`.
+    /// Share of moves that lose more than `large_loss`, in `[0, 1]`.
     pub large_share: f32,
     /// Mean loss in the opening, in the middle game and in the endgame; `None` without moves.
     pub phases: [Option<f32>; 3],
