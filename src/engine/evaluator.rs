@@ -13,6 +13,7 @@ use kosumi_go::rng::Rng;
 use kosumi_net::Network;
 use kosumi_net::device::{self, Attached};
 use kosumi_search::SearchParams;
+use kosumi_sync::HAS_THREADS;
 use std::sync::Arc;
 
 /// Evaluator of an engine: a network if it has one, otherwise playouts.
@@ -67,7 +68,8 @@ impl EngineEvaluator {
     ) -> SearchParams {
         match self.device().filter(|attached| attached.evaluates(size.area())) {
             Some(attached) => params.for_device(workers, attached.device().at_once(), visits),
-            None => params.for_workers(workers, processors()),
+            // In WebAssembly the number of processors is unknown, and the host starts no more threads than there are.
+            None => params.for_workers(workers, if HAS_THREADS { processors() } else { workers }),
         }
     }
 
