@@ -35,6 +35,10 @@ class Engine:
             self.stdin.flush()
         except BrokenPipeError:
             raise SystemExit(f"{self.name}: ended before '{line}'") from None
+        return self.response(line)
+
+    def response(self, line: str) -> str:
+        """Returns the next response, which is that to the command `line`. The errors are those of `ask`."""
         lines: list[str] = []
         # A response ends with an empty line. Some engines write empty lines before it.
         while not lines or lines[-1].strip():

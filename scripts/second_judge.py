@@ -1,4 +1,4 @@
-"""A second implementation of the rules of Go, for `scripts/soak`.
+"""A second implementation of the rules of Go, for `scripts/soak` and `scripts/differential`.
 
 It is written from the Tromp-Taylor rules alone, simple and slow, and shares nothing with the program that it checks.
 
@@ -8,6 +8,7 @@ A board is a list of rows of columns of '.', 'b' and 'w'. Positions are stored a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
@@ -76,6 +77,123 @@ def clear(board: list[list[str]], points: set[tuple[int, int]]) -> None:
         board[row][column] = "."
 
 
+class Game:
+    """A game: its moves can be of any colour and can be taken back.
+
+    Invariant: `past` has the situations of all positions since the beginning, the present one included.
+    """
+
+    def __init__(self, rule: Rule, columns: int, rows: int, stones: list[tuple[int, int]]) -> None:
+        """Begins with black handicap stones, after which White moves, or with an empty board."""
+        self.rule, self.columns, self.rows = rule, columns, rows
+        self.board = [["."] * columns for _ in range(rows)]
+        for column, row in stones:
+            self.board[row][column] = "b"
+        self.handicap = len(stones)
+        self.to_move = "w" if stones else "b"
+        self.captures = {"b": 0, "w": 0}
+        self.ko: tuple[int, int] | None = None
+        self.past = [self.situation()]
+        self.button = 0.0
+        # Moves of Black before the first one of White, which count as a handicap if there are several.
+        self.first_plays = {"b": 0, "w": 0}
+        self.earlier: list[dict[str, Any]] = []
+
+    def situation(self) -> str:
+        """Returns the stones, and the side to move under situational superko."""
+        stones = "".join("".join(line) for line in self.board)
+        return stones + (self.to_move if self.rule.ko == "situational" else "")
+
+    def play(self, color: str, move: str) -> None:
+        """Plays a move or a pass.
+
+        # Errors
+
+        Raises `Wrong`, and changes nothing, if the move is not legal.
+        """
+        before = self.state()
+        try:
+            self._play(color, move)
+        except Wrong:
+            self.restore(before)
+            raise
+        self.earlier.append(before)
+
+    def undo(self) -> bool:
+        """Takes back the latest move, and returns whether there was one."""
+        if not self.earlier:
+            return False
+        self.restore(self.earlier.pop())
+        return True
+
+    def state(self) -> dict[str, Any]:
+        """Returns all that a move changes."""
+        return {
+            "board": [line.copy() for line in self.board],
+            "to_move": self.to_move,
+            "captures": self.captures.copy(),
+            "ko": self.ko,
+            "past": self.past.copy(),
+            "button": self.button,
+            "first_plays": self.first_plays.copy(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Sets what `state` has returned."""
+        self.__dict__.update(state)
+
+    def _play(self, color: str, move: str) -> None:
+        other = "w" if color == "b" else "b"
+        if move.lower() == "pass":
+            self.ko = None
+            if self.rule.button and self.button == 0.0:
+                self.button = 0.5 if color == "b" else -0.5
+            self.to_move = other
+        else:
+            self._place(color, other, move)
+            # A pass does not repeat a position in the sense of superko.
+            if self.rule.ko != "simple" and self.situation() in self.past:
+                raise Wrong("superko")
+        self.past.append(self.situation())
+
+    def _place(self, color: str, other: str, move: str) -> None:
+        board, columns, rows = self.board, self.columns, self.rows
+        if self.first_plays["w"] == 0 or color == "w":
+            self.first_plays[color] += 1
+        column, row = LETTERS.index(move[0].upper()), int(move[1:]) - 1
+        if not (column < columns and row < rows):
+            raise Wrong("not on the board")
+        if board[row][column] != ".":
+            raise Wrong("not empty")
+        # The ban is for the side whose stone was captured.
+        if (column, row) == self.ko and color == self.to_move:
+            raise Wrong("ko")
+        board[row][column] = color
+        captured: set[tuple[int, int]] = set()
+        for c, r in neighbours(columns, rows, column, row):
+            if board[r][c] == other:
+                points, touched = reach(board, c, r)
+                if "." not in touched:
+                    clear(board, points)
+                    captured |= points
+        self.captures[color] += len(captured)
+        own, touched = reach(board, column, row)
+        if "." not in touched:
+            if len(own) == 1:
+                raise Wrong("single-stone suicide")
+            if not self.rule.suicide:
+                raise Wrong("suicide")
+            clear(board, own)
+            self.captures[other] += len(own)
+        self.ko = None
+        if self.rule.ko == "simple" and len(captured) == 1 and len(own) == 1:
+            # A single stone that would recapture only this stone is banned.
+            liberties = [(c, r) for c, r in neighbours(columns, rows, column, row) if board[r][c] == "."]
+            if len(liberties) == 1:
+                self.ko = next(iter(captured))
+        self.to_move = other
+
+
 def replay(
     rule: Rule, columns: int, rows: int, stones: list[tuple[int, int]], moves: list[str]
 ) -> tuple[list[list[str]], int, float, float]:
@@ -87,61 +205,18 @@ def replay(
 
     Raises `Wrong` for a move that is not legal.
     """
-    board = [["."] * columns for _ in range(rows)]
-    for column, row in stones:
-        board[row][column] = "b"
-    color, other = ("w", "b") if stones else ("b", "w")
-
-    def situation(to_move: str) -> str:
-        """Returns the stones, and the side to move under situational superko."""
-        return "".join("".join(line) for line in board) + (to_move if rule.ko == "situational" else "")
-
-    past = {situation(color)}
-    ko = None
-    button = 0.0
-    first_plays = {"b": 0, "w": 0}
+    game = Game(rule, columns, rows, stones)
     for index, move in enumerate(moves):
-        where = f"move {index + 1}, {color} {move}"
-        if move.lower() == "pass":
-            ko = None
-            if rule.button and button == 0.0:
-                button = 0.5 if color == "b" else -0.5
-        else:
-            if first_plays["w"] == 0 or color == "w":
-                first_plays[color] += 1
-            column, row = LETTERS.index(move[0].upper()), int(move[1:]) - 1
-            if not (column < columns and row < rows):
-                raise Wrong(f"{where}: not on the board")
-            if board[row][column] != ".":
-                raise Wrong(f"{where}: not empty")
-            if (column, row) == ko:
-                raise Wrong(f"{where}: ko")
-            board[row][column] = color
-            captured: set[tuple[int, int]] = set()
-            for c, r in neighbours(columns, rows, column, row):
-                if board[r][c] == other:
-                    points, touched = reach(board, c, r)
-                    if "." not in touched:
-                        clear(board, points)
-                        captured |= points
-            own, touched = reach(board, column, row)
-            if "." not in touched:
-                if not rule.suicide or len(own) == 1:
-                    raise Wrong(f"{where}: suicide")
-                clear(board, own)
-            ko = None
-            if rule.ko == "simple" and len(captured) == 1 and len(own) == 1:
-                # A single stone that would recapture only this stone is banned.
-                liberties = [(c, r) for c, r in neighbours(columns, rows, column, row) if board[r][c] == "."]
-                if len(liberties) == 1:
-                    ko = next(iter(captured))
-            if rule.ko != "simple" and situation(other) in past:
-                raise Wrong(f"{where}: superko")
-        past.add(situation(other))
-        color, other = other, color
-    handicap = len(stones) or (first_plays["b"] if first_plays["b"] >= 2 else 0)
+        color = game.to_move
+        try:
+            game.play(color, move)
+        except Wrong as wrong:
+            raise Wrong(f"move {index + 1}, {color} {move}: {wrong}") from None
+        # Only the last position counts.
+        game.earlier.clear()
+    handicap = game.handicap or (game.first_plays["b"] if game.first_plays["b"] >= 2 else 0)
     bonus = {"0": 0, "N": handicap, "N-1": max(handicap - 1, 0)}[rule.bonus]
-    return board, handicap, float(bonus), button
+    return game.board, handicap, float(bonus), game.button
 
 
 def count(board: list[list[str]], columns: int, rows: int) -> int:

@@ -1,10 +1,12 @@
-//! The page and the engine of `scripts/web` in a browser: `tests/pages/web_page.mjs` and `tests/pages/web.mjs`.
+//! The page and the engine of `scripts/web` in a browser: `tests/pages/web*.mjs`.
 //!
 //! They test the folder that `KOSUMI_WEB` names, or `target/web`. `scripts/web` builds it, which takes minutes, so a test
 //! does not: if the folder is missing, the tests report it and are skipped.
 
 use crate::browser::Browser;
+use kosumi_net::{Encoding, random};
 use std::env;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 fn web() -> Option<PathBuf> {
@@ -16,6 +18,23 @@ fn web() -> Option<PathBuf> {
 fn the_page_without_a_program_works() {
     if let (Some(web), Some(browser)) = (web(), Browser::find("web-page")) {
         browser.run("web_page.mjs", &[&web]);
+    }
+}
+
+#[test]
+fn the_large_network_is_downloaded_and_kept() {
+    if let (Some(web), Some(browser)) = (web(), Browser::find("web-networks")) {
+        browser.run("web_networks.mjs", &[&web]);
+    }
+}
+
+#[test]
+fn the_graphics_card_of_a_browser_computes_what_the_processor_computes() {
+    if let (Some(web), Some(browser)) = (web(), Browser::find("web-gpu")) {
+        let tiny = browser.folder.join("tiny.bin");
+        let network = random::network(&random::Options::default()).unwrap();
+        network.write(Encoding::Binary, File::create(&tiny).unwrap()).unwrap();
+        browser.run("web_gpu.mjs", &[&web, &tiny]);
     }
 }
 

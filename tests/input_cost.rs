@@ -2,7 +2,8 @@
 //! input that is small on disk does not need much memory.
 //!
 //! Times are processor times of this thread, the best of several. A reader with quadratic cost takes 64 times as long.
-//! The limit is the geometric mean of 8 and 64.
+//! The limit is the geometric mean of 8 and 64. A ratio above it is measured again, because other programs disturb caches:
+//! what is quadratic stays above it.
 //!
 //! `cargo test --profile checked --test program input_cost:: -- --nocapture` prints the cost of a megabyte of each input.
 
@@ -44,19 +45,23 @@ fn price(work: &dyn Fn(&[u8]), input: &dyn Fn(usize) -> Vec<u8>, bytes: usize) -
 }
 
 fn is_linear(name: &str, input: &dyn Fn(usize) -> Vec<u8>, work: &dyn Fn(&[u8])) {
-    let small = price(work, input, SMALL);
-    let large = price(work, input, TIMES * SMALL);
+    // Times below two milliseconds are too inaccurate, and short enough.
+    let limit = TIMES.pow(3) as f64;
+    let is_cheap = |small: f64, large: f64| large < 0.002 || large / small < limit.sqrt();
+    let (mut small, mut large) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..5 {
+        small = small.min(price(work, input, SMALL));
+        large = large.min(price(work, input, TIMES * SMALL));
+        if is_cheap(small, large) {
+            break;
+        }
+    }
     println!(
         "{name:<40} {:7.0} ms a MiB, {:5.1} times",
         large * 1000.0 * (1 << 20) as f64 / (TIMES * SMALL) as f64,
         large / small
     );
-    // Times below two milliseconds are too inaccurate, and short enough.
-    let limit = TIMES.pow(3) as f64;
-    assert!(
-        large < 0.002 || large / small < limit.sqrt(),
-        "{name}: {small} s, and {large} s for {TIMES} times as much"
-    );
+    assert!(is_cheap(small, large), "{name}: {small} s, and {large} s for {TIMES} times as much");
 }
 
 /// Returns `head`, then `piece` repeatedly, then `tail` equally often, up to this number of bytes.

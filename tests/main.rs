@@ -14,6 +14,7 @@ mod browser_web;
 mod built_in_network;
 mod client_configurations;
 mod clients;
+mod differential;
 mod disturbances;
 mod failing_disk;
 mod final_status;

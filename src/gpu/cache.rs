@@ -1,7 +1,7 @@
 //! Files that spare later starts of the program: shaders in the form of the driver, and measurements. Whatever goes
 //! wrong with them costs time only, so there are no errors.
 
-use crate::compiled::TileChoice;
+use crate::program::TileChoice;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use crate::GpuError;
 use crate::cache::{self, Cache};
-use crate::shaders::MatrixUnits;
+use crate::program::MatrixUnits;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

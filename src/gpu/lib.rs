@@ -2,22 +2,32 @@
 //!
 //! Evaluation of networks on graphics cards, through wgpu: Vulkan, Metal and DirectX 12.
 //!
-//! A plan of the network (`kosumi_net::plan`) becomes shaders (`shaders.rs`) and buffers (`compiled.rs`). A thread
-//! gathers the positions that other threads ask about into batches (`Gpu`). If the card fails, the caller evaluates on
-//! the processor.
+//! A plan of the network (`kosumi_net::plan`) becomes a [`Program`](program::Program): shaders (`shaders.rs`), buffers and
+//! numbers of workgroups. `compiled.rs` carries it out through wgpu. A thread gathers the positions that other threads ask
+//! about into batches (`Gpu`). If the card fails, the caller evaluates on the processor.
 //!
-//! Without the feature `wgpu` this crate is empty, so that a build of the whole workspace does not compile wgpu.
-#![cfg(feature = "wgpu")]
+//! Without the feature `wgpu` this crate has only what the page without a server needs, which carries programs out through
+//! the browser's WebGPU. So a build of the whole workspace does not compile wgpu.
 
+#[cfg(feature = "wgpu")]
 mod cache;
+#[cfg(feature = "wgpu")]
 mod card;
+#[cfg(feature = "wgpu")]
 mod compiled;
+mod pace;
+pub mod program;
+pub mod queued;
+#[cfg(feature = "wgpu")]
 mod server;
 mod shaders;
-#[cfg(test)]
+#[cfg(all(test, feature = "wgpu"))]
 mod tests;
+mod waiting;
 
+#[cfg(feature = "wgpu")]
 pub use card::{Card, cards};
+#[cfg(feature = "wgpu")]
 pub use server::{Clock, Fault, Gpu, GpuOptions, Report};
 
 use thiserror::Error;

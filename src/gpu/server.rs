@@ -3,10 +3,13 @@
 use crate::GpuError;
 use crate::cache::Cache;
 use crate::card::Card;
-use crate::compiled::{Compiled, Flight, IN_FLIGHT, Settings, TileChoice};
+use crate::compiled::{Compiled, Flight, IN_FLIGHT};
+use crate::pace::{Pace, USUAL_POINTS};
+use crate::program::{Settings, TileChoice};
+use crate::waiting::Waiting;
 use kosumi_net::plan::Plan;
 use kosumi_net::{Device, Input, Network, Output};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,9 +20,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Number of points of a usual board, for the memory of a batch.
-const USUAL_POINTS: usize = 361;
-
 /// Time between two looks at a card while positions are gathered. It is short against the time of a batch.
 const PAUSE: Duration = Duration::from_micros(100);
 
@@ -28,9 +28,6 @@ const THREADS: usize = 64;
 
 /// Number of search threads for a software driver.
 const THREADS_WITH_SOFTWARE: usize = 4;
-
-/// Number of batches after which a position is computed even if more positions of another size wait.
-const PASSED_OVER: u64 = 4;
 
 /// Least number of positions before it is judged whether too many do not fit into 16 bits.
 const ENOUGH_POSITIONS: u64 = 1000;
@@ -210,7 +207,7 @@ impl Gpu {
         let (sender, receiver) = channel();
         let mut server = Server {
             compiled,
-            waiting: BTreeMap::new(),
+            waiting: Waiting::default(),
             flights: VecDeque::new(),
             shared: Arc::clone(&shared),
             pace,
@@ -334,56 +331,6 @@ impl Drop for Gpu {
     }
 }
 
-/// Times of the batches so far, from which it follows how long a batch may take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    /// Least time that a batch is given.
-    pub(crate) least: Duration,
-    /// Time of the first batches, which include preparations of the driver, and the longest time of any batch.
-    pub(crate) most: Duration,
-    /// Number of batches that have been timed.
-    timed: u32,
-    /// Longest time of a batch.
-    longest: Duration,
-    /// Longest time of a batch for each of its points. A batch of few points counts as one of [`USUAL_POINTS`].
-    longest_of_point: Duration,
-}
-
-impl Pace {
-    /// Multiple of the time that a batch should take after which the card counts as lost. Another program may use the
-    /// card, too.
-    const PATIENCE: u32 = 16;
-
-    /// Number of batches that may take the longest time.
-    const FIRST: u32 = 3;
-
-    pub(crate) fn new(is_software: bool) -> Pace {
-        // A software driver is thousands of times slower than a card, and shares the processors with the search.
-        let [least, most] = if is_software { [120, 300] } else { [1, 20] }.map(Duration::from_secs);
-        Pace { least, most, timed: 0, longest: Duration::ZERO, longest_of_point: Duration::ZERO }
-    }
-
-    /// Notes the time of a batch of `points` points.
-    pub(crate) fn add(&mut self, points: usize, time: Duration) {
-        self.timed = self.timed.saturating_add(1);
-        if self.timed > 1 {
-            self.longest = self.longest.max(time);
-            let points = u32::try_from(points.max(USUAL_POINTS)).unwrap_or(u32::MAX);
-            self.longest_of_point = self.longest_of_point.max(time / points);
-        }
-    }
-
-    /// Returns the time that a batch of `points` points may take.
-    pub(crate) fn patience(&self, points: usize) -> Duration {
-        if self.timed < Pace::FIRST {
-            return self.most;
-        }
-        let points = u32::try_from(points).unwrap_or(u32::MAX);
-        let expected = self.longest.max(self.longest_of_point.saturating_mul(points));
-        expected.saturating_mul(Pace::PATIENCE).clamp(self.least, self.most)
-    }
-}
-
 /// Times the blocks of the products with a batch of moderate size, and chooses those of smaller and larger batches. If
 /// that is remembered of an earlier run, nothing is timed.
 fn choose_tiles(
@@ -474,8 +421,7 @@ struct InFlight {
 
 struct Server {
     compiled: Compiled,
-    /// Positions that wait, by the size of the board.
-    waiting: BTreeMap<(usize, usize), VecDeque<Request>>,
+    waiting: Waiting<Request>,
     /// Batches on the card, the oldest one first.
     flights: VecDeque<InFlight>,
     shared: Arc<Shared>,
@@ -536,30 +482,20 @@ impl Server {
     fn add(&mut self, asked: Vec<Request>) {
         for request in asked {
             let size = (request.input.width, request.input.height);
-            self.waiting.entry(size).or_default().push_back(request);
+            self.waiting.add(size, request.came_at, request);
         }
     }
 
-    /// Returns the size of the boards of the next batch, and the number of positions that wait with it: the size of
-    /// which most positions wait, unless a position has been passed over for too long.
+    /// Returns the size of the boards of the next batch, and the number of positions that wait with it.
     fn next(&self) -> Option<((usize, usize), usize)> {
-        let started = self.shared.batches.load(Ordering::Relaxed);
-        let each = self.waiting.iter();
-        let each = each.filter_map(|(&size, queue)| Some((size, queue.len(), queue.front()?.came_at)));
-        let oldest = each.clone().min_by_key(|&(.., came_at)| came_at);
-        let oldest = oldest.filter(|&(.., came_at)| started.saturating_sub(came_at) >= PASSED_OVER);
-        let (size, count, _) = oldest.or_else(|| each.max_by_key(|&(_, count, _)| count))?;
-        Some((size, count))
+        self.waiting.next(self.shared.batches.load(Ordering::Relaxed))
     }
 
-    /// Returns whether the positions that wait are worth a batch now. While the card computes another batch, a small
-    /// one can wait: more positions come, and a card takes hardly longer for them.
+    /// Returns whether the positions that wait are worth a batch now.
     fn is_worth_a_batch(&self, more_can_come: bool) -> bool {
         let Some((_, count)) = self.next() else { return false };
-        match self.flights.front() {
-            Some(oldest) if more_can_come => 2 * count >= oldest.requests.len(),
-            _ => true,
-        }
+        let in_flight = self.flights.front().filter(|_| more_can_come);
+        Waiting::<Request>::is_worth_a_batch(count, in_flight.map(|oldest| oldest.requests.len()))
     }
 
     /// Behaves as the fault demands, if it is time for it.
@@ -585,13 +521,8 @@ impl Server {
     fn launch(&mut self) -> Result<(), GpuError> {
         let Some((size, _)) = self.next() else { return Ok(()) };
         self.simulate_fault()?;
-        let mut waiting = self.waiting.remove(&size).unwrap_or_default();
         let most = self.compiled.most_positions(size.0 * size.1);
-        let rest = waiting.split_off(waiting.len().min(most));
-        if !rest.is_empty() {
-            self.waiting.insert(size, rest);
-        }
-        let requests: Vec<Request> = waiting.into();
+        let requests = self.waiting.take(size, most);
         let inputs: Vec<&Input> = requests.iter().map(|request| &request.input).collect();
         let points = inputs.len() * size.0 * size.1;
         let longest = self.flights.iter().map(|flight| flight.points).fold(points, usize::max);
@@ -645,31 +576,5 @@ impl Server {
                  again by the processor: --precision f32 may be faster"
             ));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patience_follows_the_times_of_batches() {
-        let seconds = Duration::from_secs;
-        let mut pace = Pace::new(false);
-        assert_eq!(pace.patience(361), seconds(20));
-        // The first batch includes preparations.
-        pace.add(361, seconds(5));
-        pace.add(361, Duration::from_millis(2));
-        assert_eq!(pace.patience(361), seconds(20));
-        pace.add(361, Duration::from_millis(3));
-        assert_eq!(pace.patience(361), seconds(1));
-        // Larger batches may take longer, up to the limit.
-        let large = pace.patience(361 * 64);
-        assert!(large > seconds(2) && large < seconds(4), "{large:?}");
-        pace.add(361 * 64, seconds(1));
-        assert_eq!(pace.patience(1), seconds(16));
-        pace.add(361 * 64, seconds(2));
-        assert_eq!(pace.patience(361 * 64), seconds(20));
-        assert!(Pace::new(true).patience(361) > seconds(100));
     }
 }

@@ -42,37 +42,37 @@ impl Stored {
 /// Units of a card that multiply small matrices of 16-bit numbers and add the products up in 32 bits. All threads of a
 /// subgroup use one together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct MatrixUnits {
+pub struct MatrixUnits {
     /// Number of rows and of columns of all matrices: 8 or 16.
-    pub(crate) side: usize,
+    pub side: usize,
     /// Number of threads of a subgroup, a power of two from 8 to 64.
-    pub(crate) subgroup: usize,
+    pub subgroup: usize,
 }
 
 /// Block of the result that a workgroup of a product computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Tile {
+pub struct Tile {
     /// Number of rows of the block.
-    pub(crate) rows: usize,
+    pub rows: usize,
     /// Number of columns of the block.
-    pub(crate) columns: usize,
+    pub columns: usize,
     /// Number of rows that a thread computes.
     thread_rows: usize,
     /// Number of vectors of columns that a thread computes.
     thread_vectors: usize,
     /// Matrix units that compute the sums. The threads then only share out the results.
-    pub(crate) matrix_units: Option<MatrixUnits>,
+    pub matrix_units: Option<MatrixUnits>,
 }
 
 impl Tile {
     /// For large batches.
-    pub(crate) const LARGE: Tile =
+    pub const LARGE: Tile =
         Tile { rows: 128, columns: 64, thread_rows: 8, thread_vectors: 2, matrix_units: None };
     /// For small batches, in which more workgroups keep more of the card busy.
-    pub(crate) const SMALL: Tile =
+    pub const SMALL: Tile =
         Tile { rows: 32, columns: 64, thread_rows: 4, thread_vectors: 2, matrix_units: None };
     /// For matrices of few columns.
-    pub(crate) const NARROW: Tile =
+    pub const NARROW: Tile =
         Tile { rows: 64, columns: 16, thread_rows: 4, thread_vectors: 1, matrix_units: None };
 
     /// For matrix units. The block is as large as the memory of a workgroup that every card has permits for its sums.

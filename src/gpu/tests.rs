@@ -1,7 +1,8 @@
 //! Comparison of the shaders with the plain forward pass, on a card or a software driver.
 
 use crate::card::{Card, cards};
-use crate::compiled::{Compiled, Settings, TileChoice};
+use crate::compiled::Compiled;
+use crate::program::{Settings, TileChoice};
 use crate::{Clock, Fault, Gpu, GpuOptions};
 use kosumi_net::plan::Plan;
 use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};

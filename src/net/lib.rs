@@ -12,6 +12,7 @@
 pub mod architecture;
 mod built_in;
 pub mod device;
+mod differences;
 pub mod error;
 pub mod features;
 pub mod forward;
@@ -33,6 +34,7 @@ pub mod write;
 
 pub use built_in::BuiltIn;
 pub use device::Device;
+pub use differences::Differences;
 pub use error::{ErrorKind, ReadError};
 pub use features::Features;
 pub use forward::Forward;

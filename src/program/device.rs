@@ -3,12 +3,12 @@
 //! A card never makes a command fail. If it is missing, fails or computes wrongly, the processor evaluates, and a line
 //! on the standard error gives the reason.
 
-use super::net::check::{Differences, positions};
+use super::net::check::positions;
 use super::ranks::warn;
 use anyhow::{Context as _, ensure};
 use kosumi_go::board::BoardSize;
 use kosumi_net::device::{Beside, Several};
-use kosumi_net::{ArithmeticChoice, Device, Forward, Input, Network, Output, Precision, device};
+use kosumi_net::{ArithmeticChoice, Device, Differences, Forward, Input, Network, Output, Precision, device};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -51,6 +51,7 @@ mod tests;
 pub mod utility;
 pub mod valuation;
 pub mod worker;
+mod workers;
 
 pub use analysis::{Analysis, Expectation, Extras, HumanView, MoveAnalysis, RawView};
 pub use exploration::{ExplorationShares, PriorSource, RootExploration, TreeExploration};
@@ -80,6 +81,7 @@ use std::time::Duration;
 use utility::UtilityScale;
 use valuation::Valuation;
 use worker::{Worker, WorkerContext};
+use workers::Workers;
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
@@ -254,17 +256,16 @@ pub struct Search<E> {
     /// them.
     root_priors: (Option<(Key, f32)>, AtomicU32),
     evaluator: E,
-    pool: Option<rayon::ThreadPool>,
-    threads: usize,
+    workers: Workers,
 }
 
 impl<E: Evaluator + Sync> Search<E> {
     /// Creates a search with `threads` workers (at least 1) and a node table of `mebibytes`.
     pub fn new(evaluator: E, params: SearchParams, mebibytes: usize, threads: usize) -> Search<E> {
         let table = NodeTable::new(mebibytes, storing(&params));
-        let (bias, pool) = (BiasTable::new(), None);
+        let (bias, workers) = (BiasTable::new(), Workers::start(threads));
         let (scale, valued, seen) = (None, None, (None, AtomicU32::new(1)));
-        let mut search = Search {
+        Search {
             params,
             mebibytes,
             table,
@@ -273,21 +274,14 @@ impl<E: Evaluator + Sync> Search<E> {
             valued_for: valued,
             root_priors: seen,
             evaluator,
-            pool,
-            threads: 1,
-        };
-        search.set_threads(threads);
-        search
+            workers,
+        }
     }
 
     /// Changes the number of workers (at least 1) and keeps all statistics. If the threads cannot be created, the
     /// search has one worker.
     pub fn set_threads(&mut self, threads: usize) {
-        // One worker runs on the calling thread.
-        self.pool = (threads > 1)
-            .then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok())
-            .flatten();
-        self.threads = if self.pool.is_some() { threads } else { 1 };
+        self.workers = Workers::start(threads);
     }
 
     /// Discards all statistics.
@@ -330,7 +324,7 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// Returns the number of workers.
     pub fn threads(&self) -> usize {
-        self.threads
+        self.workers.count()
     }
 
     /// Returns the node table.
@@ -512,12 +506,7 @@ impl<E: Evaluator + Sync> Search<E> {
             let (reporting, views) = if index == 0 { (context.reporting, views) } else { (None, None) };
             shared.work(worker, game, root, context, reporting, views);
         };
-        match &self.pool {
-            Some(pool) => {
-                pool.broadcast(|context| job(context.index()));
-            }
-            None => job(0),
-        }
+        self.workers.run(&job);
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
         let view = View { params, root_scale };
         let mut report = SearchReport::new(&self.table, root, game, &counters, ownership, view);

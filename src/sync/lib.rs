@@ -6,6 +6,11 @@
 //! small cases in every interleaving of the threads and with every value that weakly ordered memory may yield
 //! (`search/models.rs`, `scripts/models`).
 
+#[cfg(not(loom))]
+mod host_threads;
+
+#[cfg(not(loom))]
+pub use host_threads::HostThreads;
 #[cfg(loom)]
 pub use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(loom))]
@@ -16,9 +21,13 @@ use atomic::{AtomicU32, Ordering};
 #[cfg(not(loom))]
 use std::marker::PhantomData;
 
-/// Whether the program can start threads. The standard library cannot in WebAssembly, where all work is done on the
-/// calling thread.
+/// Whether the program can start threads. The standard library cannot in WebAssembly, where only [`HOST_THREADS`] work
+/// beside the calling thread.
 pub const HAS_THREADS: bool = cfg!(not(target_family = "wasm"));
+
+/// Threads that the host of a WebAssembly module has started. Without shared memory there are none.
+#[cfg(not(loom))]
+pub static HOST_THREADS: HostThreads = HostThreads::new();
 
 /// A type whose initial value is all zeros.
 #[cfg(not(loom))]

@@ -2,7 +2,7 @@
 //! [`advance`](BoardRequest::Advance) again and again while the engine has something to do.
 
 use crate::request::Refusal;
-use crate::session::{Options, StartError, engine_settings};
+use crate::session::{Options, StartError, engine_settings, with_card};
 use kosumi_board::play::{ConfiguredEngine, EnginePurpose, Host, RestoredGame, TableSession, Task, TaskRun};
 use kosumi_engine::{Engine, TimeSource};
 use kosumi_go::board::BoardSize;
@@ -40,6 +40,8 @@ enum BoardRequest {
     ReviewEnd { number: u64, has_succeeded: bool },
     /// The date has changed.
     Today { date: String },
+    /// The graphics card evaluates positions of the engine with another network, or no longer does.
+    UseCard { is_wanted: bool },
 }
 
 /// What the table wants from the worker.
@@ -150,18 +152,18 @@ impl Board {
         })
     }
 
-    /// Gives the engines a network. `is_best` means that levels that bound visits use another one.
+    /// Gives the engines a network, and returns it. `is_best` means that levels that bound visits use another one.
     ///
     /// # Errors
     ///
     /// Returns an error if the network cannot be read.
-    pub fn set_network(&mut self, network: &[u8], is_best: bool) -> Result<(), StartError> {
+    pub fn set_network(&mut self, network: &[u8], is_best: bool) -> Result<Arc<Network>, StartError> {
         let network = Arc::new(Network::read(network)?);
         let settings = engine_settings(&self.options)?;
-        let engine = Engine::with_network(settings, Some(network)).with_time_source(self.time);
+        let engine = Engine::with_network(settings, Some(Arc::clone(&network))).with_time_source(self.time);
         let engine = Some(ConfiguredEngine::new(engine));
         *(if is_best { &mut self.best } else { &mut self.engine }) = engine;
-        Ok(())
+        Ok(network)
     }
 
     /// Handles an event in JSON. Returns what the worker must do, or `{"error": "…"}` if the event is refused, which
@@ -195,6 +197,11 @@ impl Board {
                 self.session.handle_review_end(number, has_succeeded);
             }
             BoardRequest::Today { date } => self.session.host().today = Some(date),
+            BoardRequest::UseCard { is_wanted } => {
+                let threads = self.options.threads;
+                let best = self.best.as_mut().ok_or_else(|| Refusal::new("there is no other network"))?;
+                best.change(|settings| with_card(settings, is_wanted, threads));
+            }
         }
         self.session.check_time((self.time)());
         self.drop_unwanted();

@@ -7,8 +7,12 @@
 //! and restores the game.
 #![allow(unsafe_code, reason = "memory is passed to and from JavaScript by address")]
 
+mod gpu;
+
 use crate::{Board, Session, StartError};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use kosumi_sync::HOST_THREADS;
+use std::alloc::{Layout, alloc_zeroed};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 #[link(wasm_import_module = "kosumi")]
@@ -32,6 +36,20 @@ static FAULT: Mutex<String> = Mutex::new(String::new());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns what answers requests.
+///
+/// # Panics
+///
+/// Panics if a request is being answered: a function that the module has called has called the module. Waiting would never
+/// end.
+fn lock_running() -> MutexGuard<'static, Option<Running>> {
+    match RUNNING.try_lock() {
+        Ok(running) => running,
+        Err(TryLockError::Poisoned(error)) => error.into_inner(),
+        Err(TryLockError::WouldBlock) => panic!("a request came while another one was being answered"),
+    }
 }
 
 fn time() -> Duration {
@@ -73,6 +91,7 @@ pub unsafe extern "C" fn kosumi_start(
     let network = Some(&network[..]).filter(|network| !network.is_empty());
     begin(|| {
         let session = Session::start(&String::from_utf8_lossy(&options), network, time)?;
+        gpu::offer(session.shared_network());
         Ok(Running::Session(Box::new(
             session.with_progress(|done, total| progress(done as f64, total as f64)),
         )))
@@ -100,13 +119,24 @@ pub unsafe extern "C" fn kosumi_start_board(
     });
 }
 
+/// Keeps the message of a panic for JavaScript. If a thread of the search panics, so does the calling one, and the first
+/// message has the reason.
+fn note_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let mut fault = lock(&FAULT);
+        if fault.is_empty() {
+            *fault = panic.to_string();
+        }
+    }));
+}
+
 fn begin(start: impl FnOnce() -> Result<Running, StartError>) {
-    std::panic::set_hook(Box::new(|panic| *lock(&FAULT) = panic.to_string()));
+    note_panics();
     let (running, message) = match start() {
         Ok(running) => (Some(running), String::new()),
         Err(error) => (None, error.to_string()),
     };
-    *lock(&RUNNING) = running;
+    *lock_running() = running;
     *lock(&RESPONSE) = message;
 }
 
@@ -119,10 +149,16 @@ fn begin(start: impl FnOnce() -> Result<Running, StartError>) {
 pub unsafe extern "C" fn kosumi_network(network: *mut u8, length: usize, is_best: u32) {
     // SAFETY: guaranteed by the caller.
     let network = unsafe { take(network, length) };
-    let message = match &mut *lock(&RUNNING) {
-        Some(Running::Board(board)) => board
-            .set_network(&network, is_best != 0)
-            .map_or_else(|error| error.to_string(), |()| String::new()),
+    let message = match &mut *lock_running() {
+        Some(Running::Board(board)) => match board.set_network(&network, is_best != 0) {
+            Ok(network) => {
+                if is_best != 0 {
+                    gpu::offer(Some(network));
+                }
+                String::new()
+            }
+            Err(error) => error.to_string(),
+        },
         _ => "no table has been started".to_owned(),
     };
     *lock(&RESPONSE) = message;
@@ -137,7 +173,7 @@ pub unsafe extern "C" fn kosumi_network(network: *mut u8, length: usize, is_best
 pub unsafe extern "C" fn kosumi_request(request: *mut u8, length: usize) {
     // SAFETY: guaranteed by the caller.
     let request = unsafe { take(request, length) };
-    let answer = match &mut *lock(&RUNNING) {
+    let answer = match &mut *lock_running() {
         Some(Running::Session(session)) => session.answer(&String::from_utf8_lossy(&request)),
         Some(Running::Board(board)) => board.answer(&String::from_utf8_lossy(&request)),
         None => r#"{"error":"no session has been started"}"#.to_owned(),
@@ -167,4 +203,46 @@ pub extern "C" fn kosumi_fault() -> *const u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn kosumi_fault_length() -> usize {
     lock(&FAULT).len()
+}
+
+/// Alignment of the memory of a thread, in bytes. `instance.js` checks that the thread's variables need no more.
+const THREAD_ALIGNMENT: usize = 64;
+
+/// Stack of a thread, in bytes: that of native threads, twice, as the code is less compact. It lies between other memory, so
+/// nothing notices an overflow. Threads run the search only, which does not recurse.
+const THREAD_STACK: usize = 4 << 20;
+
+/// Returns the size of the stack of a thread, in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_thread_stack() -> usize {
+    THREAD_STACK
+}
+
+/// Returns memory for a thread: its stack, and after it `variables` bytes for its variables. The address is 0 if there is
+/// not enough memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_thread_memory(variables: usize) -> *mut u8 {
+    let size = THREAD_STACK.saturating_add(variables.max(1));
+    let Ok(layout) = Layout::from_size_align(size, THREAD_ALIGNMENT) else { return std::ptr::null_mut() };
+    // SAFETY: the size is not 0.
+    unsafe { alloc_zeroed(layout) }
+}
+
+/// Makes the calling instance a thread of the search. It returns only by a trap. The instance must have a stack and
+/// variables in memory of [`kosumi_thread_memory`].
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_thread() {
+    HOST_THREADS.serve()
+}
+
+/// Records that a call of [`kosumi_thread`] has trapped.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_thread_failed() {
+    HOST_THREADS.fail();
+}
+
+/// Returns the number of threads that wait for work.
+#[unsafe(no_mangle)]
+pub extern "C" fn kosumi_threads() -> usize {
+    HOST_THREADS.waiting()
 }

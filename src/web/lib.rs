@@ -3,6 +3,7 @@
 mod board;
 #[cfg(target_family = "wasm")]
 pub mod exports;
+pub mod gpu;
 mod request;
 mod response;
 mod session;

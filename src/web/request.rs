@@ -52,6 +52,8 @@ pub(super) enum Request {
     Load { record: String, moves: Option<usize> },
     /// Continues a game that this program has saved.
     Restore { record: String },
+    /// The graphics card evaluates positions, or no longer does.
+    UseCard { is_wanted: bool },
     /// Returns the page of a review of a record.
     Review { record: String },
     /// Returns a signature of the search.

@@ -1,5 +1,6 @@
 //! A game and its engine, which answer requests in JSON.
 
+use crate::gpu::GPU_THREADS;
 use crate::request::{self, Refusal, Request, SearchTask, SignatureKind, Size, Turn};
 use crate::response;
 use kosumi_board::play::review_record;
@@ -22,6 +23,8 @@ use std::time::Duration;
 pub struct Options {
     /// Memory of the search and the cache of evaluations together, in MiB.
     pub memory: usize,
+    /// Number of search threads. Fewer work if the host has started fewer.
+    pub threads: usize,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Expected result of the engine's side, in `[-1, 1]`, below which it resigns; `None`: never.
@@ -34,7 +37,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { memory: 64, seed: 1, resign: Some(-0.9), kernel: None, precision: None }
+        Options { memory: 64, threads: 1, seed: 1, resign: Some(-0.9), kernel: None, precision: None }
     }
 }
 
@@ -55,12 +58,17 @@ pub enum StartError {
 /// Largest memory of a search, in MiB. WebAssembly has 4 GiB for everything.
 const MOST_MEMORY: usize = 2048;
 
+/// Largest number of search threads.
+const MOST_THREADS: usize = 64;
+
 /// A game and its engine.
 #[derive(Debug)]
 pub struct Session {
     engine: Engine,
     network: Option<Arc<Network>>,
     arithmetic: ArithmeticChoice,
+    /// Number of search threads without a graphics card.
+    threads: usize,
     time: TimeSource,
     progress: fn(usize, usize),
 }
@@ -70,20 +78,33 @@ pub(super) fn engine_settings(options: &Options) -> Result<EngineSettings, Start
     if !(1..=MOST_MEMORY).contains(&options.memory) {
         return Err(StartError::Value(format!("memory: must be from 1 to {MOST_MEMORY} MiB")));
     }
+    if !(1..=MOST_THREADS).contains(&options.threads) {
+        return Err(StartError::Value(format!("threads: must be from 1 to {MOST_THREADS}")));
+    }
     if options.resign.is_some_and(|resign| !(-1.0..=1.0).contains(&resign)) {
         return Err(StartError::Value("resign: must be from -1 to 1".to_owned()));
     }
     let arithmetic = choice(options.kernel.as_deref(), options.precision.as_deref())
         .map_err(|refusal| StartError::Value(refusal.0))?;
     let mut settings = EngineSettings {
-        threads: 1,
+        threads: options.threads,
         memory_mebibytes: options.memory,
         seed: options.seed,
         resign: options.resign,
         ..EngineSettings::default()
     };
     settings.network.arithmetic = arithmetic;
+    // A graphics card takes part when it is ready.
+    settings.network.use_device = false;
     Ok(settings)
+}
+
+/// Returns the settings with or without a graphics card, if one is attached to the network. `threads` is the number of
+/// search threads without one.
+pub(super) fn with_card(mut settings: EngineSettings, is_wanted: bool, threads: usize) -> EngineSettings {
+    settings.network.use_device = is_wanted;
+    settings.threads = if is_wanted { GPU_THREADS.max(threads) } else { threads };
+    settings
 }
 
 impl Session {
@@ -99,7 +120,13 @@ impl Session {
         let arithmetic = settings.network.arithmetic;
         let network = network.map(Network::read).transpose()?.map(Arc::new);
         let engine = Engine::with_network(settings, network.clone()).with_time_source(time);
-        Ok(Session { engine, network, arithmetic, time, progress: |_, _| () })
+        let threads = options.threads;
+        Ok(Session { engine, network, arithmetic, threads, time, progress: |_, _| () })
+    }
+
+    /// Returns the network, if the session has one.
+    pub fn shared_network(&self) -> Option<Arc<Network>> {
+        self.network.clone()
     }
 
     /// Sets the function that gets the progress of reviews: positions done and total.
@@ -183,6 +210,11 @@ impl Session {
                 Ok(self.position())
             }
             Request::Review { record } => self.review(&record),
+            Request::UseCard { is_wanted } => {
+                self.network()?;
+                self.engine.change_settings(with_card(*self.engine.settings(), is_wanted, self.threads));
+                Ok(Value::Null)
+            }
             Request::Signature { kind } => self.signature(kind),
             Request::Speed { size, milliseconds, kernel, precision } => {
                 let network = self.network()?;

@@ -54,9 +54,9 @@ export function watch(page, expected = () => false) {
 // The browser, which is started once.
 let browser;
 
-// Opens a window without stored data, with one empty page.
-export async function browse(executablePath, options, visit) {
-  browser ??= await chromium.launch({ executablePath, headless: true, args: ARGUMENTS });
+// Opens a window without stored data, with one empty page. The first call may give the browser further arguments.
+export async function browse(executablePath, options, visit, further = []) {
+  browser ??= await chromium.launch({ executablePath, headless: true, args: [...ARGUMENTS, ...further] });
   const context = await browser.newContext(options);
   context.setDefaultTimeout(PATIENCE);
   try {

@@ -9,8 +9,12 @@ const TYPES = {
   ".wasm": "application/wasm", ".webmanifest": "application/manifest+json",
 };
 
-// `change(path, file)` may return another content of a file.
-export async function serve(folder, { path = "/", change = (_, file) => file } = {}) {
+// Headers by which browsers isolate a page from other origins.
+const ISOLATION = { "Cross-Origin-Embedder-Policy": "require-corp", "Cross-Origin-Opener-Policy": "same-origin" };
+
+// `change(path, file)` may return another content of a file. The second half of a file is sent when `half(path)` resolves. With
+// `isIsolated`, pages are isolated from other origins.
+export async function serve(folder, { path = "/", change = (_, file) => file, half = () => null, isIsolated = false } = {}) {
   const requests = [], missing = [];
   const server = createServer(async (request, response) => {
     const asked = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
@@ -20,7 +24,16 @@ export async function serve(folder, { path = "/", change = (_, file) => file } =
       const name = asked.slice(path.length) || "index.html";
       const file = change(name, await readFile(join(folder, name)));
       response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
-      response.end(file);
+      if (isIsolated) for (const [header, value] of Object.entries(ISOLATION)) response.setHeader(header, value);
+      const isHeld = half(name);
+      if (isHeld) {
+        response.setHeader("Content-Length", file.length);
+        response.write(file.subarray(0, file.length >> 1));
+        await isHeld;
+        response.end(file.subarray(file.length >> 1));
+      } else {
+        response.end(file);
+      }
     } catch {
       missing.push(asked);
       response.statusCode = 404;

@@ -6,7 +6,7 @@ import { browse, check, equal, finish, watch } from "./browser.mjs";
 import { serve } from "./static_server.mjs";
 
 const [chromium, folder] = process.argv.slice(2);
-const server = await serve(folder, { change: (name, file) => name === "index.html" ? '<!doctype html><link rel="icon" href="data:,"><title>Kosumi</title>' : file });
+const server = await serve(folder, { isIsolated: true, change: (name, file) => name === "index.html" ? '<!doctype html><link rel="icon" href="data:,"><title>Kosumi</title>' : file });
 const { url } = server;
 
 await browse(chromium, {}, async context => {
@@ -62,6 +62,14 @@ await browse(chromium, {}, async context => {
     check(refusal.includes(`${move}: occupied`), `${name}: ${refusal}`);
     const speed = await ask("speed", { size: 19, milliseconds: 500 });
     console.log(`Chromium, ${speed.arithmetic}, 19x19: ${speed.evaluationsPerSecond.toFixed(1)} evaluations/s`);
+    for (const threads of [1, 2]) {
+      await ask("create", { isRelaxed, threads });
+      await ask("analyse", { visits: 32, reports: false });
+      const began = Date.now();
+      const { visits } = await ask("analyse", { visits: 200, reports: false });
+      console.log(`Chromium, ${threads} threads, 19x19: ${(1000 * (visits - 32) / (Date.now() - began)).toFixed(0)} simulations/s`);
+      check(visits >= 200 && visits < 216, `${name}: ${visits} visits with ${threads} threads`);
+    }
   }
 });
 await server.close();

@@ -105,6 +105,7 @@ await browse(chromium, phone, async context => {
   await page.goto(server.url);
   await ready(page);
   equal(await stones(page), before, "a killed tab loses nothing");
+  check(await page.evaluate(() => crossOriginIsolated), "the service worker isolates the page");
 
   // The network is gone, too.
   await server.close();
@@ -118,6 +119,34 @@ await browse(chromium, phone, async context => {
 const named = ["", "play.js", "play.css", "table-worker.js", "small.bin.gz", "service-worker.js", "manifest.webmanifest"];
 for (const name of named) check(server.requests.includes(`/some/path/${name}`), `${name} was asked for`);
 equal(server.missing, [], "nothing is missing");
+
+// ---- Threads of the search, of which the first one fails ----
+
+// The time is the only function that the engine is given, so a failure of a thread is made of it.
+let served = 0;
+const failingThread = (name, file) => {
+  if (name !== "thread-worker.js") return file;
+  served += 1;
+  return served > 1 ? file : String(file).replace(/now: \(\) => .*?,/, 'now: () => { throw new Error("the thread is made to fail"); },');
+};
+const threaded = await serve(web, { change: failingThread, isIsolated: true });
+await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context => {
+  // As if the device had three processors.
+  await context.addInitScript(() => Object.defineProperty(navigator, "hardwareConcurrency", { value: 3 }));
+  const page = context.pages()[0];
+  watch(page, words => words.startsWith("Service Worker registration blocked") || words.includes("made to fail"));
+  await page.goto(threaded.url);
+  await ready(page);
+  await shortGame(page, ["C3", "B3"]);
+  await page.click("#analyse");
+  await page.waitForFunction(() => document.getElementById("connection").textContent.includes("failed"));
+  equal(await moves(page), 2, "the game outlives the thread");
+  check(served > 1, "the engine that is started then has threads again");
+  await page.click("#pause");
+  await page.click("#hint");
+  await page.waitForSelector("#board [data-candidate]");
+});
+await threaded.close();
 
 // ---- A desktop: links, kept games, a review, and an engine that fails ----
 
@@ -169,7 +198,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await page.waitForSelector("#board [data-candidate]");
 
   // Networks of the user: one that is none, and one that can be used.
-  const network = bytes => page.setInputFiles("#network-file", { name: "x.bin.gz", mimeType: "application/gzip", buffer: bytes });
+  const network = bytes => page.setInputFiles("#network-chosen", { name: "x.bin.gz", mimeType: "application/gzip", buffer: bytes });
   await network(Buffer.from("nothing"));
   await page.waitForFunction(() => document.getElementById("connection").textContent.includes("network cannot be read"));
   equal(await moves(page), 6, "and the game goes on");

@@ -25,6 +25,8 @@ pub enum Requirement {
     GnuGo,
     /// The shared folder beside the project, with networks, recorded outputs and game records.
     Shared,
+    /// Python 3.11 or newer.
+    Python,
     /// Python with PyTorch and numpy.
     PyTorch,
     /// Node, with the packages that `npm ci` installs.
@@ -53,9 +55,10 @@ pub enum Requirement {
 
 impl Requirement {
     /// All requirements.
-    pub const ALL: [Requirement; 14] = [
+    pub const ALL: [Requirement; 15] = [
         Requirement::GnuGo,
         Requirement::Shared,
+        Requirement::Python,
         Requirement::PyTorch,
         Requirement::Node,
         Requirement::KaTrain,
@@ -76,6 +79,7 @@ impl Requirement {
         match self {
             Requirement::GnuGo => "gnugo",
             Requirement::Shared => "shared",
+            Requirement::Python => "python",
             Requirement::PyTorch => "pytorch",
             Requirement::Node => "node",
             Requirement::KaTrain => "katrain",
@@ -245,6 +249,17 @@ pub fn web(folder: PathBuf) -> Option<PathBuf> {
     let found = folder.join("kosumi.wasm").is_file() && folder.join("index.html").is_file();
     let missing = || format!("scripts/web {} has not been run", folder.display());
     require(Requirement::Web, if found { Ok(folder.clone()) } else { Err(missing()) })
+}
+
+/// Returns a Python for the scripts of the project: the program that `KOSUMI_PYTHON` names, or `python3`.
+pub fn python() -> Option<String> {
+    let python = env::var("KOSUMI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let is_new = Command::new(&python).args(["-c", "import tomllib"]).output();
+    let found = is_new.is_ok_and(|output| output.status.success());
+    require(
+        Requirement::Python,
+        if found { Ok(python.clone()) } else { Err(format!("{python} is not Python 3.11 or newer")) },
+    )
 }
 
 /// Returns a Python with PyTorch and numpy: the program that `KOSUMI_PYTHON` names, or `python3`.

@@ -5,6 +5,7 @@
 //! (`kosumi-tools`), or a Web Worker (`kosumi-web`).
 
 mod message;
+mod networks;
 mod page;
 mod session;
 mod share;

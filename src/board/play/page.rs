@@ -1,5 +1,6 @@
 //! Page of a game and its parts. The markup contains the keys of its texts.
 
+use super::networks;
 use crate::pages::{components, style as common_style};
 use crate::review;
 use maud::{DOCTYPE, Markup, html};
@@ -22,11 +23,11 @@ pub enum PageKind {
 
 /// Returns the script of the page: `play.js`.
 pub fn script(kind: PageKind) -> String {
-    let link = match kind {
-        PageKind::Program => components::LINK,
-        PageKind::Worker => components::WORKER_LINK,
+    let (link, own) = match kind {
+        PageKind::Program => (components::LINK, ""),
+        PageKind::Worker => (components::WORKER_LINK, networks::SCRIPT),
     };
-    components::UNCONNECTED_SCRIPTS.concat() + link + SCRIPT
+    components::UNCONNECTED_SCRIPTS.concat() + link + own + SCRIPT
 }
 
 /// Returns the style of the page: `play.css`.
@@ -87,8 +88,7 @@ fn markup(is_file: bool) -> Markup {
                         @if is_file {
                             (button("share", "share", None))
                             (button("games", "kept-games", None))
-                            button #network type="button" data-text="choose-network" data-hint="choose-network-hint" {}
-                            input #network-file type="file" accept=".gz,.bin" hidden;
+                            button #network type="button" data-text="choose-network" hidden {}
                         }
                         (button("players", "players", None))
                         (button("help", "help", Some("?")))
@@ -155,7 +155,7 @@ fn markup(is_file: bool) -> Markup {
                 (new_game())
                 (players())
                 (help(is_file))
-                @if is_file { (share()) (games()) }
+                @if is_file { (share()) (games()) (networks::dialog()) }
             }
         }
     }

@@ -53,7 +53,8 @@
     else if (message.is === "cannot-run") warn(text("cannot-run", message));
     else if (message.is === "shared") showLink(message.fragment);
     else if (message.is === "games") showGames(message);
-    else if (message.is === "network") { notice = text("network-chosen", message); if (state) show(); }
+    else if (message.is === "network") { notice = text("network-chosen", { name: message.name ?? text(`network-${message.which}`) }); if (state) show(); }
+    else if (message.is === "networks") networks.take(message);
   }, isOpen => { told = null; warn(isOpen ? "" : text("lost")); });
   const ask = (what, more = {}) => link.say({ do: what, ...more });
   const moveCount = () => state.moves.length;
@@ -702,15 +703,10 @@
   }
 
   // Only the page without a program has these buttons.
+  const networks = get("network") ? new NetworkDialog(ask, words => { notice = words; if (state) show(); }) : null;
   if (get("share")) {
     onClick("share", () => { if (state) ask("share"); });
     onClick("games", () => ask("games"));
-    onClick("network", () => get("network-file").click());
-    get("network-file").addEventListener("change", async ({ target }) => {
-      const [file] = target.files;
-      target.value = "";
-      if (file) ask("network", { name: file.name, bytes: await file.arrayBuffer() });
-    });
     onClick("share-copy", async () => {
       get("share-link").select();
       // Pages without encryption have no other way.

@@ -106,6 +106,13 @@ impl ConfiguredEngine {
         &self.engine
     }
 
+    /// Changes the settings to start every task from, and those of the task that is running in slices.
+    pub fn change(&mut self, change: impl Fn(EngineSettings) -> EngineSettings) {
+        self.base = change(self.base);
+        let running = change(*self.engine.settings());
+        self.engine.change_settings(running);
+    }
+
     /// Carries a task out, unless it becomes unwanted. `tell` gets the results.
     pub fn carry_out(
         &mut self,

@@ -12,8 +12,8 @@ use kosumi_go::rules::Rules;
 use kosumi_net::features::legal_points;
 use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
 use kosumi_net::{
-    Activation, Arithmetic, ArithmeticChoice, BuiltIn, Context, Features, Input, Kernel, Network, Output,
-    Precision, Prediction, Prepared, Scratch, scalar,
+    Activation, Arithmetic, ArithmeticChoice, BuiltIn, Context, Differences, Features, Input, Kernel,
+    Network, Output, Precision, Prediction, Prepared, Scratch, scalar,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -288,54 +288,6 @@ fn evaluate_plain(network: &Network, positions: &[Vec<Position>]) -> anyhow::Res
         each.map(|it| it.predict(network, &scalar::evaluate(network, &it.input)?)).collect()
     };
     positions.iter().map(of_size).collect()
-}
-
-/// Largest absolute differences between two sets of evaluations.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Differences {
-    pub(crate) probability: f32,
-    pub(crate) owner: f32,
-    /// Difference of the lead, in points.
-    pub(crate) lead: f32,
-    /// Number of evaluations with the same likeliest move.
-    same: usize,
-    count: usize,
-}
-
-impl Differences {
-    /// Adds the differences of a pair of evaluations.
-    pub(crate) fn add(&mut self, found: &Prediction, wanted: &Prediction) {
-        let farthest = |found: &[f32], wanted: &[f32]| {
-            let each = found.iter().zip(wanted).map(|(found, wanted)| (found - wanted).abs());
-            each.fold(0.0, f32::max)
-        };
-        let results = |it: &Prediction| [it.pass, it.win, it.loss, it.no_result];
-        let probability =
-            farthest(&found.policy, &wanted.policy).max(farthest(&results(found), &results(wanted)));
-        self.probability = self.probability.max(probability);
-        self.owner = self.owner.max(farthest(&found.ownership, &wanted.ownership));
-        self.lead = self.lead.max((found.lead - wanted.lead).abs());
-        self.same += usize::from(likeliest(found) == likeliest(wanted));
-        self.count += 1;
-    }
-
-    /// Returns whether the order of additions, or rounding, can explain the differences.
-    pub(crate) fn are_within_tolerance(&self, precision: Precision) -> bool {
-        // Ownership is in [-1, 1], probabilities are in [0, 1]: where a network is undecided, rounding changes
-        // ownership twice as much.
-        let (probability, owner, lead) = match precision {
-            Precision::F32 => (2e-4, 2e-4, 2e-2),
-            Precision::Bf16 => (0.1, 0.2, 5.0),
-            Precision::Int8 => (0.3, 0.6, 15.0),
-        };
-        self.probability < probability && self.owner < owner && self.lead < lead
-    }
-}
-
-/// Returns the index of the likeliest move in the policy. A pass has the index after all points.
-fn likeliest(prediction: &Prediction) -> usize {
-    let moves = prediction.policy.iter().chain([&prediction.pass]).enumerate();
-    moves.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(place, _)| place)
 }
 
 /// Compares the results of `evaluate` for all positions, alone and in batches, with `wanted`.

@@ -1,12 +1,14 @@
-// A GTP engine in Node: `node gtp.mjs [--visits N] [--milliseconds N]` limits the search for a move (default: one second).
+// A GTP engine in Node: `node gtp.mjs [--threads N] [--visits N] [--milliseconds N]`. The last two limit the search for a
+// move (default: one second).
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { Kosumi } from "./kosumi.js";
 
-const { values: given } = parseArgs({ options: { visits: { type: "string" }, milliseconds: { type: "string" } } });
+const options = { threads: { type: "string" }, visits: { type: "string" }, milliseconds: { type: "string" } };
+const { values: given } = parseArgs({ options });
 const number = (text) => (text === undefined ? undefined : Number(text));
 const limits = { visits: number(given.visits), milliseconds: number(given.milliseconds ?? (given.visits ? undefined : 1000)) };
-const kosumi = await Kosumi.create({ memory: 64, resign: null });
+const kosumi = await Kosumi.create({ threads: number(given.threads), memory: 64, resign: null });
 let settings = { size: 19, rules: "chinese", komi: 7.5 };
 const anew = (changes) => {
   kosumi.setPosition({ ...settings, ...changes });

@@ -16,8 +16,19 @@ export interface Options {
   network?: Source | null;
   /** Memory of the search and the cache of evaluations, in MiB. 64 by default. */
   memory?: number;
-  /** Limit of all memory of the module, in MiB. By default 128 MiB more than twice `memory`. */
+  /** Limit of all memory of the module, in MiB. By default 128 MiB more than twice `memory`, and 8 MiB for each further thread. */
   memoryLimit?: number;
+  /**
+   * Number of search threads, from 1 to 64. 1 by default. With several, the same seed does not give the same moves, `now` cannot
+   * be chosen, and in browsers the page must be isolated from other origins and the engine run in a worker.
+   */
+  threads?: number;
+  /**
+   * Device that evaluates the network: `cpu` (default), `gpu` (a graphics card through WebGPU, or an error), or `auto` (a graphics
+   * card if it computes what the processor computes, and faster). A card needs threads, in browsers as `threads` does, and WebGPU,
+   * which Node does not have. The search then has 16 threads, so the same seed does not give the same moves.
+   */
+  device?: "cpu" | "gpu" | "auto";
   /** Seed of all random numbers. 1 by default. */
   seed?: number;
   /** Expected result, from -1 to 1, below which the engine resigns. -0.9 by default; `null` is never. */
@@ -100,7 +111,7 @@ export interface SearchOptions {
   visits?: number;
   /** Time of the search. */
   milliseconds?: number;
-  /** Number of simulations between two pauses in which other work can run. 16 by default. */
+  /** Number of simulations between two pauses in which other work can run. By default 16 for each thread. */
   sliceVisits?: number;
   /** Whether analyses contain the owners of the points. */
   ownership?: boolean;
@@ -148,6 +159,15 @@ export declare function supportsSimd(): boolean;
 /** Returns whether this browser or Node supports relaxed SIMD, which is faster. */
 export declare function supportsRelaxedSimd(): boolean;
 
+/**
+ * Returns whether a search can have several threads here: always in Node, and in workers of pages that browsers isolate from other
+ * origins.
+ */
+export declare function supportsThreads(): boolean;
+
+/** Returns the number of threads that suits this device: one less than its processors, except where there are two; 8 at most. */
+export declare function usualThreads(): number;
+
 /** One game and its engine. Use it in a worker: a slice of a search takes up to some tenths of a second. */
 export declare class Kosumi {
   private constructor();
@@ -155,8 +175,12 @@ export declare class Kosumi {
   static create(options?: Options): Promise<Kosumi>;
   /** The present position. */
   readonly position: Position;
+  /** Name of the graphics card that evaluates; `null` if the processor does, also after the card has failed. */
+  readonly device: string | null;
   /** Memory of the module, in bytes. */
   readonly memoryUsage: number;
+  /** Ends the threads. No method may be called afterwards. */
+  close(): void;
   /** Starts another game. */
   setPosition(setup?: Setup): Position;
   play(vertex: Vertex, color?: Color): Position;

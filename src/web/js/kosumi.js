@@ -1,9 +1,28 @@
 // Kosumi for browsers and Node: one game and its engine, in WebAssembly. `kosumi.d.ts` documents the interface.
 //
 // Searches run in slices, so that the page or the worker gets its turn between them.
-import { Instance, bytesOf, compiled, memoryLimit, memoryLimits, moduleName, others, supportsSimd } from "./instance.js";
+import { startCard } from "./gpu.js";
+import {
+  Instance,
+  bytesOf,
+  compiled,
+  memoryLimit,
+  memoryLimits,
+  moduleName,
+  others,
+  supportsSimd,
+  supportsThreads,
+} from "./instance.js";
 
-export { supportsRelaxedSimd, supportsSimd } from "./instance.js";
+export { supportsRelaxedSimd, supportsSimd, supportsThreads, usualThreads } from "./instance.js";
+
+/** Number of simulations of a slice for each thread. */
+const SLICE = 16;
+
+/** Number of search threads with a graphics card, as `kosumi_gpu_threads` returns it. */
+const CARD_THREADS = 16;
+
+const DEVICES = ["cpu", "gpu", "auto"];
 
 /** Error of the engine. If `isFatal` is true, the engine has been started anew, with the game as it was. */
 export class KosumiError extends Error {
@@ -21,6 +40,10 @@ export class Kosumi {
   #limit;
   #now;
   #progress;
+  #threads;
+  #device;
+  /** Name of the graphics card in use. */
+  #card = null;
   #instance;
   #position;
   #isSearching = false;
@@ -28,25 +51,57 @@ export class Kosumi {
   constructor(module, network, options) {
     this.#module = module;
     this.#network = network;
-    this.#limit = memoryLimit(options);
+    const { device = "cpu" } = options;
+    if (!DEVICES.includes(device)) throw new KosumiError(`device: must be one of ${DEVICES.join(", ")}`);
+    this.#device = device;
+    // Every thread needs memory.
+    const needs = device === "cpu" ? options : { ...options, threads: Math.max(options.threads ?? 1, CARD_THREADS) };
+    this.#limit = memoryLimit(needs);
     if (this.#limit === undefined) {
-      const [least, most] = memoryLimits(options);
+      const [least, most] = memoryLimits(needs);
       throw new KosumiError(`memoryLimit: must be from ${least} MiB, for this memory, to ${most} MiB`);
     }
     this.#now = options.now ?? (() => performance.now());
-    const { memory, seed, resign, kernel, precision } = options;
-    this.#options = JSON.stringify({ memory, seed, resign, kernel, precision });
+    const { memory, threads = 1, seed, resign, kernel, precision } = options;
+    this.#threads = threads;
+    this.#options = JSON.stringify({ memory, threads, seed, resign, kernel, precision });
     this.#start();
   }
 
   static async create(options = {}) {
     if (!supportsSimd()) throw new KosumiError("this program does not support WebAssembly with SIMD");
+    if ((options.threads ?? 1) > 1) {
+      if (!supportsThreads()) throw new KosumiError("threads: here, the search can have one only");
+      if (options.now) throw new KosumiError("threads: with a time of its own, the search can have one only");
+    }
     const loading = compiled(options.wasm ?? moduleName(options.isRelaxed));
     const network = options.network === null ? Promise.resolve(null) : bytesOf(options.network ?? "small.bin.gz");
     const [module, weights] = await Promise.all([loading, network]).catch((error) => {
       throw new KosumiError(error.message);
     });
-    return new Kosumi(module, weights, options);
+    const kosumi = new Kosumi(module, weights, options);
+    try {
+      await kosumi.#startThreads();
+      await kosumi.#startCard();
+    } catch (error) {
+      kosumi.close();
+      throw new KosumiError(error.message);
+    }
+    return kosumi;
+  }
+
+  get device() {
+    return this.#card;
+  }
+
+  /** Number of threads that search. */
+  get #workers() {
+    return this.#card === null ? this.#threads : Math.max(this.#threads, CARD_THREADS);
+  }
+
+  /** Ends the threads. No method may be called any more. */
+  close() {
+    this.#instance.close();
   }
 
   get position() {
@@ -128,11 +183,12 @@ export class Kosumi {
   }
 
   /** Searches in slices, until a limit is reached or the search is stopped. */
-  async #search({ color, visits, milliseconds, sliceVisits = 16, onReport, signal }, contents) {
+  async #search({ color, visits, milliseconds, sliceVisits = SLICE * this.#workers, onReport, signal }, contents) {
     this.#refuseDuringSearch();
     if (visits === undefined && milliseconds === undefined) {
       throw new KosumiError("a search needs a limit: visits or milliseconds");
     }
+    this.#checkCard();
     const end = milliseconds === undefined ? Infinity : this.#now() + milliseconds;
     this.#isSearching = true;
     try {
@@ -165,6 +221,35 @@ export class Kosumi {
     this.#position = JSON.parse(this.#instance.call("kosumi_request", '{"do":"position"}')).ok;
   }
 
+  async #startThreads() {
+    if (this.#threads > 1) await this.#instance.startThreads(this.#threads - 1);
+  }
+
+  /** Lets the graphics card evaluate. Rejects if that was demanded and is impossible. */
+  async #startCard() {
+    if (this.#device === "cpu") return;
+    const isDemanded = this.#device === "gpu";
+    const own = this.#instance;
+    try {
+      if (!supportsThreads()) throw new KosumiError("device: a graphics card needs threads, which are not supported here");
+      if (!this.#network) throw new KosumiError("device: a graphics card needs a network");
+      const options = { acceptsSoftware: isDemanded, onlyIfFaster: !isDemanded, processors: this.#threads };
+      const { name } = await startCard(own, options, () => {});
+      if (own !== this.#instance) return;
+      this.#request({ do: "useCard", isWanted: true });
+      this.#card = name;
+    } catch (error) {
+      if (isDemanded) throw error;
+    }
+  }
+
+  /** Lets the processor evaluate if the card has failed. */
+  #checkCard() {
+    if (this.#card === null || !this.#instance.call("kosumi_gpu_failure")) return;
+    this.#card = null;
+    this.#request({ do: "useCard", isWanted: false });
+  }
+
   /** Calls a function. If the instance fails, starts another one with the same game. */
   #call(name, ...values) {
     try {
@@ -173,7 +258,13 @@ export class Kosumi {
       // Whatever it was (a panic, too little memory, a full stack, an error of `now`), the instance may be in any state.
       const reason = `${this.#instance.reason(error)} (the limit of the memory is ${this.#limit} MiB)`;
       const { record } = this.#position;
+      this.#instance.close();
       this.#start();
+      this.#card = null;
+      // Searches do not wait for the threads and the card. If they cannot be started, there is one, and the processor evaluates.
+      this.#startThreads()
+        .then(() => this.#startCard())
+        .catch(() => {});
       const restored = JSON.parse(this.#instance.call("kosumi_request", JSON.stringify({ do: "restore", record })));
       if (restored.ok) this.#position = restored.ok;
       throw new KosumiError(`the engine has failed and was started anew: ${reason}`, true);

@@ -1,6 +1,6 @@
 // Kosumi in a Web Worker. The page posts `{id, method, arguments}` and gets `{id, result}`, `{id, error, isFatal}` and,
 // while a search runs, `{id, report}`. The first method is `create`, with the options of `Kosumi.create` without `now`.
-// `stop` ends the search that is in progress. `position` returns the present position.
+// `stop` ends the search that is in progress. `position` and `device` return those of `Kosumi`.
 import { Kosumi } from "./kosumi.js";
 
 const METHODS = ["setPosition", "play", "undo", "genmove", "analyse", "score", "save", "load", "review", "signature", "speed"];
@@ -14,6 +14,7 @@ async function answer(id, method, values) {
   }
   if (kosumi === null) throw new Error("create must be the first method");
   if (method === "position") return kosumi.position;
+  if (method === "device") return kosumi.device;
   if (method === "stop") return controller?.abort();
   if (!METHODS.includes(method)) throw new Error(`unknown method ${method}`);
   if (method !== "genmove" && method !== "analyse") return kosumi[method](...values);

@@ -23,13 +23,33 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(old());
 });
 
+// The headers by which browsers isolate the page from other origins, so that the search may have threads. Hosts of static
+// files seldom send them.
+const ISOLATION = {
+  "Cross-Origin-Embedder-Policy": "require-corp",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+};
+
+/** Returns the response with the headers. */
+function isolated(response) {
+  // An error, or a response whose contents are hidden, cannot be copied.
+  if (response.status === 0) return response;
+  const { status, statusText, body } = response;
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(ISOLATION)) headers.set(name, value);
+  const hasBody = ![101, 204, 205, 304].includes(status);
+  return new Response(hasBody ? body : null, { status, statusText, headers });
+}
+
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const isOwn = request.method === "GET" && request.url.startsWith(self.registration.scope);
   if (!isOwn) return;
   const answer = async () => {
     const cache = await caches.open(CACHE);
-    return (await cache.match(request, { ignoreSearch: true, ignoreVary: true })) ?? fetch(request);
+    const kept = await cache.match(request, { ignoreSearch: true, ignoreVary: true });
+    return isolated(kept ?? (await fetch(request)));
   };
   event.respondWith(answer());
 });

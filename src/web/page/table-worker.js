@@ -2,11 +2,22 @@
 // to a program, and sends its answers. Messages about kept games are its own.
 //
 // The engine works in slices, and messages of the page are handled between them.
-import { Instance, bytesOf, compiled, memoryLimit, moduleName, others, supportsSimd } from "./instance.js";
+import {
+  Instance,
+  bytesOf,
+  compiled,
+  memoryLimit,
+  moduleName,
+  others,
+  supportsSimd,
+  usualThreads,
+} from "./instance.js";
+import { Card } from "./card.js";
 import { Games } from "./games.js";
+import { choice, keepChoice, largeNetwork } from "./networks.js";
 
-const OPTIONS = { memory: 64 };
-// Limit of the memory in MiB with a network that the user has chosen.
+const OPTIONS = { memory: 64, threads: 1 };
+// Limit of the memory in MiB with another network.
 const LARGE_LIMIT = 1024;
 const NETWORK = "small.bin.gz";
 // Failures in a row after which the game is not tried again.
@@ -38,6 +49,7 @@ function start(game, isPaused) {
   const session = `${Date.now()}-${Math.random()}`;
   const refusal = instance.call("kosumi_start_board", JSON.stringify(OPTIONS), session);
   if (refusal) throw new Error(refusal);
+  startThreads();
   if (!game) current = { id: null, number: null, game: null };
   date = today();
   request({ do: "today", date });
@@ -46,6 +58,15 @@ function start(game, isPaused) {
   carryOut({ ...request({ do: "open" }), remembered }, current.id);
   networks.forEach(giveNetwork);
   goOn();
+}
+
+/** Starts the threads of the search. It does not wait for them, and without them it has one. */
+function startThreads() {
+  if (OPTIONS.threads === 1) return;
+  const started = instance;
+  started.startThreads(OPTIONS.threads - 1).catch((error) => {
+    if (started === instance) console.warn(error.message);
+  });
 }
 
 /** Asks the table. Throws if it refuses, and whatever a failing instance throws. */
@@ -74,15 +95,18 @@ function handle(message, id) {
     return;
   }
   carryOut(answer, id);
+  checkCard();
 }
 
 /** Starts another instance with the game as it was, after one has failed: by a panic, too little memory, or a full stack. */
 function recover(error) {
   const reason = instance.reason(error);
+  instance.close();
   failures += 1;
   try {
     // Engines wait, because the same task may fail again.
     start(failures < FAILURES ? current.game : null, true);
+    prepareCard();
   } catch (again) {
     instance = null;
     tell({ is: "cannot-run", text: `${reason}; ${again.message}` });
@@ -145,26 +169,154 @@ async function loadNetwork() {
   }
 }
 
-/** Uses a network of the user, in an instance with more memory. If it is refused, everything stays as it was. */
-function useNetwork({ name, bytes }) {
+/**
+ * Uses a network for advice and for levels with a time, in an instance with more memory, or only the small network if `bytes` is
+ * `null`. If it is refused, everything stays as it was, and the result is false.
+ */
+function useBest(bytes) {
+  if (!instance) return false;
   const [before, table, former] = [instance, current, [...networks]];
-  const best = { bytes: new Uint8Array(bytes), isBest: true };
-  networks.splice(0, Infinity, ...former.filter(({ isBest }) => !isBest), best);
+  const best = bytes && { bytes, isBest: true };
+  networks.splice(0, Infinity, ...former.filter(({ isBest }) => !isBest), ...(best ? [best] : []));
   let reason = "";
   try {
     start(current.game, false);
-    if (best.refusal === "") {
-      tell({ is: "network", name });
-      return;
+    if (!best || best.refusal === "") {
+      before.close();
+      prepareCard();
+      return true;
     }
     reason = best.refusal;
   } catch (error) {
     reason = instance.reason(error);
   }
+  if (instance !== before) instance.close();
   networks.splice(0, Infinity, ...former);
   [instance, current] = [before, table];
   handle({ do: "open" });
+  prepareCard();
   trouble(reason);
+  return false;
+}
+
+// What is in use: `small`, `large` or `file`; the file, with its name; the download in progress; and what is remembered.
+let chosen = "small";
+let file = null;
+let loading = null;
+let wishes = { network: "small", usesCard: true };
+
+const tellNetworks = async () =>
+  tell({
+    is: "networks",
+    chosen: loading ? "large" : chosen,
+    name: file?.name ?? null,
+    large: { bytes: largeNetwork.bytes, isKept: await largeNetwork.isKept() },
+    loading: loading && { done: loading.done, total: largeNetwork.bytes },
+    card: { ...card.state, isWanted: wishes.usesCard },
+  });
+
+/** Remembers a choice for the next time. */
+async function wish(changes) {
+  wishes = { ...wishes, ...changes };
+  await keepChoice(wishes);
+}
+
+/** Uses a network from now on, if that is possible. */
+function changeTo(which, bytes) {
+  if (!useBest(bytes)) return false;
+  chosen = which;
+  tell({ is: "network", which, name: which === "file" ? file.name : null });
+  return true;
+}
+
+async function chooseNetwork({ which }) {
+  loading?.controller.abort();
+  loading = null;
+  if (which === "large") {
+    const bytes = await loadLarge();
+    if (bytes && changeTo("large", bytes)) await wish({ network: "large" });
+  } else if (which === "small") {
+    if (chosen === "small" || changeTo("small", null)) await wish({ network: "small" });
+  } else if (file) {
+    changeTo("file", file.bytes);
+  }
+  await tellNetworks();
+}
+
+/** Returns the large network, or `null` if it cannot be had or was not wanted any more. */
+async function loadLarge() {
+  const controller = new AbortController();
+  const own = (loading = { done: 0, controller });
+  await tellNetworks();
+  const onProgress = (done) => {
+    const percent = (bytes) => Math.floor((100 * bytes) / largeNetwork.bytes);
+    const isNews = percent(done) > percent(own.done);
+    own.done = done;
+    if (isNews && own === loading) tellNetworks();
+  };
+  try {
+    const bytes = await largeNetwork.load(onProgress, controller.signal);
+    return controller.signal.aborted ? null : bytes;
+  } catch (error) {
+    if (!controller.signal.aborted) trouble(error.message);
+    return null;
+  } finally {
+    if (own === loading) loading = null;
+  }
+}
+
+/** Uses a network of the user, until the page is closed. */
+async function useFile({ name, bytes }) {
+  const before = file;
+  file = { name, bytes: new Uint8Array(bytes) };
+  if (!changeTo("file", file.bytes)) file = before;
+  await tellNetworks();
+}
+
+async function deleteNetwork() {
+  if (chosen === "large" || loading) await chooseNetwork({ which: "small" });
+  await wish({ network: "small" });
+  await largeNetwork.remove();
+  await tellNetworks();
+}
+
+/** Goes on with what was chosen the last time. A large network that the browser has deleted is not downloaded again. */
+async function useChoice() {
+  wishes = await choice();
+  await card.find(module);
+  await tellNetworks();
+  if (wishes.network === "large" && chosen === "small" && (await largeNetwork.isKept())) await chooseNetwork({ which: "large" });
+}
+
+// ---- Graphics card ----
+
+const card = new Card(tellNetworks);
+
+/** Lets the card evaluate the network that is in use besides the small one, if it may. */
+async function prepareCard() {
+  const wasOn = card.isOn;
+  card.stop();
+  const own = instance;
+  if (!own || !networks.some(({ isBest }) => isBest)) return;
+  // An instance that has not used the card refuses nothing and changes nothing.
+  if (wasOn) handle({ do: "useCard", isWanted: false });
+  if (!wishes.usesCard) return;
+  if ((await card.start(own, checkCard)) && own === instance) handle({ do: "useCard", isWanted: true });
+}
+
+/** Lets the processor evaluate if the card has failed, for this reason if one is known. */
+function checkCard(reason = "") {
+  if (!card.isOn || !instance) return;
+  reason ||= instance.call("kosumi_gpu_failure");
+  if (!reason) return;
+  card.stop(reason);
+  handle({ do: "useCard", isWanted: false });
+}
+
+async function useCard({ isWanted }) {
+  await wish({ usesCard: isWanted });
+  prepareCard();
+  await tellNetworks();
 }
 
 // ---- Reviews ----
@@ -204,7 +356,11 @@ function endReview() {
 // ---- Messages of the page ----
 
 const OWN = {
-  network: useNetwork,
+  network: useFile,
+  networks: tellNetworks,
+  "choose-network": chooseNetwork,
+  "delete-network": deleteNetwork,
+  "use-card": useCard,
   games: async () => tell({ is: "games", games: await games.list(), current: current.id }),
   "open-game": async ({ id }) => {
     if (id === current.id) return;
@@ -228,6 +384,7 @@ async function begin() {
   if (!supportsSimd()) throw new Error("this browser does not support WebAssembly with SIMD");
   const [loaded, kept] = await Promise.all([compiled(moduleName()), games.latest()]);
   module = loaded;
+  OPTIONS.threads = usualThreads(module);
   tell({ is: "open", files: [moduleName()] });
   current.id = kept?.id ?? null;
   current.game = kept?.game ?? null;
@@ -235,6 +392,7 @@ async function begin() {
     start(kept?.game, false);
   } catch (error) {
     // A game that cannot be restored stays among the kept ones.
+    instance?.close();
     start(null, false);
     trouble(error.message);
   }
@@ -242,4 +400,8 @@ async function begin() {
 
 const starting = begin().catch((error) => tell({ is: "cannot-run", text: error.message }));
 // The network is loaded beside, and people can play without it.
-starting.then(() => instance && loadNetwork());
+starting.then(async () => {
+  if (!instance) return;
+  await loadNetwork();
+  await useChoice();
+});

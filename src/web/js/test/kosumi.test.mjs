@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { Kosumi, KosumiError, supportsRelaxedSimd, supportsSimd } from "../kosumi.js";
+import { Instance, compiled } from "../instance.js";
+import { Kosumi, KosumiError, supportsRelaxedSimd, supportsSimd, supportsThreads } from "../kosumi.js";
 
 // `kosumi bench --signature` prints these numbers.
 const BY_PLAYOUTS = 1529216488982968749n;
@@ -67,6 +68,38 @@ test("the same visits give the same moves", async () => {
     return kosumi.position;
   };
   assert.deepEqual(await play(), await play());
+});
+
+test("a search with three threads", async () => {
+  assert.ok(supportsThreads());
+  const kosumi = await create({ threads: 3 });
+  kosumi.setPosition({ size: 9, moves: ["E5"] });
+  const reports = [];
+  const { visits, moves } = await kosumi.analyse({ visits: 300, onReport: (it) => reports.push(it) });
+  // Each thread finishes the simulations that it has begun.
+  assert.ok(visits >= 300 && visits < 320 && reports.length > 3, `${visits}`);
+  assert.ok(moves.reduce((sum, it) => sum + it.visits, 0) >= visits - 1);
+  const { position } = await kosumi.genmove({ milliseconds: 200 });
+  assert.equal(position.moves.length, 2);
+  // A failure: too little memory. The engine that is started anew has threads again.
+  assert.throws(() => kosumi.load(`(;GM[1]SZ[9]${";B[aa]".repeat(10000000)})`), { isFatal: true });
+  assert.deepEqual(kosumi.position, position);
+  assert.ok((await kosumi.analyse({ visits: 100 })).visits >= 100);
+  kosumi.close();
+  await assert.rejects(create({ threads: 65 }), { message: "threads: must be from 1 to 64" });
+  await assert.rejects(create({ threads: 2, now: () => 0 }), /^KosumiError: threads: /);
+});
+
+test("threads wait for work until the instance is closed", async () => {
+  const module = await compiled("kosumi.wasm");
+  const instance = new Instance(module, 128, () => performance.now());
+  await instance.startThreads(2);
+  while (instance.waitingThreads < 2) await new Promise((resolve) => setImmediate(resolve));
+  instance.close();
+  // There is no memory for so many stacks.
+  const small = new Instance(module, 64, () => performance.now());
+  await assert.rejects(small.startThreads(10), { message: "too little memory for a thread" });
+  small.close();
 });
 
 test("time limits and stops use the host's time and signals", async () => {
