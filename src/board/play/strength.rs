@@ -125,9 +125,7 @@ mod tests {
             assert!(settings.move_time.is_some());
             assert_eq!(settings.rank.is_none(), name.starts_with(FULL_STRENGTH));
             assert_eq!(settings.visits.is_none(), settings.rank.is_none());
-            if let Some(rank) = settings.rank
-                && name != ADAPTIVE
-            {
+            if let Some(rank) = settings.rank.filter(|rank| !rank.is_adaptive()) {
                 assert_eq!(rank.to_string(), name);
             }
         }

@@ -1,8 +1,9 @@
 //! Estimates of a player's rank from the moves of recorded games.
 //!
 //! *Record → [`PlayedMoves`] (points lost by each move, and how unexpected it was) → [`RankFeatures`] of a player in a game
-//! → [`RankEstimate`] over all games of the player.* The numbers come from single evaluations by the small built-in network, so an estimate does not
-//! depend on options of the review. The formula was fitted to games of Kosumi's own ranks; see `docs/ranks.md`.
+//! → [`RankEstimate`] over all games of the player.* The numbers come from single evaluations by the small built-in
+//! network, so an estimate does not depend on options of the review. `docs/ranks.md` says which games the formulas were
+//! fitted to.
 
 use super::main_line::{Change, MainLine};
 use kosumi_engine::{Engine, EngineSettings, SearchRequest};
@@ -18,8 +19,8 @@ const PLAYOUTS: u32 = 1;
 /// Memory for the searches, in MiB.
 const MEMORY_MEBIBYTES: usize = 32;
 
-/// Number of moves of a game that count. Later moves of long games are played on a settled board.
-const MOVES_MOST: usize = 240;
+/// Number of moves of a game that count, as in the games that the formulas were fitted to.
+const MOVES_MOST: usize = 120;
 
 /// Least number of a player's moves in a game from which a rank is estimated.
 const MOVES_LEAST: usize = 10;
@@ -105,11 +106,12 @@ const SYSTEMATIC_ERROR: f32 = 3.0;
 /// Smallest probability of the formula. Differences between improbable moves mean little.
 const LEAST_PROBABILITY: f32 = 1e-4;
 
-/// Formulas by length of the side, fitted by `scripts/rank_estimate`. Other boards use the nearest one.
+/// Formulas by length of the side. The one for 9×9 was fitted to games of Kosumi's ranks, the one for 19×19 to games of
+/// people, and the one for 13×13 is between them. Other boards use the nearest one.
 const FORMULAS: [(f32, Formula); 3] = [
     (9.0, Formula { start: 5.1, large: 2.8, surprise: 6.8, spread: 5.9 }),
-    (13.0, Formula { start: 5.1, large: 2.8, surprise: 6.8, spread: 5.9 }),
-    (19.0, Formula { start: 5.8, large: 4.8, surprise: 6.3, spread: 6.3 }),
+    (13.0, Formula { start: 0.5, large: 6.0, surprise: 6.5, spread: 5.0 }),
+    (19.0, Formula { start: -6.5, large: 10.2, surprise: 6.1, spread: 3.8 }),
 ];
 
 /// Creates an engine that searches the positions for [`PlayedMoves::of`]. `small` is the small built-in network.

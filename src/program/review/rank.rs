@@ -237,5 +237,8 @@ fn write_table(out: &mut impl Write, players: &[Player]) -> io::Result<()> {
             player.name,
         )?;
     }
-    writeln!(out, "Ranks are Kosumi's: see docs/ranks.md for what the estimate is calibrated on.")
+    writeln!(
+        out,
+        "On 9x9 and 13x13 these are ranks of Kosumi, on 19x19 ranks of people on servers: see docs/ranks.md."
+    )
 }
