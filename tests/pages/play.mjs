@@ -63,7 +63,7 @@ async function played(page, count) {
 
 // A whole game against the engine. The person plays the best move of the analysis.
 async function wholeGame(page) {
-  await newGame(page, { size: "9", black: "person", white: "kosumi 15k" });
+  await newGame(page, { size: "9", black: "person", white: "kosumi 25k" });
   await page.click("#analyse");
   for (let own = 0; own < 90; own++) {
     const next = await page.waitForFunction(() => {
