@@ -382,13 +382,12 @@ fn options_have_their_effect() {
 fn ranks_are_estimated_for_each_player_over_a_folder() {
     let folder = folder("ranks");
     fs::create_dir(folder.join("games")).unwrap();
-    // Ann fills the second line and then the middle. Bob plays on the first line, where his stones die.
+    // Ann plays in the middle. Bob plays on the first line, where his stones die.
     let record = |number: usize| {
-        let columns = ["a", "b", "c", "d", "e", "f", "g", "h"];
-        let pair = |column: &str| format!(";B[{column}b];W[{column}a]");
-        let line: String = columns.iter().map(|column| pair(column)).collect();
-        let rest = ";B[ib];W[ai];B[ee];W[bi];B[ce];W[ci];B[ge];W[di]";
-        format!("(;GM[1]FF[4]SZ[9]KM[7]GN[{number}]PB[Ann  A]BR[9k]PW[Bob]{line}{rest})")
+        let ann = ["ee", "gc", "cg", "gg", "cc", "ec", "eg", "ce", "ge", "dd", "ff", "fd"];
+        let bob = ["aa", "ba", "ca", "da", "ea", "fa", "ga", "ha", "ia", "ai", "bi", "ci"];
+        let line: String = ann.iter().zip(bob).map(|(own, other)| format!(";B[{own}];W[{other}]")).collect();
+        format!("(;GM[1]FF[4]SZ[9]KM[7]GN[{number}]PB[Ann  A]BR[9k]PW[Bob]{line})")
     };
     fs::write(folder.join("games/one.sgf"), record(1)).unwrap();
     fs::write(folder.join("games/two.sgf"), format!("{}\n{}", record(2), record(3))).unwrap();

@@ -416,7 +416,7 @@ mod tests {
             }
             played.len()
         };
-        let (weak, strong) = (moves("1k"), moves("9d"));
+        let (weak, strong) = (moves("8k"), moves("9d"));
         assert!(weak > strong, "{weak} {strong}");
     }
 

@@ -14,7 +14,7 @@ await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" 
   watch(page);
   await page.setContent('<style>svg { width: 400px }</style><svg id="board"><title>x</title></svg><svg id="chart"></svg>');
   await page.addStyleTag({ content: read("style.css") + read("pieces.css") });
-  await page.addScriptTag({ content: [read("board.js"), `const TEXTS = { ${texts} }; const OTHERS = {};`, ...["language.js", "charts.js", "packed.js"].map(read)].join("\n") });
+  await page.addScriptTag({ content: [read("board.js"), `const TEXTS = { ${texts} }; const OTHERS = {}; const PACKED = "";`, ...["language.js", "charts.js", "packed.js"].map(read)].join("\n") });
   const found = await page.evaluate(() => {
     const results = {};
     const packed = new Packed(9);

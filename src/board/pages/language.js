@@ -1,6 +1,6 @@
 // Texts of a page in the reader's language: the language chosen on any of Kosumi's pages, otherwise the browser's.
-// `TEXTS` has a table for each language, and `OTHERS` the names of languages whose tables are compressed or must be
-// loaded. Until then the page is in English. A text may contain {names}, which are replaced by values. This script must not
+// `TEXTS` has a table for each language, and `OTHERS` the names of languages whose tables are compressed in `PACKED` or,
+// if it is empty, must be loaded. Until then the page is in English. A text may contain {names}, which are replaced by values. This script must not
 // contain angle brackets or ampersands, because it is also part of pages that are read as XML.
 const kept = name => { try { return localStorage.getItem(name); } catch { return null; } };
 const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* Nothing may be kept here. */ } };
@@ -36,15 +36,23 @@ function translate() {
   }
 }
 
+// Reads the tables of all languages that the page contains compressed: texts in the order of their names.
+async function unpackLanguages() {
+  const bytes = Uint8Array.from(atob(PACKED), letter => letter.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const names = Object.keys(TEXTS.en).sort();
+  for (const [code, texts] of Object.entries(await new Response(unpacked).json())) {
+    TEXTS[code] = Object.fromEntries(names.map((name, index) => [name, texts[index]]));
+  }
+}
+
 // Reads the table of a language, and returns whether there is one.
 async function readLanguage(name) {
-  if (TEXTS[name]) return true;
   try {
-    const { packed } = OTHERS[name];
-    const bytes = packed ? Uint8Array.from(atob(packed), letter => letter.charCodeAt(0)) : null;
-    const source = bytes ? new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")))
-      : await fetch(`texts-${name}.json`);
-    TEXTS[name] = await source.json();
+    if (!TEXTS[name]) {
+      if (PACKED) await unpackLanguages();
+      else TEXTS[name] = await (await fetch(`texts-${name}.json`)).json();
+    }
     return true;
   } catch {
     return false;
@@ -54,7 +62,7 @@ async function readLanguage(name) {
 // Fills the choice of languages. `then` is called at the start and whenever another language is chosen.
 function takeLanguage(then) {
   const select = document.getElementById("language");
-  const nameOf = name => TEXTS[name]?.["language-name"] ?? OTHERS[name].name;
+  const nameOf = name => TEXTS[name]?.["language-name"] ?? OTHERS[name];
   select.replaceChildren(...languages.map(name => new Option(nameOf(name), name, false, name === language)));
   select.closest("[hidden]")?.removeAttribute("hidden");
   const change = () => { translate(); if (then) then(); };

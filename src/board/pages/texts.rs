@@ -63,29 +63,34 @@ impl Language {
     }
 }
 
-/// Returns the script of `TEXTS`, the tables of English and German, and of `OTHERS`, the names of the other languages, with
-/// these properties.
-fn script(table: impl Fn(Language) -> String, others: impl Fn(Language) -> Value) -> String {
+/// Returns the script of `TEXTS`, the tables of English and German; of `OTHERS`, the names of the other languages; and of
+/// `PACKED`, their compressed tables.
+fn script(table: impl Fn(Language) -> String, packed: &str) -> String {
     let texts = [ENGLISH, GERMAN].map(|it| format!("{}: {}", it.code, table(it).trim_end())).join(",\n");
-    let others: Map<String, Value> = OTHERS.iter().map(|it| (it.code.to_owned(), others(*it))).collect();
-    format!("const TEXTS = {{\n{texts}}};\nconst OTHERS = {};\n", Value::Object(others))
+    let others: Map<String, Value> =
+        OTHERS.iter().map(|language| (language.code.to_owned(), language.name().into())).collect();
+    let others = Value::Object(others);
+    format!("const TEXTS = {{\n{texts}}};\nconst OTHERS = {others};\nconst PACKED = \"{packed}\";\n")
 }
 
-/// Script with the texts of pages that are files. The tables of the other languages are compressed.
+/// Script with the texts of pages that are files. For each of the other languages, `PACKED` has its texts in the order of
+/// their names.
 static OF_FILES: LazyLock<String> = LazyLock::new(|| {
-    let packed = |language: Language| {
-        let mut bytes = Vec::new();
-        let mut encoder = DeflateEncoder::new(language.common.as_bytes(), Compression::best());
-        // Reading from memory does not fail.
-        let _ = encoder.read_to_end(&mut bytes);
-        serde_json::json!({ "name": language.name(), "packed": BASE64.encode(&bytes) })
+    let values = |language: Language| -> Vec<String> {
+        let table: BTreeMap<String, String> = serde_json::from_str(language.common).unwrap_or_default();
+        table.into_values().collect()
     };
-    script(|language| language.common.to_owned(), packed)
+    let all: BTreeMap<&str, Vec<String>> = OTHERS.into_iter().map(|it| (it.code, values(it))).collect();
+    let text = serde_json::to_string(&all).unwrap_or_default();
+    let mut bytes = Vec::new();
+    let mut encoder = DeflateEncoder::new(text.as_bytes(), Compression::best());
+    // Reading from memory does not fail.
+    let _ = encoder.read_to_end(&mut bytes);
+    script(|language| language.common.to_owned(), &BASE64.encode(&bytes))
 });
 
-/// Script with the texts of the board, which loads other languages by [`file`].
-static OF_BOARD: LazyLock<String> =
-    LazyLock::new(|| script(Language::all, |language| serde_json::json!({ "name": language.name() })));
+/// Script with the texts of the board, which loads other languages from [`files`].
+static OF_BOARD: LazyLock<String> = LazyLock::new(|| script(Language::all, ""));
 
 /// Returns the script with the texts of pages that are files: `TEXTS` and `OTHERS`.
 pub(super) fn of_files() -> &'static str {
