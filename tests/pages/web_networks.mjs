@@ -23,8 +23,10 @@ async function openDialog(page) {
   await page.waitForSelector("#networks[open]");
 }
 
-let release;
-const held = () => new Promise(resolve => { release = resolve; });
+// Each download waits in the middle until it is released.
+let release, isHeld;
+const holding = () => new Promise(resolve => { isHeld = resolve; });
+const held = () => new Promise(resolve => { release = resolve; isHeld(); });
 const server = await serve(web, { half: name => name === LARGE ? held() : null });
 await browse(chromium, desktop, async context => {
   let page = context.pages()[0];
@@ -39,7 +41,9 @@ await browse(chromium, desktop, async context => {
   await checkWidth(page, "networks");
 
   // The download stops in the middle, and the page shows how far it is. It is given up.
+  let halfway = holding();
   await page.check("#network-large");
+  await halfway;
   await page.waitForFunction(() => document.getElementById("network-progress").value > 2e6);
   equal(await page.$eval("#network-progress", it => it.max), statSync(join(web, LARGE)).size, "the progress is in bytes");
   check(/^[1-9]\.\d of 5\.9 MB$/.test(await page.textContent("#network-amount")), "and in words");
@@ -50,8 +54,9 @@ await browse(chromium, desktop, async context => {
   release();
 
   // Then it is downloaded as a whole.
+  halfway = holding();
   await page.check("#network-large");
-  await page.waitForFunction(() => document.getElementById("network-progress").value > 2e6);
+  await halfway;
   release();
   await hasStatus(page, "Large network");
   await becomesHidden(page, "network-delete", false);
