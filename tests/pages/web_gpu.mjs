@@ -154,7 +154,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, serviceWorkers:
     window.channel.onmessage = ({ data }) => { if (data.batches) window.batches = data.batches; };
   });
   await page.click("#hint");
-  await page.waitForSelector("#board [data-candidate]");
+  await page.waitForSelector("#board [data-region]");
   await page.waitForFunction(() => window.batches > 0);
 
   // The card is switched off and on again, also while it is being prepared.

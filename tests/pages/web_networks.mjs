@@ -63,7 +63,7 @@ await browse(chromium, desktop, async context => {
   check((await page.textContent("#network-size")).includes("kept"), "the large network is kept");
   await page.keyboard.press("Escape");
   await page.click("#hint");
-  await page.waitForSelector("#board [data-candidate]");
+  await page.waitForSelector("#board [data-region]");
   const before = downloads(server);
 
   // Without the server, the page still has it.
@@ -77,7 +77,7 @@ await browse(chromium, desktop, async context => {
   await ready(page);
   await hasStatus(page, "Large network");
   await page.click("#hint");
-  await page.waitForSelector("#board [data-candidate]");
+  await page.waitForSelector("#board [data-region]");
   equal(downloads(server), before, "it is not downloaded again");
 
   // It is deleted, and the small one is used.
