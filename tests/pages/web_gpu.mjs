@@ -178,7 +178,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, serviceWorkers:
   await page.waitForSelector("#board [data-candidate]");
   await page.click("#analyse");
   await page.click("#hint");
-  await page.waitForSelector("#board [data-candidate]");
+  await page.waitForSelector("#board [data-region], #board [data-candidate]");
 }, SOFTWARE);
 await server.close();
 await finish();
