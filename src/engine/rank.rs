@@ -4,7 +4,7 @@
 //! Moves are therefore drawn from this policy, at a temperature that rises for weaker ranks. A short search measures
 //! the loss of each move. Losing moves become less frequent, and moves beyond a maximum loss are never played. The
 //! resulting mistakes are natural moves that lose points, like those of people, and no stones are thrown away. The
-//! parameters of each rank come from handicap games. `docs/ranks.md` lists them.
+//! parameters of each rank are in `rank/styles.rs`; `docs/ranks.md` says which of them games have confirmed.
 //!
 //! A rank must not depend on how the engine was set up. Its moves come from a search of its own: always the small
 //! built-in network, one thread, the visits of the rank, fixed parameters, and random numbers that follow from the seed

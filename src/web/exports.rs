@@ -52,9 +52,13 @@ fn lock_running() -> MutexGuard<'static, Option<Running>> {
     }
 }
 
+/// Returns a time of JavaScript, in milliseconds. One that is no number counts as zero.
+fn from_milliseconds(milliseconds: f64) -> Duration {
+    Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default()
+}
+
 fn time() -> Duration {
-    // A time that is no number counts as zero.
-    Duration::try_from_secs_f64(now() / 1000.0).unwrap_or_default()
+    from_milliseconds(now())
 }
 
 /// Returns memory for `length` bytes, which must be passed to another function.

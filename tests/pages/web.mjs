@@ -3,6 +3,7 @@
 // The engine runs in a worker, from a server of static files. Its signatures must be those of the native program.
 
 import { browse, check, equal, finish, watch } from "./browser.mjs";
+import { startEngine } from "./engine_worker.mjs";
 import { serve } from "./static_server.mjs";
 
 const [chromium, folder] = process.argv.slice(2);
@@ -13,31 +14,9 @@ await browse(chromium, {}, async context => {
   const page = context.pages()[0];
   watch(page);
   await page.goto(url);
-  // Calls methods of the worker one after the other. `reports` counts the reports of searches.
-  await page.evaluate(() => {
-    const worker = new Worker("worker.js", { type: "module" });
-    const waiting = new Map();
-    window.reports = 0;
-    worker.onmessage = ({ data: { id, result, error, report } }) => {
-      if (report) {
-        window.reports += 1;
-        return;
-      }
-      const [resolve, reject] = waiting.get(id);
-      waiting.delete(id);
-      if (error === undefined) resolve(result);
-      else reject(new Error(error));
-    };
-    let last = 0;
-    window.ask = (method, ...values) => new Promise((resolve, reject) => {
-      last += 1;
-      waiting.set(last, [resolve, reject]);
-      worker.postMessage({ id: last, method, arguments: values });
-    });
-  });
+  const ask = await startEngine(page);
   for (const isRelaxed of [false, true]) {
     const name = isRelaxed ? "with relaxed SIMD" : "without relaxed SIMD";
-    const ask = (...call) => page.evaluate(values => window.ask(...values), call);
     const started = await ask("create", { isRelaxed, memory: 64, memoryLimit: 512 });
     equal(started.size, [19, 19], `${name}: the first board`);
     const signatures = await page.evaluate(async () => {

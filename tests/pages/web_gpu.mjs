@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { browse, check, equal, finish, watch } from "./browser.mjs";
+import { startEngine } from "./engine_worker.mjs";
 import { serve } from "./static_server.mjs";
 
 const SOFTWARE = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
@@ -75,22 +76,8 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, serviceWorkers:
     window.batches = 0;
     window.channel = new BroadcastChannel("test");
     window.channel.onmessage = ({ data }) => { if (data.batches) window.batches = data.batches; };
-    const worker = new Worker("worker.js", { type: "module" });
-    const waiting = new Map();
-    worker.onmessage = ({ data: { id, result, error } }) => {
-      const [resolve, reject] = waiting.get(id);
-      waiting.delete(id);
-      if (error === undefined) resolve(result);
-      else reject(new Error(error));
-    };
-    let last = 0;
-    window.ask = (method, ...values) => new Promise((resolve, reject) => {
-      last += 1;
-      waiting.set(last, [resolve, reject]);
-      worker.postMessage({ id: last, method, arguments: values });
-    });
   }, network);
-  const ask = (method, ...values) => page.evaluate(([method, values]) => window.ask(method, ...values), [method, values]);
+  const ask = await startEngine(page);
   const create = options => page.evaluate(options => window.ask("create", { network: window.tiny, ...options }), options);
   const analyse = async options => ask("analyse", { visits: 200, reports: false, ...options });
   const batches = () => page.evaluate(() => window.batches);

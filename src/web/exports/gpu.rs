@@ -1,13 +1,12 @@
 //! Functions for the worker with the graphics card. Only that worker calls them, so they have a response of their own.
 
-use super::{lock, take, time};
+use super::{from_milliseconds, lock, take, time};
 use crate::gpu::{GPU_THREADS, WebGpu};
 use kosumi_gpu::queued::QueuedDevice;
 use kosumi_net::Network;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 #[link(wasm_import_module = "kosumi")]
 unsafe extern "C" {
@@ -109,7 +108,7 @@ pub unsafe extern "C" fn kosumi_gpu_check(results: *mut u8, length: usize, which
     // SAFETY: guaranteed by the caller.
     let results = unsafe { take(results, length) };
     respond_with(match &mut *lock(&GPU) {
-        Some(gpu) => gpu.check(which, &results, milliseconds_to_time(milliseconds)),
+        Some(gpu) => gpu.check(which, &results, from_milliseconds(milliseconds)),
         None => Err("there is no card".to_owned()),
     });
 }
@@ -156,7 +155,7 @@ pub unsafe extern "C" fn kosumi_gpu_answer(
     let results = unsafe { take(results, length) };
     respond_with(match &mut *lock(&GPU) {
         Some(gpu) => {
-            gpu.answer(number as u64, &results, milliseconds_to_time(milliseconds)).map(|()| Value::Null)
+            gpu.answer(number as u64, &results, from_milliseconds(milliseconds)).map(|()| Value::Null)
         }
         None => Err("there is no card".to_owned()),
     });
@@ -181,10 +180,6 @@ pub unsafe extern "C" fn kosumi_gpu_fail(reason: *mut u8, length: usize) {
 pub extern "C" fn kosumi_gpu_failure() {
     let failure = lock(&DEVICE).as_ref().and_then(|device| device.failure());
     *lock(&super::RESPONSE) = failure.unwrap_or_default();
-}
-
-fn milliseconds_to_time(milliseconds: f64) -> Duration {
-    Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default()
 }
 
 /// Returns the address of the response of the functions for the card.
