@@ -1,5 +1,5 @@
-//! The page of `kosumi play` in a browser: `tests/pages/play.mjs` plays, `tests/pages/tree.mjs` studies, and
-//! `tests/pages/hostile.mjs` attacks the server.
+//! The page of `kosumi play` in a browser: `tests/pages/play.mjs` plays, `tests/pages/tree.mjs` studies,
+//! `tests/pages/problems.mjs` solves problems, and `tests/pages/hostile.mjs` attacks the server.
 //!
 //! Pictures and figures are written to `target/tmp/play-page`.
 
@@ -20,6 +20,11 @@ fn games_are_played_in_a_browser() {
 #[test]
 fn games_are_studied_in_a_browser() {
     run("tree.mjs", "tree-page");
+}
+
+#[test]
+fn problems_are_solved_and_stones_captured_in_a_browser() {
+    run("problems.mjs", "problems-page");
 }
 
 #[test]

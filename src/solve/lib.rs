@@ -10,6 +10,7 @@
 //! The crate has its own board of point sets, `window`, because its positions are small, are compared exactly, and are
 //! made and discarded by the million. It reads no clock: the caller decides when to stop.
 
+mod answers;
 mod between;
 mod bits;
 mod boards;
@@ -33,6 +34,7 @@ mod tests;
 mod threads;
 mod window;
 
+pub use answers::{JudgedAnswer, Outcome, judge_answer};
 pub use boards::{BoardAnswer, BoardError, BoardRequest, solve_board};
 pub use double::{MultiChainError, MultiChainReader};
 pub use eyes::{Eyes, EyesError, eyes};

@@ -343,7 +343,7 @@ pub(super) struct BoardQuestion<B> {
     pub(super) ground: Window<B>,
     pub(super) goal: Goal<B>,
     position: Position<B>,
-    repetition: Repetition,
+    pub(super) repetition: Repetition,
 }
 
 pub(super) fn with_ground<J: GroundJob>(
@@ -449,7 +449,7 @@ fn uncapturable_stones(board: &Board, region: &Region, owner: Color, suicide: bo
 impl<B: Bits> BoardQuestion<B> {
     /// Returns this question with everything that the opponent of `winner` may do outside the region: see
     /// [`Window::besieged`]. Returns `None` if nothing outside matters, or if the question excludes moves outside.
-    fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<BoardQuestion<B>> {
+    pub(super) fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<BoardQuestion<B>> {
         let Question { board, region, .. } = *question;
         if question.aim.is_tactical() || region.excludes_moves_outside {
             return None;
@@ -523,7 +523,7 @@ impl<B: Bits> BoardQuestion<B> {
         Position { to_move: first, ko, threats, ..self.position }
     }
 
-    fn move_of(&self, step: MoveCode) -> Option<Move> {
+    pub(super) fn move_of(&self, step: MoveCode) -> Option<Move> {
         match step {
             NO_MOVE | THREAT => None,
             PASS => Some(Move::Pass),

@@ -14,16 +14,16 @@ use kosumi_go::rng::Rng;
 
 /// One problem of the file.
 #[derive(Debug)]
-struct Problem {
-    name: String,
-    point: Point,
+pub(super) struct Problem {
+    pub(super) name: String,
+    pub(super) point: Point,
     /// The status, and whether the opponent captures the group moving first and moving second.
-    answer: String,
-    board: Board,
+    pub(super) answer: String,
+    pub(super) board: Board,
 }
 
 /// Reads the problems of `problems.txt`: a line `name | stone | answer`, and a drawing.
-fn problems() -> Vec<Problem> {
+pub(super) fn problems() -> Vec<Problem> {
     let read = |block: &str| {
         let lines: Vec<&str> = block.lines().filter(|line| !line.starts_with('#')).collect();
         let [head, drawing @ ..] = lines.as_slice() else { return None };
@@ -35,7 +35,7 @@ fn problems() -> Vec<Problem> {
     include_str!("problems.txt").split("\n\n").filter_map(|block| read(block.trim())).collect()
 }
 
-fn question<'a>(drawn: &'a Problem, region: &'a Region, aim: Aim) -> Question<'a> {
+pub(super) fn question<'a>(drawn: &'a Problem, region: &'a Region, aim: Aim) -> Question<'a> {
     Question { board: &drawn.board, region, aim, suicide: false, memory: 16 << 20, threads: 1 }
 }
 
@@ -44,7 +44,7 @@ fn text(verdict: &GroupReading) -> String {
 }
 
 /// Returns the region of a problem as in books: the surrounding stones are alive.
-fn book_region(drawn: &Problem) -> Region {
+pub(super) fn book_region(drawn: &Problem) -> Region {
     Region { excludes_moves_outside: true, ..Region::of_group(&drawn.board, drawn.point).unwrap() }
 }
 

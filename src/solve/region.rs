@@ -83,6 +83,21 @@ impl Region {
         Some(region)
     }
 
+    /// Returns a stone of the group that is enclosed with the fewest empty points, of `owner` if one is given. An open
+    /// group counts only with `is_open_allowed`, and only if no group is enclosed.
+    pub fn tightest_group(board: &Board, owner: Option<Color>, is_open_allowed: bool) -> Option<Point> {
+        let anchors = board.stones().filter(|&(point, color)| {
+            board.anchor(point) == point && owner.is_none_or(|owner| owner == color)
+        });
+        let groups = anchors.filter_map(|(point, _)| {
+            let region = Region::of_group(board, point)?;
+            // A single stone inside the opponent's stones is no life-and-death problem.
+            let counts = region.group.len() > 1 && (region.is_closed || is_open_allowed);
+            counts.then(|| (!region.is_closed, region.empty_points(board), point))
+        });
+        groups.min().map(|(.., point)| point)
+    }
+
     /// Adds what lies beyond the edge, for questions in which getting out decides: chains behind the opponent's stones
     /// that may be captured themselves, and small closed spaces. The larger region takes longer to read.
     pub fn with_edge(mut self, board: &Board, color: Color) -> Region {

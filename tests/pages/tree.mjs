@@ -243,7 +243,7 @@ async function problems(page) {
     await page.clock.setFixedTime(new Date(now));
     await page.reload();
     await page.waitForSelector("#due:not([hidden]):not([disabled])");
-    equal(await page.textContent("#due"), "Problems that are due: 1", "a problem is due");
+    equal(await page.textContent("#due"), "Own problems that are due: 1", "a problem is due");
     await page.click("#due");
     // Its best move is known to the page, which does not show it.
     const line = await page.evaluate(() => JSON.parse(localStorage.getItem("problems"))[0].line.l.slice(0, 2));

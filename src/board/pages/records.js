@@ -11,9 +11,10 @@ async function readRecord(file) {
   return { bytes: btoa(binary) };
 }
 
-// Handles files that are dropped anywhere on the page or chosen with an input.
-function takeFiles(input, take) {
+// Handles files that are chosen with an input, or dropped anywhere on the page unless `isDropped` is false.
+function takeFiles(input, take, isDropped = true) {
   input.addEventListener("change", () => { if (input.files[0]) take(input.files[0]); input.value = ""; });
+  if (!isDropped) return;
   addEventListener("dragover", event => event.preventDefault());
   addEventListener("drop", event => {
     event.preventDefault();

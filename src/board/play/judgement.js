@@ -60,3 +60,50 @@ class Curves {
     }
   }
 }
+
+// The judgement of the move that is shown, and the list of the worst moves.
+class JudgementView {
+  // `page` has the tree and the board of the page, and what shows lines.
+  constructor(page) { Object.assign(this, { page, worstKey: "" }); }
+
+  show(node, isWanted) {
+    const { page } = this, get = id => document.getElementById(id), judged = node.j?.j, isShown = Boolean(judged) && isWanted;
+    get("verdict").hidden = !isShown;
+    if (isShown) {
+      get("verdict-title").replaceChildren(element("span", "", `pip ${node.m[0] === "B" ? "black" : "white"}`), `${page.moveWords(node)} `,
+        element("span", gradeWords(judged), `badge ${gradeOf(judged) || "good"}`));
+      const isFirst = judged.f === 1;
+      get("verdict-loss").hidden = isFirst;
+      get("verdict-loss").textContent = isFirst ? "" : `${pointsWords(judged)} ${text("points")} · ${rateWords(judged)} ${text("of-rate")}`;
+      const better = judged.b, button = get("verdict-line");
+      button.hidden = !better;
+      if (better) {
+        const name = text(judged.c ? "better" : "first-choice");
+        button.replaceChildren(element("span", `${name} `), element("b", page.board().name(page.packed().points(better.l)[0] ?? -1)));
+        button.setAttribute("aria-pressed", page.isShown(better));
+        button.onclick = () => page.toggle(better, node.p);
+      }
+    }
+    this.showWorst(isWanted);
+  }
+
+  showWorst(isWanted) {
+    const { page } = this, get = id => document.getElementById(id), worst = worstOf(page.line(), page.color());
+    get("worst").hidden = !worst.length || !isWanted;
+    const key = JSON.stringify([worst.map(({ i, j }) => [i, j.j.l]), language]);
+    if (key !== this.worstKey) {
+      this.worstKey = key;
+      get("worst-list").replaceChildren(...worst.map(node => {
+        const item = document.createElement("li"), button = element("button"), color = node.m[0] === "B" ? "black" : "white";
+        button.type = "button";
+        button.append(element("span", node.n, "number"), element("span", "", `pip ${color}`), element("span", text(color), "hidden"),
+          ` ${page.board().name(page.packed().point(node.m.slice(1)))} `, element("span", `−${decimal(node.j.j.l[2] / 10, 1)}`, `loss ${gradeOf(node.j.j)}`),
+          element("span", ` ${text("points")}, ${gradeWords(node.j.j)}`, "hidden"));
+        button.addEventListener("click", () => page.go(node.i));
+        item.append(button);
+        return item;
+      }));
+    }
+    get("again").textContent = text("again", { count: worst.length });
+  }
+}

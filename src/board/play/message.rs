@@ -2,6 +2,7 @@
 
 use super::judging::Judged;
 use super::strength::full_name;
+use super::tsumego::ProblemGoal;
 use kosumi_engine::time::{TimeControl, seconds};
 use kosumi_go::board::{BoardSize, Move};
 use kosumi_go::rules::{PRESETS, Rules};
@@ -165,6 +166,27 @@ pub enum PageRequest {
         /// Nodes of the moves.
         at: Vec<usize>,
     },
+    /// Requests the problems of life and death of a file; without content, those of the program.
+    ReadTsumego {
+        /// Content of the file if it is UTF-8.
+        #[serde(default)]
+        text: String,
+        /// Content of the file in Base64 if it is not UTF-8.
+        #[serde(default)]
+        bytes: String,
+    },
+    /// Puts a problem of life and death on the table. The game there is put aside.
+    PoseTsumego {
+        /// Name that the page gives to the problem.
+        key: String,
+        /// Record of the problem.
+        text: String,
+        /// The goal, instead of what the record says.
+        #[serde(default)]
+        goal: Option<ProblemGoal>,
+    },
+    /// Returns from the problems to the game.
+    LeaveTsumego {},
     /// Requests all that [`Restore`](PageRequest::Restore) needs.
     Remember {},
     /// Resigns for the person.
@@ -236,6 +258,9 @@ pub enum PageRequest {
         /// Whether the part before a fault is enough.
         #[serde(default)]
         partial: bool,
+        /// Whether problems are opened like games, as a study.
+        #[serde(default)]
+        plain: bool,
     },
     /// Requests the record in a form that fits into an address.
     Share {},

@@ -14,6 +14,7 @@ mod strength;
 mod table;
 mod task;
 mod tree;
+mod tsumego;
 
 pub use judging::Judged;
 pub use message::{
@@ -25,3 +26,4 @@ pub use session::{Host, TableSession, review_record};
 pub use strength::Level;
 pub use table::{BadRecord, Refusal};
 pub use task::{ConfiguredEngine, EnginePurpose, MakeEngine, MoveEvaluation, Task, TaskResult, TaskRun};
+pub use tsumego::{ProblemFound, ProblemGoal, ProblemTask};

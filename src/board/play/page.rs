@@ -6,11 +6,13 @@ use crate::review;
 use maud::{DOCTYPE, Markup, html};
 
 /// Scripts of the page in their order: each module has one purpose, and the last one uses the others.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("tree.js"),
     include_str!("judgement.js"),
     include_str!("teaching.js"),
     include_str!("problems.js"),
+    include_str!("tsumego.js"),
+    include_str!("capture.js"),
     include_str!("clocks.js"),
     include_str!("comfort.js"),
     include_str!("dialogs.js"),
@@ -101,6 +103,7 @@ fn markup(is_file: bool) -> Markup {
                         button #load type="button" data-text="load" {}
                         input #file type="file" accept=".sgf,application/x-go-sgf" hidden;
                         (button("save", "save", None))
+                        (button("tsumego", "tsumego", None))
                         @if is_file {
                             (button("share", "share", None))
                             (button("games", "kept-games", None))
@@ -124,6 +127,8 @@ fn markup(is_file: bool) -> Markup {
                     }
                     section.side data-label="game" {
                         (problem())
+                        (tsumego())
+                        (capture())
                         article.card.turn {
                             p #status role="status" {}
                             p #lead-words hidden {}
@@ -180,6 +185,7 @@ fn markup(is_file: bool) -> Markup {
                 p.hidden #say aria-live="assertive" {}
                 (new_game())
                 (players())
+                (tsumego_list())
                 (comfort())
                 (help(is_file))
                 @if is_file { (share()) (games()) (networks::dialog()) }
@@ -320,6 +326,7 @@ fn new_game() -> Markup {
                     (field("increment", &number("increment", "10", "0", "600", "1")))
                     (field("periods", &number("periods", "5", "1", "100", "1")))
                 }
+                p.lesson { (button("capture-go", "capture-go", None)) " " span.faint data-text="capture-about" {} }
                 p.warn #new-trouble role="alert" hidden {}
                 div.actions {
                     button.main #start value="start" data-text="start" {}
@@ -373,6 +380,66 @@ fn problem() -> Markup {
                 button #problem-line type="button" data-text="show-line" aria-pressed="false" {}
                 button.main #problem-next type="button" {}
                 (button("problem-end", "problem-end", None))
+            }
+        }
+    }
+}
+
+/// A problem of life and death on the table.
+fn tsumego() -> Markup {
+    html! {
+        article.card.problem #solving hidden {
+            h2 #tsumego-title {}
+            p #tsumego-words {}
+            p.faint #tsumego-comment {}
+            div.actions #goals role="group" data-label="tsumego-goal" hidden {
+                (button("goal-live", "goal-live", None))
+                (button("goal-kill", "goal-kill", None))
+            }
+            p #tsumego-result role="status" {}
+            p.faint #tsumego-progress {}
+            div.actions {
+                (button("tsumego-retry", "problem-retry", None))
+                (button("tsumego-show", "tsumego-show", None))
+                (button("tsumego-previous", "tsumego-previous", None))
+                (button("tsumego-next", "problem-next", None))
+                button.main #tsumego-unsolved type="button" data-text="tsumego-unsolved" data-key="N" {}
+                (button("tsumego-study", "study", None))
+                (button("tsumego-end", "problem-end", None))
+            }
+        }
+    }
+}
+
+/// The problems of a collection.
+fn tsumego_list() -> Markup {
+    html! {
+        dialog #tsumego-list aria-labelledby="tsumego-list-title" {
+            form method="dialog" {
+                h2 #tsumego-list-title data-text="tsumego" {}
+                p data-text="tsumego-about" {}
+                p #tsumego-count role="status" {}
+                ol.kept.tsumego #tsumego-items {}
+                input #tsumego-file type="file" accept=".sgf,application/x-go-sgf" hidden;
+                div.actions {
+                    (button("tsumego-own", "tsumego-own", None))
+                    (button("tsumego-open", "tsumego-open", None))
+                    button.main data-text="close" {}
+                }
+            }
+        }
+    }
+}
+
+/// The first lesson.
+fn capture() -> Markup {
+    html! {
+        article.card.problem #capture hidden {
+            h2 data-text="capture-go" {}
+            p #capture-words {}
+            div.actions {
+                button.main #capture-again type="button" data-text="capture-again" {}
+                (button("capture-end", "capture-end", None))
             }
         }
     }
@@ -439,7 +506,7 @@ fn comfort() -> Markup {
 }
 
 fn help(is_file: bool) -> Markup {
-    let keys: [(&[&str], &str); 12] = [
+    let keys: [(&[&str], &str); 13] = [
         (&["←", "↑", "→", "↓"], "key-arrows"),
         (&["Enter"], "key-enter"),
         (&["P"], "key-pass"),
@@ -450,6 +517,7 @@ fn help(is_file: bool) -> Markup {
         (&["V", "Shift V"], "key-variations"),
         (&["K"], "key-answer"),
         (&["C"], "key-comment"),
+        (&["N"], "key-unsolved"),
         (&["S"], "key-say"),
         (&["?"], "key-question"),
     ];
@@ -489,9 +557,16 @@ mod tests {
     fn scripts_are_small_and_complete() {
         for kind in [PageKind::Program, PageKind::Worker] {
             let script = script(kind);
-            assert!(script.len() < 150_000, "{}", script.len());
+            assert!(script.len() < 156_000, "{}", script.len());
             assert!(script.starts_with("\"use strict\";"));
-            for name in ["class Board", "class GameTree", "class Problems", "class Dialogs", "class Link"] {
+            for name in [
+                "class Board",
+                "class GameTree",
+                "class Problems",
+                "class TsumegoGame",
+                "class Dialogs",
+                "class Link",
+            ] {
                 assert_eq!(script.matches(name).count(), 1, "{name}");
             }
             // A text of several lines would lose its indentation.

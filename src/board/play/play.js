@@ -9,8 +9,6 @@
   const ROWS = 6;
   // Width of a point in pixels from which a letter and a number fit on a candidate.
   const ROOMY = 34;
-  // Degrees of a hint: the region, the move, and what follows.
-  const WHERE = 1, MOVE = 2, WHY = 3;
   let choices = null, state = null, board = null, cursor = null, packed = null;
   const tree = new GameTree();
   // Node that is shown; null follows the game.
@@ -57,6 +55,7 @@
       kept: () => takeKept(message),
       problems: () => problems.take(message),
       solved: () => problems.solved(message),
+      tsumego: () => tsumego.take(message),
       refused: () => refused(message.why, message),
       trouble: () => warn(text("trouble", message)),
       "cannot-run": () => warn(text("cannot-run", message)),
@@ -94,7 +93,7 @@
 
   // Asks for all that restores the game, unless the program is on the same page and keeps it.
   function askKept() {
-    if (link.keepsGames) return;
+    if (link.keepsGames || state?.tsumego) return;
     isStale = true;
     if (isAsking) return;
     isStale = false;
@@ -115,7 +114,7 @@
   }
 
   function noteRestorable() {
-    if (!state || base?.game !== state.game || !tree.has(state.at)) return;
+    if (!state || state.tsumego || base?.game !== state.game || !tree.has(state.at)) return;
     const places = tree.path(state.at).slice(1).map(node => {
       if (node.m) return node.m.slice(1);
       return `=${tree.get(node.p).next.indexOf(node.i)}`;
@@ -176,8 +175,8 @@
       found.clear();
       hint = lesson = null;
       view = null;
-      restorable = null;
-      base = null;
+      // The game waits while problems are on the table.
+      if (!next.tsumego) restorable = base = null;
       problems.leave();
     }
     if (isOther) {
@@ -213,6 +212,9 @@
     if (!isSameGame) tree.choose(next.at);
     if (lesson && !tree.has(lesson.node)) lesson = null;
     if (!state.count_moves) dialogs.begun();
+    tsumego.changed();
+    const taught = capture.changed(!before);
+    if (taught && isOther) say([get("say").textContent, taught].filter(Boolean).join(". "));
     show();
     if (!isSameGame || isOther || before.phase !== next.phase) askKept();
     if (!before) openAddress();
@@ -266,6 +268,8 @@
   const turnHere = () => problems.current ? problems.current.turn : nodeHere().t;
   function canPlay() {
     if (problems.current) return problems.current.isOpen;
+    if (capture.isOver) return false;
+    if (state.tsumego) return tsumego.canPlay(nodeHere());
     if (state.study) return !state.thinking && !(state.phase === "marking" && view === null);
     return state.phase === "playing" && state.seats[state.turn].kind === "person" && view === null;
   }
@@ -310,7 +314,8 @@
       const dots = comfort.dots === "on" ? dotsOf(tree.path(at()), here(), packed) : [];
       board.showMarks(stones[last] ? last : -1);
       board.showDots(dots);
-      board.showLabels((node.l || []).map(([place, kind, words]) => ({ point: packed.point(place), kind, words })));
+      const marks = [...node.l || [], ...state.tsumego ? tsumego.marks(node) : []];
+      board.showLabels(marks.map(([place, kind, words]) => ({ point: packed.point(place), kind, words })).concat(capture.marks()));
       board.showCandidates(labelled(), -1);
       if (isLooking() || state.study) {
         const following = node.next.map(child => tree.get(child)).filter(({ m }) => m && !m.endsWith("--"));
@@ -344,6 +349,7 @@
     if (here().stones[point]) { refused("occupied"); return; }
     pending = -1;
     line = null;
+    tsumego.isAnswering = Boolean(state.tsumego);
     ask("play", { at: at(), place: packed.place(point) });
   }
 
@@ -424,6 +430,7 @@
     if (notice) return notice;
     if (view === null && state.phase === "marking") return text("marking");
     if (view === null && state.phase === "over") return text("over", { result: resultWords(state.result) });
+    if (state.tsumego) return text("turn", { color: colorName(turnHere()) });
     if (state.study) return text(state.thinking ? "study-thinking" : "studying", { color: colorName(turnHere()) });
     if (state.paused) return text("paused");
     if (state.thinking) return text("thinking", { name: seatName(state.turn) });
@@ -439,7 +446,7 @@
       get(`prisoners-${name}`).title = text("taken", { count });
       get(`seat-${name}`).classList.toggle("on-turn", state.study ? turnHere() === color : state.phase === "playing" && state.turn === color);
     }
-    const { variations } = tree, node = nodeHere(), isProblem = Boolean(problems.current);
+    const { variations } = tree, node = nodeHere(), isProblem = Boolean(problems.current), isPosed = Boolean(state.tsumego);
     get("status").textContent = isProblem ? text("turn", { color: colorName(turnHere()) }) : statusWords();
     get("facts").textContent = [text("facts", { rules: text(`rules-${state.rules}`), komi: state.komi }),
       state.handicap ? text("facts-handicap", { count: state.handicap }) : "",
@@ -449,7 +456,7 @@
     get("counter").textContent = view === null ? text("move-count", { count: node.n }) : `${node.n} / ${tree.get(tree.end(at())).n}`;
     const isMarking = view === null && state.phase === "marking", isAsked = pending >= 0 || isResigning;
     get("playing").hidden = isLooking() || isMarking || isAsked || state.study || isProblem;
-    get("studying").hidden = !state.study || isMarking || isAsked || isProblem;
+    get("studying").hidden = !state.study || isMarking || isAsked || isProblem || isPosed;
     get("marking").hidden = !isMarking || isProblem;
     get("looking").hidden = !isLooking() || isProblem;
     get("confirming").hidden = pending < 0;
@@ -459,8 +466,9 @@
     get("pass").hidden = isOver;
     get("undo").disabled = node.p === undefined;
     // A game that counts its points now has no moves left to advise.
-    get("hint").disabled = state.thinking || isMarking || isProblem;
-    get("estimate").disabled = isMarking || isProblem || (state.thinking && !state.analysed && !showsLead);
+    get("hint").disabled = state.thinking || isMarking || isProblem || isPosed;
+    get("analyse").disabled = get("teach").disabled = isPosed;
+    get("estimate").disabled = isMarking || isProblem || isPosed || (state.thinking && !state.analysed && !showsLead);
     get("estimate").setAttribute("aria-pressed", showsLead);
     get("resign").disabled = state.phase !== "playing" || !hasPerson;
     get("resign").hidden = isOver;
@@ -476,13 +484,15 @@
     else if (told !== at()) { told = at(); ask("view", { at: told }); }
     showHint();
     showCount();
-    showVerdict();
+    judgements.show(nodeHere(), !problems.current);
     showThought();
     showClocks();
     showReview();
     showTree();
     showLesson();
     problems.show();
+    tsumego.show();
+    capture.show();
   }
 
   // ---- The judgement of moves ----
@@ -501,51 +511,9 @@
     }
     get("reviewing").hidden = !isPaged;
     if (isPaged) get("reviewing").textContent = text("progress", { done: review[0], total: review[1] });
-    get("review-page").hidden = review !== null || !hasMoves || Boolean(problems.current) || (!state.study && state.phase !== "over");
+    get("review-page").hidden = review !== null || !hasMoves || Boolean(problems.current || state.tsumego) || (!state.study && state.phase !== "over");
     get("reviewed").hidden = review !== true;
     get("reviewed").firstChild.href = link.reviewAddress;
-  }
-
-  function showVerdict() {
-    const node = nodeHere(), judged = node.j?.j, isShown = Boolean(judged) && !problems.current;
-    get("verdict").hidden = !isShown;
-    if (isShown) {
-      get("verdict-title").replaceChildren(element("span", "", `pip ${NAMES[node.m[0]]}`), `${moveWords(node)} `,
-        element("span", gradeWords(judged), `badge ${gradeOf(judged) || "good"}`));
-      const isFirst = judged.f === 1;
-      get("verdict-loss").hidden = isFirst;
-      get("verdict-loss").textContent = isFirst ? "" : `${pointsWords(judged)} ${text("points")} · ${rateWords(judged)} ${text("of-rate")}`;
-      const better = judged.b, button = get("verdict-line");
-      button.hidden = !better;
-      if (better) {
-        const name = text(judged.c ? "better" : "first-choice");
-        button.replaceChildren(element("span", `${name} `), element("b", board.name(packed.points(better.l)[0] ?? -1)));
-        button.setAttribute("aria-pressed", line === better);
-        button.onclick = () => { setLine(line === better ? null : better, line !== better, -1, node.p); show(); };
-      }
-    }
-    showWorst();
-  }
-
-  let worstKey = "";
-  function showWorst() {
-    const worst = worstOf(thisLine(), soleColor());
-    get("worst").hidden = !worst.length || Boolean(problems.current);
-    const key = JSON.stringify([worst.map(({ i, j }) => [i, j.j.l]), language]);
-    if (key !== worstKey) {
-      worstKey = key;
-      get("worst-list").replaceChildren(...worst.map(node => {
-        const item = document.createElement("li"), button = element("button");
-        button.type = "button";
-        button.append(element("span", node.n, "number"), element("span", "", `pip ${NAMES[node.m[0]]}`), element("span", colorName(node.m[0]), "hidden"),
-          ` ${board.name(packed.point(node.m.slice(1)))} `, element("span", `−${decimal(node.j.j.l[2] / 10, 1)}`, `loss ${gradeOf(node.j.j)}`),
-          element("span", ` ${text("points")}, ${gradeWords(node.j.j)}`, "hidden"));
-        button.addEventListener("click", () => go(node.i));
-        item.append(button);
-        return item;
-      }));
-    }
-    get("again").textContent = text("again", { count: worst.length });
   }
 
   // The colour of the only person of a game; nothing if there are two, or none.
@@ -595,20 +563,8 @@
     get("hint-words").textContent = !best || hint.isSearching ? text("hint-soon") : hintWords(best);
   }
 
-  function hintWords(best) {
-    if (best.point < 0) return text("hint-pass");
-    if (hintHere() === WHERE) return text("hint-where", { where: text(regionOf(best.point, state.columns, state.rows).name) });
-    const move = board.name(best.point);
-    if (hintHere() === MOVE) return text("hint-move", { move });
-    const second = allGraded()[1], sign = signHere();
-    const words = [text("hint-why", { move, lead: leadWords(best.line.s), visits: grouped(best.line.v),
-      moves: packed.points(best.line.l).slice(0, 6).map(point => board.name(point)).join(" ") })];
-    if (second) {
-      words.push(text("hint-second", { second: board.name(second.point), visits: grouped(second.line.v),
-        points: decimal(sign * (best.line.s - second.line.s) / 10, 1).replace("-", "−") }));
-    }
-    return words.join(" ");
-  }
+  const hintWords = best => hintText(best, allGraded()[1], { degree: hintHere(), sign: signHere(), lead: leadWords(best.line?.s),
+    region: best.point < 0 ? "" : regionOf(best.point, state.columns, state.rows).name, name: point => board.name(point), points: places => packed.points(places) });
 
   // ---- The tree ----
 
@@ -769,6 +725,13 @@
     show: () => { if (state) show(); },
     clear: () => { setLine(null, false); pending = -1; },
     note: words => { notice = words; show(); say(words); } });
+  const pointName = move => move && !move.endsWith("--") ? board.name(packed.point(move.slice(1))) : "–";
+  const page = { ask, say, tree, state: () => state, at, go: number => go(number), board: () => board, stones: () => here().stones,
+    point: move => packed.point(move.slice(1)), pointName, newGame: () => dialogs.newGame(state), show: () => { if (state) show(); },
+    note: words => { notice = words; if (state) show(); say(words); } };
+  const judgements = new JudgementView({ tree, go: number => go(number), line: thisLine, color: soleColor, moveWords, board: () => board, packed: () => packed,
+    isShown: better => line === better, toggle: (better, from) => { setLine(line === better ? null : better, line !== better, -1, from); show(); } });
+  const tsumego = new TsumegoGame(page), capture = new CaptureLesson(page);
   const comfort = new Comfort(() => { if (state) show(); });
   const dialogs = new Dialogs({ ask, seatName, resultWords });
   // Only the page without a program has a choice of networks.
@@ -874,6 +837,8 @@
     "problem-line": () => problems.toggleLine(),
     "problem-next": () => problems.pose(),
     "problem-end": () => problems.leave(),
+    ...tsumego.actions,
+    ...capture.actions,
     load: () => get("file").click(),
     new: () => dialogs.newGame(state),
     players: () => dialogs.players(state),
@@ -883,7 +848,7 @@
   if (get("share")) onClick("share", () => { if (state) ask("share"); });
 
   const KEYS = { PageUp: -1, PageDown: 1, Home: "first", End: "last" };
-  const LETTERS = { p: ["pass", "study-pass"], u: ["undo"], h: ["hint"], e: ["estimate"], a: ["analyse"], t: ["teach"], k: ["answer"] };
+  const LETTERS = { p: ["pass", "study-pass"], u: ["undo"], h: ["hint"], e: ["estimate"], a: ["analyse"], t: ["teach"], k: ["answer"], n: ["tsumego-unsolved"] };
   document.addEventListener("keydown", event => {
     if (!state || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.closest?.("input, select, textarea")) return;
@@ -924,6 +889,7 @@
     } catch { refused("too-long"); }
   }
   takeFiles(get("file"), load);
+  takeFiles(get("tsumego-file"), file => tsumego.read(file), false);
 
   // Opens the game that the address holds. A later reload must not open it again, so it is removed from the address.
   function openAddress() {

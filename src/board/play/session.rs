@@ -8,6 +8,7 @@ use super::strength::Level;
 use super::table::{BadRecord, GameTable, Phase, Refusal, choices};
 use super::task::{MoveEvaluation, Task, TaskResult};
 use super::tree::GameTree;
+use super::tsumego::{self, Continuation, PosedProblem, ProblemFound};
 use crate::review::{self, EngineAnalyst, Facts, Given, MainLine, Numbers, Reviewed, Scope};
 use kosumi_engine::{Decision, Engine};
 use kosumi_go::board::{BoardSize, Move};
@@ -84,6 +85,18 @@ enum TaskPurpose {
     Judge,
     /// Finding the dead stones.
     Dead,
+    /// Reading a problem of life and death.
+    Solve,
+}
+
+/// Game that waits while problems are on the table.
+#[derive(Debug)]
+struct GameAside {
+    table: GameTable,
+    game: u64,
+    revision: u64,
+    notes: Vec<String>,
+    was_paused: bool,
 }
 
 /// State of the review of the game.
@@ -127,8 +140,13 @@ pub struct TableSession<H> {
     review_number: u64,
     /// Messages about the record that the game comes from.
     notes: Vec<String>,
+    /// Problem of life and death on the table, and the game that it has replaced.
+    posed: Option<Box<PosedProblem>>,
+    aside: Option<Box<GameAside>>,
     /// Number of the game, by which pages know when to request its record.
     game: u64,
+    /// Largest number of a game so far.
+    last_game: u64,
     /// Number of changes of the table.
     revision: u64,
     /// Text that identifies this run.
@@ -165,7 +183,10 @@ impl<H: Host> TableSession<H> {
             review: ReviewState::None,
             review_number: 0,
             notes: Vec::new(),
+            posed: None,
+            aside: None,
             game: 0,
+            last_game: 0,
             revision: 0,
             session,
             now: Duration::ZERO,
@@ -193,27 +214,33 @@ impl<H: Host> TableSession<H> {
         self.start_task();
     }
 
-    /// Returns the number of changes of the table so far.
+    /// Returns the number of changes of the game so far. What is tried at a problem does not count.
     pub fn revision(&self) -> u64 {
-        self.revision
+        self.aside.as_ref().map_or(self.revision, |aside| aside.revision)
     }
 
-    /// Number of the game. Another game on the table has another number.
+    /// Number of the game. Another game on the table has another number. Problems are no games.
     pub fn game_number(&self) -> u64 {
-        self.game
+        self.aside.as_ref().map_or(self.game, |aside| aside.game)
+    }
+
+    /// The game on the table, or the one that waits for the end of the problems.
+    fn game_table(&self) -> &GameTable {
+        self.aside.as_ref().map_or(&self.table, |aside| &aside.table)
     }
 
     /// Returns all that is needed to restore the game later.
     pub fn remembered(&self, now: Duration) -> RestoredGame {
-        self.table.remembered(self.host.today(), now)
+        self.game_table().remembered(self.host.today(), now)
     }
 
     /// Returns what a list of games shows of this one.
     pub fn summary(&self) -> Value {
-        let state = self.table.state(self.now);
+        let table = self.game_table();
+        let state = table.state(self.now);
         let names = ["columns", "rows", "seats", "names", "result"];
         let mut summary: Value = names.iter().map(|&name| (name, state[name].clone())).collect();
-        let tree = self.table.tree();
+        let tree = table.tree();
         summary["moves"] = tree.moves(tree.end_of(tree.root())).into();
         summary
     }
@@ -337,7 +364,15 @@ impl<H: Host> TableSession<H> {
 
     /// Forgets what belonged to the previous game after another one was put on the table.
     fn replace_game(&mut self) {
-        self.game += 1;
+        self.posed = None;
+        self.aside = None;
+        self.last_game += 1;
+        self.game = self.last_game;
+        self.forget_game();
+    }
+
+    /// Forgets what belonged to the game that was on the table.
+    fn forget_game(&mut self) {
         self.viewed = None;
         self.judging = Judging::default();
         self.is_answering = false;
@@ -384,6 +419,7 @@ impl<H: Host> TableSession<H> {
             state.insert("judging".to_owned(), json!(self.judging.progress()));
             state.insert("teaches".to_owned(), self.teaches.into());
             state.insert("answers".to_owned(), self.answers.into());
+            state.insert("tsumego".to_owned(), json!(self.posed.as_ref().map(|posed| posed.state())));
         }
         state
     }
@@ -449,6 +485,13 @@ impl<H: Host> TableSession<H> {
         self.host.stop_task();
         self.judging.interrupt();
         self.waits_for_judgement = false;
+        if let Some(posed) = &self.posed {
+            if let Some(task) = posed.task() {
+                let game = self.table.game().clone();
+                self.ask(&game, TaskPurpose::Solve, self.table.head(), Task::Solve(task));
+            }
+            return;
+        }
         let game = self.table.game().clone();
         if self.is_answering && self.table.is_study() && !game.is_over() {
             if let Some(level) = Level::named(ANSWER_LEVEL) {
@@ -575,6 +618,9 @@ impl<H: Host> TableSession<H> {
         let head = self.table.head();
         // Another window was faster.
         let is_late = |at: usize| at != head.number();
+        if self.posed.is_some() && !PosedProblem::admits(&ask) {
+            return Err(Refusal::NotNow);
+        }
         match ask {
             PageRequest::New { game } => {
                 self.table.begin(&game)?;
@@ -609,7 +655,9 @@ impl<H: Host> TableSession<H> {
             PageRequest::ReviewPage {} => return self.start_review(),
             PageRequest::Play { at, place } => {
                 let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
-                if self.table.is_study() {
+                if self.posed.is_some() {
+                    self.try_answer(at, mv)?;
+                } else if self.table.is_study() {
                     let at = self.node(at)?;
                     self.table.try_move(at, mv, now)?;
                     self.is_answering = self.answers;
@@ -620,7 +668,7 @@ impl<H: Host> TableSession<H> {
                     self.table.play(mv, now)?;
                 }
                 self.viewed = None;
-                if self.teaches && self.table.head() != head {
+                if self.teaches && self.posed.is_none() && self.table.head() != head {
                     self.judging.judge_now(&self.table, self.table.head());
                 }
             }
@@ -706,6 +754,22 @@ impl<H: Host> TableSession<H> {
                 self.host.tell(window, &json!({ "is": "problems", "game": self.game, "records": records }));
                 return Ok(());
             }
+            PageRequest::ReadTsumego { text, bytes } => {
+                let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
+                self.tell_tsumego(window, &bytes);
+                return Ok(());
+            }
+            PageRequest::PoseTsumego { key, text, goal } => {
+                let rules = self.game_table().game().rules();
+                self.pose(PosedProblem::read(key, text.as_bytes(), goal, rules)?)?;
+            }
+            PageRequest::LeaveTsumego {} => {
+                let aside = self.aside.take().ok_or(Refusal::NotNow)?;
+                self.posed = None;
+                (self.table, self.game, self.notes) = (aside.table, aside.game, aside.notes);
+                self.forget_game();
+                self.table.pause(aside.was_paused, now);
+            }
             PageRequest::Remember {} => {
                 let kept = self.remembered(now);
                 self.host.tell(window, &json!({ "is": "kept", "game": self.game, "kept": kept }));
@@ -745,11 +809,18 @@ impl<H: Host> TableSession<H> {
                     self.table.play_from(head, now);
                 }
             }
-            PageRequest::Load { text, bytes, shared, partial } => {
+            PageRequest::Load { text, bytes, shared, partial, plain } => {
                 let record = match shared.as_str() {
                     "" => Ok(file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?),
                     shared => share::record_of(shared),
                 };
+                if let Ok(bytes) = &record
+                    && !(plain || partial)
+                    && tsumego::is_collection(bytes, self.game_table().game().rules())
+                {
+                    self.tell_tsumego(window, bytes);
+                    return Ok(());
+                }
                 match record.and_then(|record| self.table.load(&record, partial)) {
                     Ok(notes) => {
                         self.notes = notes;
@@ -792,6 +863,80 @@ impl<H: Host> TableSession<H> {
         }
         self.changed();
         Ok(())
+    }
+
+    /// Sends the problems of a file to a window.
+    fn tell_tsumego(&mut self, window: usize, bytes: &[u8]) {
+        let problems = tsumego::read_collection(bytes, self.game_table().game().rules());
+        self.host.tell(window, &problems);
+    }
+
+    /// Puts a problem on the table. The game waits.
+    fn pose(&mut self, posed: PosedProblem) -> Result<(), Refusal> {
+        let mut table = self.table.clone();
+        table.load(posed.position().as_bytes(), false)?;
+        let before = std::mem::replace(&mut self.table, table);
+        let (game, revision, now) = (self.game, self.revision, self.now);
+        let notes = std::mem::take(&mut self.notes);
+        let aside = self.aside.take().unwrap_or_else(|| {
+            let was_paused = before.is_paused();
+            let mut table = before;
+            table.pause(true, now);
+            Box::new(GameAside { table, game, revision, notes, was_paused })
+        });
+        self.replace_game();
+        (self.aside, self.posed) = (Some(aside), Some(Box::new(posed)));
+        self.is_analysed = false;
+        Ok(())
+    }
+
+    /// Plays an answer to the problem on the table.
+    fn try_answer(&mut self, at: usize, mv: Move) -> Result<(), Refusal> {
+        let at = self.node(at)?;
+        let Some(posed) = &mut self.posed else { return Err(Refusal::NotNow) };
+        let is_player = self.table.tree().game_at(at).to_move() == posed.player();
+        if !posed.is_open() || !is_player || mv == Move::Pass {
+            return Err(Refusal::NotNow);
+        }
+        self.table.try_move(at, mv, self.now)?;
+        let (tree, node) = (self.table.tree(), self.table.head());
+        let path = tree.path(node).unwrap_or_default();
+        let line: Vec<_> = path.into_iter().filter_map(|id| tree.played(id)).collect();
+        let next = posed.answer(node, &line);
+        // A right move that is tried again has its reply already.
+        let reply = tree.children(node).first().copied().filter(|_| posed.has_reply(node));
+        if let Some(next) = next {
+            self.continue_problem(&next);
+        } else if let Some(reply) = reply {
+            self.table.look_at(reply, self.now);
+        }
+        Ok(())
+    }
+
+    /// Plays the moves after a judged answer.
+    fn continue_problem(&mut self, next: &Continuation) {
+        if self.table.tree().path(next.node).is_none() {
+            return;
+        }
+        self.table.look_at(next.node, self.now);
+        for &mv in &next.moves {
+            // Superko may forbid a move of the solver, which knows simple ko.
+            if self.table.try_move(self.table.head(), mv, self.now).is_err() {
+                break;
+            }
+        }
+        if !next.goes_on {
+            self.table.look_at(next.node, self.now);
+        }
+    }
+
+    /// Handles a result of the solver.
+    fn take_solved(&mut self, found: ProblemFound) {
+        let next = self.posed.as_mut().and_then(|posed| posed.take(found));
+        if let Some(next) = next {
+            self.continue_problem(&next);
+        }
+        self.changed();
     }
 
     /// Starts an analysis of the position of a node, unless an engine is to move.
@@ -895,8 +1040,15 @@ impl<H: Host> TableSession<H> {
                 self.revision += 1;
                 self.tell_state();
             }
+            TaskResult::Solved(found) => {
+                self.question = None;
+                self.take_solved(found);
+            }
             TaskResult::Crashed(text) => {
                 self.question = None;
+                if let Some(posed) = &mut self.posed {
+                    posed.give_up();
+                }
                 self.judging.stop();
                 (self.teaches, self.is_answering) = (false, false);
                 self.host.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));

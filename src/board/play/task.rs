@@ -2,6 +2,7 @@
 //! events in between.
 
 use super::strength::Level;
+use super::tsumego::{ProblemFound, ProblemTask};
 use crate::review::PositionReview;
 use kosumi_engine::time::TimeControl;
 use kosumi_engine::{Decision, Engine, EngineSettings, SearchObserver, SearchRequest, TimeSource};
@@ -43,6 +44,8 @@ pub enum Task {
     },
     /// Find the dead stones.
     Settle,
+    /// Read a problem with the solver, without the engine.
+    Solve(ProblemTask),
 }
 
 impl Task {
@@ -72,6 +75,8 @@ pub enum TaskResult {
     },
     /// Dead stones.
     Settled(Box<PointSet>),
+    /// Result of the solver.
+    Solved(ProblemFound),
     /// The engine has crashed and was restarted. The task is lost.
     Crashed(String),
 }
@@ -167,6 +172,12 @@ impl ConfiguredEngine {
                     tell(settled);
                 }
             }
+            Task::Solve(task) => {
+                let found = task.run(is_unwanted);
+                if !is_unwanted() {
+                    tell(TaskResult::Solved(found));
+                }
+            }
         }
     }
 
@@ -177,13 +188,16 @@ impl ConfiguredEngine {
             Task::Choose { .. } => self.engine.limits_for_move(game.to_move()),
             Task::Study { limits } => *limits,
             Task::Judge { playouts, .. } => Limits::playouts(*playouts),
-            Task::Settle => Limits::default(),
+            Task::Settle | Task::Solve(_) => Limits::default(),
         };
         TaskRun { searches: self.engine.searches(), game, task, limits, elapsed: Duration::ZERO, playouts: 0 }
     }
 
     /// Gives the engine the game and the settings of a task.
     fn prepare(&mut self, game: &Game, task: &Task) {
+        if matches!(task, Task::Solve(_)) {
+            return;
+        }
         let (engine, base) = (&mut self.engine, &self.base);
         let is_judged = matches!(task, Task::Judge { .. });
         if is_judged && !self.has_judged {
@@ -214,7 +228,7 @@ impl ConfiguredEngine {
                     engine.set_seed(engine.seed().wrapping_add(1));
                 }
             }
-            Task::Settle => {}
+            Task::Settle | Task::Solve(_) => {}
         }
     }
 }
@@ -269,7 +283,8 @@ impl TaskRun {
     /// Works on the task for about the time of a report on an analysis. `tell` gets the results. Returns whether the task
     /// has ended.
     ///
-    /// The dead stones are found in one slice, however long it takes.
+    /// The dead stones are found in one slice, however long it takes, and problems are read in one, which is bounded in
+    /// nodes.
     pub fn advance(
         &mut self,
         engine: &mut ConfiguredEngine,
@@ -277,7 +292,7 @@ impl TaskRun {
         tell: &mut dyn FnMut(TaskResult),
     ) -> bool {
         let (engine, color) = (&mut engine.engine, self.game.to_move());
-        match self.task {
+        match &self.task {
             Task::Choose { .. } => {
                 // The last visit is that of the search after which the move is chosen.
                 let visits = self.limits.visits.map(|visits| visits.saturating_sub(1));
@@ -317,6 +332,10 @@ impl TaskRun {
             }
             Task::Settle => {
                 tell(settle(engine));
+                true
+            }
+            Task::Solve(task) => {
+                tell(TaskResult::Solved(task.run(&|| false)));
                 true
             }
         }

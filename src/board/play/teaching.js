@@ -10,6 +10,23 @@ function regionOf(point, columns, rows) {
   return { box: [left, top, right, bottom], name: `region-${["top", "middle", "bottom"][down]}-${["left", "middle", "right"][across]}` };
 }
 
+// Degrees of a hint: the region, the move, and what follows.
+const WHERE = 1, MOVE = 2, WHY = 3;
+
+// The words of a hint: `best` and `second` are the first candidates, `lead` tells who leads after the best one.
+function hintText(best, second, { degree, sign, lead, region, name, points }) {
+  if (best.point < 0) return text("hint-pass");
+  if (degree === WHERE) return text("hint-where", { where: text(region) });
+  const move = name(best.point);
+  if (degree === MOVE) return text("hint-move", { move });
+  const words = [text("hint-why", { move, lead, visits: grouped(best.line.v), moves: points(best.line.l).slice(0, 6).map(name).join(" ") })];
+  if (second) {
+    words.push(text("hint-second", { second: name(second.point), visits: grouped(second.line.v),
+      points: decimal(sign * (best.line.s - second.line.s) / 10, 1).replace("-", "−") }));
+  }
+  return words.join(" ");
+}
+
 const DAY = 24 * 3600 * 1000;
 // Days after which a problem comes back, by the number of times in a row that it was solved.
 const INTERVALS = [1, 3, 7, 21];

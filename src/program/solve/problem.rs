@@ -106,7 +106,8 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
     let board = game.board();
     let point = match &arguments.group {
         Some(vertex) => parse(board, vertex)?,
-        None => tightest_group(board).context("no group is enclosed; choose one with --group")?,
+        None => Region::tightest_group(board, None, false)
+            .context("no group is enclosed; choose one with --group")?,
     };
     let Some(owner) = board.cell(point).color() else { bail!("there is no stone at {point}") };
     let other = arguments.other.as_ref().map(|vertex| parse(board, vertex)).transpose()?;
@@ -168,17 +169,6 @@ fn parse(board: &Board, vertex: &str) -> anyhow::Result<Point> {
     let wanted = vertex.to_ascii_uppercase();
     let found = board.size().points().find(|point| point.to_string() == wanted);
     found.with_context(|| format!("{vertex} is not a point of the board"))
-}
-
-/// Returns a stone of the group that is enclosed with the fewest empty points.
-fn tightest_group(board: &Board) -> Option<Point> {
-    let anchors = board.stones().map(|(point, _)| point).filter(|&point| board.anchor(point) == point);
-    let closed = anchors.filter_map(|point| {
-        let region = Region::of_group(board, point)?;
-        // A single stone inside the opponent's stones is no life-and-death problem.
-        (region.is_closed && region.group.len() > 1).then(|| (region.empty_points(board), point))
-    });
-    closed.min_by_key(|&(empty, point)| (empty, point)).map(|(_, point)| point)
 }
 
 fn region(arguments: &Arguments, board: &Board, point: Point, aim: Aim) -> anyhow::Result<Region> {

@@ -388,7 +388,7 @@ impl ReviewServer {
                 self.selected.clear();
                 self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
             }
-            TaskResult::Chosen(..) | TaskResult::Settled(_) => {}
+            TaskResult::Chosen(..) | TaskResult::Settled(_) | TaskResult::Solved(_) => {}
         }
     }
 }

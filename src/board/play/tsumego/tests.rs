@@ -1,0 +1,261 @@
+//! Problems at the table, with the solver.
+
+use super::*;
+use crate::play::{Host, TableSession, Task, TaskResult};
+use kosumi_go::board::BoardSize;
+use std::time::Duration;
+
+const NOW: Duration = Duration::ZERO;
+
+#[derive(Default)]
+struct Surroundings {
+    told: Vec<Value>,
+    task: Option<(u64, Task)>,
+    last: u64,
+}
+
+impl Host for Surroundings {
+    fn tell(&mut self, _: usize, message: &Value) {
+        self.told.push(message.clone());
+    }
+
+    fn tell_all(&mut self, message: &Value) {
+        self.told.push(message.clone());
+    }
+
+    fn has_windows(&self) -> bool {
+        true
+    }
+
+    fn start_task(&mut self, _: &Game, task: Task) -> u64 {
+        self.last += 1;
+        self.task = Some((self.last, task));
+        self.last
+    }
+
+    fn stop_task(&mut self) {
+        self.task = None;
+    }
+
+    fn ask_engine(&mut self, _: usize, _: u64, _: &Game) {}
+
+    fn start_review(&mut self, _: u64, _: String) -> bool {
+        false
+    }
+
+    fn end_review(&mut self) {}
+
+    fn today(&self) -> Option<String> {
+        None
+    }
+}
+
+struct Table(TableSession<Surroundings>);
+
+impl Table {
+    fn new() -> Table {
+        let size = BoardSize::square(9).unwrap();
+        let host = Surroundings::default();
+        let mut session = TableSession::new(host, size, Rules::default(), 7.5, Vec::new(), "run".to_owned());
+        session.handle_open(1, NOW);
+        Table(session)
+    }
+
+    /// Sends a request and lets the solver do its work. Returns the latest message of a kind.
+    fn say(&mut self, request: &Value, kind: &str) -> Value {
+        self.0.handle_message(1, &request.to_string(), NOW);
+        while let Some((number, Task::Solve(task))) = self.0.host().task.clone() {
+            self.0.host().task = None;
+            let found = task.run(&|| false);
+            self.0.handle_result(number, TaskResult::Solved(found), NOW);
+        }
+        let told = &self.0.host().told;
+        told.iter().rev().find(|message| message["is"] == kind).cloned().unwrap_or_default()
+    }
+
+    fn play(&mut self, at: usize, place: &str) -> Value {
+        self.say(&json!({ "do": "play", "at": at, "place": place }), "state")
+    }
+}
+
+/// A group with three empty points in a row, in the middle of which lies its life.
+const THREE: &str = "(;SZ[7:9]PL[B]AB[cc][dc][ec][cd][ed][ce][ee][cf][ef][cg][dg][eg]\
+    AW[bb][cb][db][eb][fb][bc][fc][bd][fd][be][fe][bf][ff][bg][fg][bh][ch][dh][eh][fh]C[Black to live])";
+
+#[test]
+fn every_problem_of_the_program_can_be_solved() {
+    let all = read_collection(&[], Rules::default());
+    let problems = all["problems"].as_array().unwrap();
+    assert_eq!((problems.len(), &all["left"]), (18, &json!(0)));
+    for problem in problems {
+        let text = problem["text"].as_str().unwrap();
+        let mut posed = PosedProblem::read("x".to_owned(), text.as_bytes(), None, Rules::default()).unwrap();
+        assert!(posed.goal.is_some(), "{text}");
+        posed.take(posed.task().unwrap().run(&|| false));
+        let state = posed.state();
+        assert!(state["reachable"] == "goal" || state["reachable"] == "ko", "{text} {state}");
+        assert_eq!(problem["turn"], state["turn"]);
+    }
+}
+
+#[test]
+fn a_right_move_solves_and_a_wrong_one_is_refuted_in_the_tree() {
+    let mut table = Table::new();
+    table.play(0, "cc");
+    let game = table.0.game_number();
+    let pose = json!({ "do": "pose-tsumego", "key": "three", "text": THREE });
+    let state = table.say(&pose, "state");
+    let problem = &state["tsumego"];
+    assert_eq!(
+        (&problem["goal"], &problem["turn"], &problem["reachable"]),
+        (&json!("live"), &json!("B"), &json!("goal"))
+    );
+    assert_eq!(
+        (&state["rows"], &state["study"], &problem["escapes"]),
+        (&json!(9), &json!(true), &json!(false))
+    );
+    assert_eq!(problem["group"].as_str().unwrap().len(), 2 * 12);
+
+    // A wrong move, with the refutation as a variation.
+    let state = table.play(0, "dd");
+    let judged = |state: &Value| state["tsumego"]["judged"].as_array().unwrap().clone();
+    assert_eq!(judged(&state), [json!([1, "wrong", false])]);
+    assert_eq!(state["at"], 1);
+    let nodes = table.say(&json!({ "do": "save" }), "record")["text"].as_str().unwrap().to_owned();
+    assert!(nodes.contains(";B[dd];W[de]"), "White plays the middle: {nodes}");
+    // The right one.
+    let state = table.play(0, "de");
+    assert_eq!(judged(&state).last().unwrap()[1], "solved", "{state}");
+    // White's turn, a pass, and another mode are refused.
+    let solved = state["at"].as_u64().unwrap() as usize;
+    for refused in [
+        json!({ "do": "play", "at": solved, "place": "dd" }),
+        json!({ "do": "play", "at": 0, "place": "--" }),
+        json!({ "do": "study", "on": false }),
+        json!({ "do": "answer", "at": 0 }),
+        json!({ "do": "review", "at": 0, "on": true }),
+    ] {
+        assert_eq!(table.say(&refused, "refused")["why"], "not-now", "{refused}");
+    }
+    assert_eq!(table.say(&json!({ "do": "play", "at": 0, "place": "cc" }), "refused")["why"], "occupied");
+
+    // The game is as it was, and no change of it was counted meanwhile.
+    assert_eq!((table.0.game_number(), table.0.summary()["moves"].clone()), (game, json!(1)));
+    let state = table.say(&json!({ "do": "leave-tsumego" }), "state");
+    assert_eq!(
+        (&state["tsumego"], &state["count_moves"], &state["paused"]),
+        (&Value::Null, &json!(1), &json!(false))
+    );
+    assert_eq!(table.0.game_number(), game);
+    assert!(matches!(table.0.host().task, Some((_, Task::Choose { .. }))), "Kosumi goes on");
+    let again = table.say(&pose, "state");
+    assert!(again["game"].as_u64().unwrap() > state["game"].as_u64().unwrap());
+}
+
+#[test]
+fn a_goal_that_is_not_named_is_asked_for() {
+    let mut table = Table::new();
+    let unnamed = THREE.replace("C[Black to live]", "");
+    let pose = |goal: Value| json!({ "do": "pose-tsumego", "key": "x", "text": unnamed, "goal": goal });
+    let state = table.say(&pose(Value::Null), "state");
+    assert_eq!((&state["tsumego"]["goal"], &state["tsumego"]["reachable"]), (&Value::Null, &Value::Null));
+    table.play(0, "de");
+    assert_eq!(table.say(&json!({ "do": "remember" }), "refused")["why"], "not-now");
+    let state = table.say(&pose(json!("live")), "state");
+    assert_eq!(state["tsumego"]["reachable"], "goal");
+    // Black cannot kill the stones around.
+    let state = table.say(&pose(json!("kill")), "state");
+    assert!(["nothing", "undecided"].contains(&state["tsumego"]["reachable"].as_str().unwrap()), "{state}");
+}
+
+#[test]
+fn a_move_that_makes_a_ko_is_no_clean_solution() {
+    // In this shape the capture of one stone decides; some moves make a ko.
+    let all = read_collection(&[], Rules::default());
+    let (mut kos, mut seen) = (0, 0);
+    for problem in all["problems"].as_array().unwrap() {
+        let text = problem["text"].as_str().unwrap();
+        let mut posed = PosedProblem::read("x".to_owned(), text.as_bytes(), None, Rules::default()).unwrap();
+        posed.take(posed.task().unwrap().run(&|| false));
+        let game = posed.record.game();
+        let node = posed.record.start;
+        let places: Vec<_> = posed.question.unwrap().0.playable.iter().collect();
+        for point in places {
+            if game.check(game.to_move(), Move::Play(point)).is_err() || seen > 40 {
+                continue;
+            }
+            posed.judged.clear();
+            posed.answer(node, &[(game.to_move(), Move::Play(point))]);
+            posed.take(posed.task().unwrap().run(&|| false));
+            let verdict = posed.judged[0].verdict;
+            kos += usize::from(verdict == Verdict::Ko);
+            seen += 1;
+            assert!(!posed.judged[0].is_of_record && verdict != Verdict::Undecided, "{text} {point}");
+        }
+    }
+    assert!(kos > 0, "{seen}");
+}
+
+#[test]
+fn an_undecided_problem_is_judged_by_its_record() {
+    let text = format!("{};B[de]C[RIGHT])", THREE.trim_end_matches(')').replace("PL[B]", "PL[B]GN[one]"));
+    let text = text.replace("C[RIGHT])", "C[RIGHT];W[aa])");
+    let read = || PosedProblem::read("x".to_owned(), text.as_bytes(), None, Rules::default()).unwrap();
+    let size = BoardSize::new(7, 9).unwrap();
+    let mv = |place: &str| (Color::Black, crate::play::parse_place(size, place).unwrap());
+    let mut posed = read();
+    let (node, region) = (posed.record.start, Box::new(posed.question.unwrap().0));
+    assert!(!posed.is_open() && posed.task().is_some());
+    posed.take(ProblemFound::First(None, region.clone()));
+    assert!(posed.is_open() && posed.task().is_none());
+    assert_eq!(posed.state()["reachable"], "undecided");
+    let next = posed.answer(node, &[mv("de")]).unwrap();
+    assert_eq!(posed.judged[0].verdict, Verdict::Right, "{text}");
+    assert_eq!((next.moves.len(), next.goes_on), (1, true));
+    assert_eq!(posed.judged[0], JudgedMove { node, verdict: Verdict::Right, is_of_record: true });
+    posed.judged.clear();
+    posed.answer(node, &[mv("dd")]).unwrap();
+    assert_eq!(posed.judged[0], JudgedMove { node, verdict: Verdict::Undecided, is_of_record: false });
+    // The same where the solver decides the problem, but not this move.
+    let mut posed = read();
+    posed.take(ProblemFound::First(Some(Outcome::Reached), region));
+    assert!(posed.answer(node, &[mv("de")]).is_none());
+    assert!(!posed.is_open());
+    posed.take(ProblemFound::Answer(JudgedAnswer::default()));
+    assert_eq!(posed.judged[0], JudgedMove { node, verdict: Verdict::Right, is_of_record: true });
+    // A failure of the solver ends the wait.
+    let mut posed = read();
+    posed.give_up();
+    assert!(posed.is_open());
+}
+
+#[test]
+fn files_with_problems_are_recognised() {
+    let mut table = Table::new();
+    let load = |text: &str, plain: bool| json!({ "do": "load", "text": text, "plain": plain });
+    let two = format!("{THREE}\n{}", THREE.replace("C[Black to live]", ""));
+    assert_eq!(table.say(&load(&two, false), "tsumego")["problems"].as_array().unwrap().len(), 2);
+    assert_eq!(table.say(&load(THREE, true), "state")["count_moves"], 0);
+    let is = |text: &str| is_collection(text.as_bytes(), Rules::default());
+    assert!(is(THREE) && is(&two));
+    for game in [
+        "(;SZ[9];B[aa];W[bb])",
+        "(;SZ[9]HA[2]AB[cc][gg]C[White to live])",
+        "(;SZ[9]AB[aa]AW[bb])",
+        "",
+        "(;",
+        "x",
+    ] {
+        assert!(!is(game) && !is(&format!("{game}{game}")), "{game}");
+    }
+    assert_eq!(read_collection(b"no record", Rules::default())["problems"], json!([]));
+    let many = THREE.repeat(PROBLEMS_MOST + 7);
+    let read = read_collection(many.as_bytes(), Rules::default());
+    assert_eq!((read["problems"].as_array().unwrap().len(), &read["left"]), (PROBLEMS_MOST, &json!(7)));
+    // A problem without the group that its goal is about.
+    let state = table
+        .say(&json!({ "do": "pose-tsumego", "key": "x", "text": "(;SZ[9]AB[aa]C[Black to kill])" }), "state");
+    assert_eq!(state["tsumego"]["reachable"], "undecided");
+    let refused = table.say(&json!({ "do": "pose-tsumego", "key": "x", "text": "nothing" }), "refused");
+    assert_eq!(refused["why"], "bad-record");
+}

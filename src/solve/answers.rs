@@ -1,0 +1,356 @@
+//! Answers to problems: each move of the side that solves a problem is judged, and answered.
+//!
+//! All positions are read as lines of the problem: with its region, its group and its past. A line is judged by what the
+//! *player*, the side that moves first, reaches after it. Nothing is estimated: what is not proven within the limit is
+//! [`None`].
+
+use super::bits::Bits;
+use super::move_code::{MoveCode, NO_MOVE, PASS};
+use super::problems::{BoardQuestion, GroundJob, Question, QuestionError, StopFn, Success, with_ground};
+use super::search::Search;
+use super::table::Table;
+use super::threads::SearchQuestion;
+use super::window::UNLIMITED;
+use kosumi_go::board::{Color, Move};
+
+/// Maximum number of moves of a refutation.
+const REFUTATION_MOST: usize = 12;
+
+/// What the player of a problem reaches, from the worst to the best.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Outcome {
+    /// The goal is missed, whatever threats the player has.
+    Fails,
+    /// The goal is reached by a ko if the player has threats.
+    KoWithThreats,
+    /// The goal is reached by a ko unless the opponent has threats.
+    Ko,
+    /// The goal is reached, whatever threats the opponent has.
+    Reached,
+}
+
+impl Outcome {
+    /// Returns the outcome for the prover of a question, or for the other side; `None` if the reading found nothing.
+    pub fn of(success: Success, is_prover: bool) -> Option<Outcome> {
+        Some(match (success, is_prover) {
+            (Success::Yes, true) | (Success::No, false) => Outcome::Reached,
+            (Success::KoFirst(_), true) | (Success::KoSecond(_), false) => Outcome::Ko,
+            (Success::KoSecond(_), true) | (Success::KoFirst(_), false) => Outcome::KoWithThreats,
+            (Success::No, true) | (Success::Yes, false) => Outcome::Fails,
+            (Success::Unknown, _) => return None,
+        })
+    }
+}
+
+/// A judged move, which is the last one of a line.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct JudgedAnswer {
+    /// What the player reaches after the move; `None` if that is not decided.
+    pub outcome: Option<Outcome>,
+    /// The continuation that shows it. If the move keeps what could be reached: the reply of the opponent that leaves
+    /// the player the fewest answers, or nothing if the player need not answer any reply. Otherwise: the refutation,
+    /// beginning with the opponent's move. A pass means that the opponent need not reply.
+    pub line: Vec<Move>,
+    /// Number of nodes searched.
+    pub nodes: u64,
+}
+
+/// Judges the last move of a line of a problem. `player` is the side that moves first in the problem, and the sides
+/// alternate. `reachable` is what the player reaches with the best play from the first move on. If `stop` ends the work
+/// after the outcome is known, the continuation may be missing or may not be the most stubborn one.
+///
+/// Moves outside the region of the question are not decided.
+///
+/// # Errors
+///
+/// Returns a [`QuestionError`] if the question is invalid.
+pub fn judge_answer(
+    question: &Question<'_>,
+    player: Color,
+    line: &[Move],
+    reachable: Outcome,
+    stop: StopFn<'_>,
+) -> Result<JudgedAnswer, QuestionError> {
+    with_ground(question, &mut AnswerJob { player, line, reachable, stop })
+}
+
+struct AnswerJob<'a> {
+    player: Color,
+    line: &'a [Move],
+    reachable: Outcome,
+    stop: StopFn<'a>,
+}
+
+impl GroundJob for AnswerJob<'_> {
+    type Output = JudgedAnswer;
+
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) -> JudgedAnswer {
+        let is_inside = |mv: &Move| match mv {
+            Move::Play(point) => question.region.playable.contains(*point),
+            _ => true,
+        };
+        let code = |mv: &Move| match mv {
+            Move::Play(point) => setting.ground.index(*point).map(|index| index as MoveCode),
+            _ => Some(PASS),
+        };
+        let line: Option<Vec<MoveCode>> = self.line.iter().map(code).collect();
+        let Some(mut line) = line.filter(|_| self.line.iter().all(is_inside)) else {
+            return JudgedAnswer::default();
+        };
+        let is_player_prover = self.player == setting.goal.prover;
+        // A table for the region alone, and one against the moves of each side outside it.
+        let tables = [(); 3].map(|()| Table::new(question.memory));
+        let sieges = [Color::Black, Color::White].map(|winner| setting.besieged(question, winner));
+        let mut reader = LineReader {
+            question,
+            setting: &setting,
+            sieges: &sieges,
+            tables: &tables,
+            player: self.player,
+            is_player_prover,
+            stop: self.stop,
+            nodes: 0,
+        };
+        let outcome = reader.outcome(&line);
+        let shown = match outcome {
+            Some(outcome) if outcome < self.reachable => reader.refutation(&mut line, outcome),
+            // After the right move a ko is a matter of threats.
+            Some(Outcome::Reached) => {
+                reader.resistance(&mut line, Outcome::Reached, self.player).into_iter().collect()
+            }
+            _ => Vec::new(),
+        };
+        let line = shown.into_iter().filter_map(|step| setting.move_of(step)).collect();
+        JudgedAnswer { outcome, line, nodes: reader.nodes }
+    }
+}
+
+/// Reads the positions after lines of one problem.
+struct LineReader<'a, B> {
+    question: &'a Question<'a>,
+    setting: &'a BoardQuestion<B>,
+    /// The question with everything that the opponent of Black and that of White may do outside the region.
+    sieges: &'a [Option<BoardQuestion<B>>; 2],
+    tables: &'a [Table<B>; 3],
+    player: Color,
+    is_player_prover: bool,
+    stop: StopFn<'a>,
+    nodes: u64,
+}
+
+impl<B: Bits> LineReader<'_, B> {
+    /// Returns whether the prover succeeds after a line with these numbers of threats, and the best move.
+    fn ask(&mut self, line: &[MoveCode], prover_threats: u8, other_threats: u8) -> (Option<bool>, MoveCode) {
+        let prover = self.setting.goal.prover;
+        let mut threats = [0; 2];
+        threats[prover as usize] = prover_threats;
+        threats[prover.opponent() as usize] = other_threats;
+        let root = self.setting.root(self.question.board, self.player, threats);
+        let mut decide = |setting: &BoardQuestion<B>, table| {
+            let BoardQuestion { ground, goal, repetition, .. } = setting;
+            let asked = SearchQuestion { ground, goal: *goal, repetition: *repetition, images: None, table };
+            let before = self.nodes;
+            let found = asked.decide(&root, line, 1, &|searched| (self.stop)(before + searched));
+            self.nodes += found.nodes;
+            found.answer
+        };
+        let answer = decide(self.setting, &self.tables[0]);
+        let Some(won) = answer.won else { return (None, NO_MOVE) };
+        let winner = if won { prover } else { prover.opponent() };
+        // A proof must hold against moves outside the region.
+        let Some(siege) = &self.sieges[winner as usize] else { return (Some(won), answer.best) };
+        let answer = decide(siege, &self.tables[1 + winner as usize]);
+        (answer.won.filter(|&same| same == won), answer.best)
+    }
+
+    /// Returns what the player reaches after a line.
+    fn outcome(&mut self, line: &[MoveCode]) -> Option<Outcome> {
+        let success = match self.ask(line, 0, 0).0? {
+            true if self.ask(line, 0, UNLIMITED).0? => Success::Yes,
+            true => Success::KoFirst(1),
+            false if self.ask(line, UNLIMITED, 0).0? => Success::KoSecond(1),
+            false => Success::No,
+        };
+        Outcome::of(success, self.is_player_prover)
+    }
+
+    fn outcome_after(&mut self, line: &mut Vec<MoveCode>, steps: &[MoveCode]) -> Option<Outcome> {
+        let length = line.len();
+        line.extend_from_slice(steps);
+        let outcome = self.outcome(line);
+        line.truncate(length);
+        outcome
+    }
+
+    /// Returns the plays that may matter after a line.
+    fn plays(&self, line: &[MoveCode]) -> Vec<MoveCode> {
+        let BoardQuestion { ground, goal, repetition, .. } = self.setting;
+        let root = self.setting.root(self.question.board, self.player, [0; 2]);
+        let mut search = Search::new(ground, *goal, *repetition, &self.tables[0], self.stop);
+        let steps = search.moves_behind(&root, line).into_iter().map(|(step, _)| step);
+        steps.filter(|&step| step < PASS && self.setting.move_of(step).is_some()).collect()
+    }
+
+    /// Returns the move against `keeper`, who has `outcome`, that leaves the fewest moves that keep it; of several, the
+    /// one that takes most nodes to answer. Returns `None` if the keeper may pass after every move, and so has done
+    /// enough.
+    fn resistance(&mut self, line: &mut Vec<MoveCode>, outcome: Outcome, keeper: Color) -> Option<MoveCode> {
+        // Whether the keeper is content with what the player reaches.
+        let is_player = keeper == self.player;
+        let keeps = |it: Outcome| if is_player { it >= outcome } else { it <= outcome };
+        let mut best: Option<(usize, std::cmp::Reverse<u64>, MoveCode)> = None;
+        for step in self.plays(line) {
+            match self.outcome_after(line, &[step, PASS]) {
+                Some(after) if !keeps(after) => {}
+                _ => continue,
+            }
+            let before = self.nodes;
+            line.push(step);
+            let mut count = 0;
+            for answer in self.plays(line) {
+                count += usize::from(self.outcome_after(line, &[answer]).is_some_and(keeps));
+            }
+            line.pop();
+            let effort = self.nodes - before;
+            // Without an answer, the limit was reached.
+            let key = (count.max(1), std::cmp::Reverse(effort), step);
+            if best.is_none_or(|best| key < best) {
+                best = Some(key);
+            }
+        }
+        best.map(|(.., step)| step)
+    }
+
+    /// Returns a move of the side to move that keeps `outcome`: a play if there is one.
+    fn keeping(&mut self, line: &mut Vec<MoveCode>, outcome: Outcome, keeper: Color) -> Option<MoveCode> {
+        let is_player = keeper == self.player;
+        let keeps = |it: Outcome| if is_player { it >= outcome } else { it <= outcome };
+        // The move of the reading comes first.
+        let best = self.ask(line, 0, 0).1;
+        let plays = self.plays(line);
+        let first = plays.iter().copied().filter(|&step| step == best);
+        let rest = plays.iter().copied().filter(|&step| step != best);
+        let all: Vec<MoveCode> = first.chain(rest).chain([PASS]).collect();
+        all.into_iter().find(|&step| self.outcome_after(line, &[step]).is_some_and(keeps))
+    }
+
+    /// Returns the moves that show why the player reaches only `outcome`: the opponent's replies, and the player's most
+    /// stubborn moves against them.
+    fn refutation(&mut self, line: &mut Vec<MoveCode>, outcome: Outcome) -> Vec<MoveCode> {
+        let (opponent, start) = (self.player.opponent(), line.len());
+        while line.len() < start + REFUTATION_MOST {
+            let Some(reply) = self.keeping(line, outcome, opponent) else { break };
+            line.push(reply);
+            // A ko is shown up to its first move.
+            if outcome != Outcome::Fails {
+                break;
+            }
+            let Some(stubborn) = self.resistance(line, outcome, opponent) else { break };
+            line.push(stubborn);
+        }
+        // The opponent has the last word.
+        let mut shown = line.split_off(start);
+        if shown.len() % 2 == 0 {
+            shown.pop();
+        }
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problems_tests::{book_region, problems, question};
+    use super::*;
+    use crate::{Aim, read};
+    use kosumi_go::board::Cell;
+
+    const LIMIT: u64 = 300_000;
+
+    /// Every first move of small problems is judged as a reading of the position after it is.
+    #[test]
+    fn every_first_move_is_judged_as_its_position_is() {
+        let (mut seen, mut compared) = ([0; 4], 0);
+        for drawn in problems().iter().step_by(19) {
+            let region = book_region(drawn);
+            let owner = drawn.board.cell(drawn.point).color().unwrap();
+            let aimed = question(drawn, &region, Aim::Capture);
+            for player in Color::BOTH {
+                let stop = |nodes: u64| nodes > LIMIT;
+                let success = read(&aimed, player, &stop).unwrap().success;
+                let Some(reachable) = Outcome::of(success, player != owner) else { continue };
+                let mut best = Outcome::Fails;
+                let pass =
+                    Outcome::of(read(&aimed, player.opponent(), &stop).unwrap().success, player != owner);
+                for point in region.playable.iter() {
+                    let mut board = drawn.board;
+                    if board.cell(point) != Cell::Empty || board.is_suicide(point, player) {
+                        continue;
+                    }
+                    let judged =
+                        judge_answer(&aimed, player, &[Move::Play(point)], reachable, &stop).unwrap();
+                    let outcome = judged.outcome.unwrap();
+                    seen[outcome as usize] += 1;
+                    best = best.max(outcome);
+                    // The goal keeps its points where stones were captured, so those positions are other questions.
+                    if board.play_unchecked(point, player).captured == 0 {
+                        let after = crate::Question { board: &board, ..aimed };
+                        let success = read(&after, player.opponent(), &stop).unwrap().success;
+                        let expected = Outcome::of(success, player != owner);
+                        assert_eq!(
+                            Some(outcome),
+                            expected,
+                            "{} {player} {point}\n{}",
+                            drawn.name,
+                            drawn.board
+                        );
+                        compared += 1;
+                    }
+                }
+                assert_eq!(best.max(pass.unwrap()), reachable, "{} {player}\n{}", drawn.name, drawn.board);
+            }
+        }
+        assert!(seen.iter().all(|&count| count > 0) && compared > 60, "{seen:?} {compared}");
+    }
+
+    /// Whoever keeps to right moves solves every problem against the replies, and every wrong move has a refutation.
+    #[test]
+    fn right_moves_lead_to_the_end_and_wrong_ones_are_refuted() {
+        let (mut solved, mut refuted, mut longest) = (0, 0, 0);
+        for drawn in problems().iter().step_by(11).filter(|drawn| drawn.answer == "Unsettled Yes No") {
+            let region = book_region(drawn);
+            let owner = drawn.board.cell(drawn.point).color().unwrap();
+            let aimed = question(drawn, &region, Aim::Capture);
+            for player in Color::BOTH {
+                let mut line: Vec<Move> = Vec::new();
+                loop {
+                    let judged = region.playable.iter().filter_map(|point| {
+                        let moves = [line.as_slice(), &[Move::Play(point)]].concat();
+                        let stop = |nodes: u64| nodes > LIMIT;
+                        let judged = judge_answer(&aimed, player, &moves, Outcome::Reached, &stop).unwrap();
+                        Some((moves, judged.outcome?, judged.line))
+                    });
+                    let judged: Vec<_> = judged.collect();
+                    if line.is_empty() {
+                        for (moves, _, refutation) in judged.iter().filter(|it| it.1 == Outcome::Fails) {
+                            assert!(refutation.len() % 2 == 1, "{} {moves:?} {refutation:?}", drawn.name);
+                            refuted += 1;
+                        }
+                    }
+                    let right = judged.into_iter().find(|it| it.1 == Outcome::Reached);
+                    let (moves, _, replies) =
+                        right.unwrap_or_else(|| panic!("{} {owner}: {line:?}", drawn.name));
+                    line = moves;
+                    longest = longest.max(line.len());
+                    match replies[..] {
+                        [] => break,
+                        [reply] => line.push(reply),
+                        _ => panic!("{replies:?}"),
+                    }
+                    assert!(line.len() < 40, "{} {line:?}", drawn.name);
+                }
+                solved += 1;
+            }
+        }
+        assert!(solved >= 6 && refuted >= 40 && longest >= 5, "{solved} {refuted} {longest}");
+    }
+}
