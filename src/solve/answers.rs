@@ -250,7 +250,7 @@ impl<B: Bits> LineReader<'_, B> {
         }
         // The opponent has the last word.
         let mut shown = line.split_off(start);
-        if shown.len() % 2 == 0 {
+        if shown.len().is_multiple_of(2) {
             shown.pop();
         }
         shown

@@ -67,7 +67,7 @@ async function ownProblem(page) {
   equal(await page.$eval("#board", it => it.classList.contains("can-play")), false, "nothing is played there");
   await picture(page, "problems-wrong");
   await page.click("#tsumego-retry");
-  equal((await stones(page)).length, 34, "back at the start");
+  equal((await stones(page)).length, 32, "back at the start");
   equal(await result(page), "", "without a verdict");
   // Keys play like the mouse.
   await page.focus("#board");
@@ -118,9 +118,10 @@ const GROUP = "AB[cc][dc][ec][cd][ed][ce][ee][cf][ef][cg][dg][eg]AW[bb][cb][db][
 // A file: a goal that is not named, and a solution of the record.
 async function file(page) {
   const collection = `(;SZ[7:9]PL[B]GN[first]${GROUP})\n(;SZ[7:9]GN[second]C[Black to live]${GROUP};B[de])`;
-  await drop(page, "#board", "problems.sgf", collection);
-  await page.waitForSelector("#tsumego-list[open]");
-  equal(await page.$$eval("#tsumego-items b", found => found.map(it => it.textContent)), ["first", "second"], "a dropped collection");
+  await page.click("#tsumego");
+  await page.setInputFiles("#tsumego-file", { name: "problems.sgf", mimeType: "application/x-go-sgf", buffer: Buffer.from(collection) });
+  await page.waitForFunction(() => document.querySelectorAll("#tsumego-items li").length === 2);
+  equal(await page.$$eval("#tsumego-items b", found => found.map(it => it.textContent)), ["first", "second"], "an opened collection");
   await page.click("#tsumego-items li:first-child button");
   await page.waitForSelector("#goals:not([hidden])");
   check((await page.textContent("#tsumego-words")).includes("The record does not name the goal"), "the goal is asked for");
@@ -137,6 +138,12 @@ async function file(page) {
   await page.click("#tsumego-study");
   await page.waitForSelector("#studying:not([hidden])");
   equal(await page.textContent("#counter"), "Move 1", "with its moves");
+  // A problem that is dropped on the page and names its goal.
+  await drop(page, "#board", "problem.sgf", collection.split("\n")[1]);
+  await has(page, "tsumego-words", "Black to move: save the group.");
+  await page.click("#tsumego-end");
+  await page.waitForSelector("#solving", { state: "hidden" });
+  equal(await page.textContent("#counter"), "Move 1", "back at the study");
 }
 
 // A game of capture Go, played at the white stones until something is taken.

@@ -467,12 +467,12 @@
     get("undo").disabled = node.p === undefined;
     // A game that counts its points now has no moves left to advise.
     get("hint").disabled = state.thinking || isMarking || isProblem || isPosed;
-    get("analyse").disabled = get("teach").disabled = isPosed;
+    get("analyse").disabled = get("teach").disabled = get("hint").parentElement.hidden = isPosed;
     get("estimate").disabled = isMarking || isProblem || isPosed || (state.thinking && !state.analysed && !showsLead);
     get("estimate").setAttribute("aria-pressed", showsLead);
     get("resign").disabled = state.phase !== "playing" || !hasPerson;
     get("resign").hidden = isOver;
-    get("pause").hidden = hasPerson && !state.paused || isOver;
+    get("pause").hidden = hasPerson && !state.paused || isOver || capture.isOver;
     get("pause").textContent = text(state.paused ? "go-on" : "pause");
     get("study-pass").disabled = get("answer").disabled = Boolean(state.thinking);
     for (const [id, isOn] of [["analyse", state.analysed], ["teach", state.teaches], ["answers", state.answers]]) get(id).setAttribute("aria-pressed", isOn);

@@ -2,7 +2,7 @@
 //! events in between.
 
 use super::strength::Level;
-use super::tsumego::{ProblemFound, ProblemTask};
+use super::tsumego::{PATIENCE, ProblemFound, ProblemTask};
 use crate::review::PositionReview;
 use kosumi_engine::time::TimeControl;
 use kosumi_engine::{Decision, Engine, EngineSettings, SearchObserver, SearchRequest, TimeSource};
@@ -173,7 +173,7 @@ impl ConfiguredEngine {
                 }
             }
             Task::Solve(task) => {
-                let found = task.run(is_unwanted);
+                let found = task.run(PATIENCE, is_unwanted);
                 if !is_unwanted() {
                     tell(TaskResult::Solved(found));
                 }
@@ -335,7 +335,7 @@ impl TaskRun {
                 true
             }
             Task::Solve(task) => {
-                tell(TaskResult::Solved(task.run(&|| false)));
+                tell(TaskResult::Solved(task.run(1, &|| false)));
                 true
             }
         }

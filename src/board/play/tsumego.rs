@@ -33,10 +33,11 @@ const PROBLEMS_MOST: usize = 1000;
 const COLLECTION_MOST: usize = 1_500_000;
 /// Number of records by which a file is recognised as a collection of problems.
 const EXAMINED: usize = 20;
-/// Maximum number of nodes for the first reading of a problem. Each of its two attempts has half of them.
-const FIRST_NODES: u64 = 400_000;
-/// Maximum number of nodes for judging and answering a move.
-const ANSWER_NODES: u64 = 300_000;
+/// Maximum number of nodes for the first reading of a problem, each of whose two attempts has half of them, and for judging
+/// and answering a move. In a browser a reading cannot be interrupted, so this is a matter of seconds.
+const NODES_MOST: u64 = 200_000;
+/// Factor of this number where a reading can be interrupted.
+pub(super) const PATIENCE: u64 = 4;
 /// Size of each transposition table, in bytes. A reading has up to three.
 const TABLE_BYTES: usize = 8 << 20;
 
@@ -80,26 +81,22 @@ fn for_each_record(bytes: &[u8], then: &mut dyn FnMut(Option<&[u8]>)) {
 
 /// Whether a file is a collection of problems, or a record that says what its goal is.
 pub(super) fn is_collection(bytes: &[u8], rules: Rules) -> bool {
-    let (mut count, mut are_problems) = (0, true);
+    let (mut count, mut are_set_up, mut is_goal_named) = (0, true, false);
     for_each_record(bytes, &mut |record| {
         count += 1;
-        if count > EXAMINED || !are_problems {
+        if count > EXAMINED || !are_set_up {
             return;
         }
         let read = record.and_then(|record| ProblemRecord::read(record, rules).ok());
-        are_problems = read.is_some_and(|read| {
+        is_goal_named = read.as_ref().is_some_and(|read| read.stated.goal.is_some());
+        are_set_up = read.is_some_and(|read| {
             let game = read.game();
             let has = |color| game.board().stones().any(|it| it.1 == color);
             let root = read.tree.record().node(read.tree.root());
-            let is_set_up = Color::BOTH.into_iter().all(has) && !root.has("HA") && !root.has("RE");
-            is_set_up && (count > 1 || read.stated.goal.is_some())
+            Color::BOTH.into_iter().all(has) && !root.has("HA") && !root.has("RE")
         });
     });
-    // The first record of several need not name its goal.
-    if count > 1 && !are_problems {
-        return false;
-    }
-    count > 0 && are_problems
+    are_set_up && (count > 1 || is_goal_named)
 }
 
 /// A problem with what its record says.
@@ -402,8 +399,10 @@ pub enum ProblemFound {
 }
 
 impl ProblemTask {
-    /// Does the work, unless it becomes unwanted; then the result has no meaning.
-    pub(super) fn run(&self, is_unwanted: &dyn Fn() -> bool) -> ProblemFound {
+    /// Does the work with `patience` times the usual number of nodes, unless it becomes unwanted; then the result has no
+    /// meaning.
+    pub(super) fn run(&self, patience: u64, is_unwanted: &dyn Fn() -> bool) -> ProblemFound {
+        let most = patience * NODES_MOST;
         let question = Question {
             board: &self.board,
             region: &self.region,
@@ -416,7 +415,7 @@ impl ProblemTask {
             != Some(self.player);
         match &self.step {
             ProblemStep::First => {
-                let stop = |nodes| nodes > FIRST_NODES / 2 || is_unwanted();
+                let stop = |nodes| nodes > most / 2 || is_unwanted();
                 // The stones around a problem of a book live, however few liberties the diagram leaves them.
                 let quiet = Region { excludes_moves_outside: true, ..self.region };
                 for region in [self.region, quiet] {
@@ -431,7 +430,7 @@ impl ProblemTask {
                 ProblemFound::First(None, Box::new(self.region))
             }
             ProblemStep::Answer { line, reachable } => {
-                let stop = |nodes| nodes > ANSWER_NODES || is_unwanted();
+                let stop = |nodes| nodes > most || is_unwanted();
                 let judged = judge_answer(&question, self.player, line, *reachable, &stop);
                 ProblemFound::Answer(judged.unwrap_or_default())
             }
