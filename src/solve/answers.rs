@@ -59,7 +59,9 @@ pub struct JudgedAnswer {
 /// alternate. `reachable` is what the player reaches with the best play from the first move on. If `stop` ends the work
 /// after the outcome is known, the continuation may be missing or may not be the most stubborn one.
 ///
-/// Moves outside the region of the question are not decided.
+/// A move of the player outside the region is read as a pass, and judged only if it misses the goal: that answer holds
+/// wherever the player's stone is, as do all answers (see [`read`](super::read)). If it might stop a group from getting out,
+/// it is not decided.
 ///
 /// # Errors
 ///
@@ -90,13 +92,17 @@ impl GroundJob for AnswerJob<'_> {
             _ => true,
         };
         let code = |mv: &Move| match mv {
-            Move::Play(point) => setting.ground.index(*point).map(|index| index as MoveCode),
-            _ => Some(PASS),
+            Move::Play(point) if is_inside(mv) => {
+                setting.ground.index(*point).map_or(PASS, |index| index as MoveCode)
+            }
+            _ => PASS,
         };
-        let line: Option<Vec<MoveCode>> = self.line.iter().map(code).collect();
-        let Some(mut line) = line.filter(|_| self.line.iter().all(is_inside)) else {
+        let mut line: Vec<MoveCode> = self.line.iter().map(code).collect();
+        let is_outside = !self.line.iter().all(is_inside);
+        let owner = question.region.group.iter().next().and_then(|point| question.board.cell(point).color());
+        if is_outside && !question.region.is_closed && owner != Some(self.player) {
             return JudgedAnswer::default();
-        };
+        }
         let is_player_prover = self.player == setting.goal.prover;
         // A table for the region alone, and one against the moves of each side outside it.
         let tables = [(); 3].map(|()| Table::new(question.memory));
@@ -111,7 +117,7 @@ impl GroundJob for AnswerJob<'_> {
             stop: self.stop,
             nodes: 0,
         };
-        let outcome = reader.outcome(&line);
+        let outcome = reader.outcome(&line).filter(|&it| !is_outside || it == Outcome::Fails);
         let shown = match outcome {
             Some(outcome) if outcome < self.reachable => reader.refutation(&mut line, outcome),
             // After the right move a ko is a matter of threats.
@@ -259,18 +265,37 @@ impl<B: Bits> LineReader<'_, B> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::problems_tests::{book_region, problems, question};
+    use super::super::problems_tests::{Problem, book_region, problems, question};
     use super::*;
     use crate::{Aim, read};
     use kosumi_go::board::Cell;
 
     const LIMIT: u64 = 300_000;
 
+    /// Returns the problems with these names.
+    fn named(names: &[&str]) -> Vec<Problem> {
+        let found: Vec<Problem> =
+            problems().into_iter().filter(|drawn| names.contains(&drawn.name.as_str())).collect();
+        assert_eq!(found.len(), names.len());
+        found
+    }
+
     /// Every first move of small problems is judged as a reading of the position after it is.
     #[test]
     fn every_first_move_is_judged_as_its_position_is() {
         let (mut seen, mut compared) = ([0; 4], 0);
-        for drawn in problems().iter().step_by(19) {
+        let drawn = [
+            "3 points at the edge, shape 1",
+            "4 points in the corner, shape 2",
+            "4 points in the corner, shape 3",
+            "rectangular six in the corner, 1 outside liberties",
+            "snapback to live, 1",
+            "ko, 1",
+            "ko, 2",
+            "ko, 3",
+            "ko, 5",
+        ];
+        for drawn in &named(&drawn) {
             let region = book_region(drawn);
             let owner = drawn.board.cell(drawn.point).color().unwrap();
             let aimed = question(drawn, &region, Aim::Capture);
@@ -309,36 +334,75 @@ mod tests {
                 assert_eq!(best.max(pass.unwrap()), reachable, "{} {player}\n{}", drawn.name, drawn.board);
             }
         }
-        assert!(seen.iter().all(|&count| count > 0) && compared > 60, "{seen:?} {compared}");
+        assert!(seen.iter().all(|&count| count > 0) && compared > 40, "{seen:?} {compared}");
+    }
+
+    /// A stone outside the region neither saves a group that the opponent kills, nor counts if the move was not needed.
+    #[test]
+    fn a_move_outside_the_region_is_judged_as_a_pass_that_fails() {
+        for drawn in problems().iter().filter(|drawn| drawn.name.starts_with("3 points, shape")) {
+            let region = crate::Region::of_group(&drawn.board, drawn.point).unwrap();
+            let owner = drawn.board.cell(drawn.point).color().unwrap();
+            let aimed = question(drawn, &region, Aim::Capture);
+            let outside =
+                drawn.board.size().points().find(|&point| !region.playable.contains(point)).unwrap();
+            let stop = |nodes: u64| nodes > LIMIT;
+            let judge = |player: Color, line: &[Move]| {
+                judge_answer(&aimed, player, line, Outcome::Reached, &stop).unwrap()
+            };
+            for player in [owner, owner.opponent()] {
+                let judged = judge(player, &[Move::Play(outside)]);
+                assert_eq!(judged.outcome, Some(Outcome::Fails), "{} {player}", drawn.name);
+                assert!(!judged.line.is_empty(), "{}", drawn.name);
+                let open = crate::Region { is_closed: false, ..region };
+                let aimed = crate::Question { region: &open, ..aimed };
+                let judged =
+                    judge_answer(&aimed, player, &[Move::Play(outside)], Outcome::Reached, &stop).unwrap();
+                assert_eq!(judged.outcome.is_some(), player == owner, "{}", drawn.name);
+            }
+            // After the right move and a reply elsewhere, another move elsewhere is not needed, and not judged.
+            let best = read(&aimed, owner, &stop).unwrap().best.unwrap();
+            let rest = [best, Move::Pass, Move::Play(outside)];
+            assert_eq!(judge(owner, &rest).outcome, None, "{}", drawn.name);
+        }
     }
 
     /// Whoever keeps to right moves solves every problem against the replies, and every wrong move has a refutation.
     #[test]
     fn right_moves_lead_to_the_end_and_wrong_ones_are_refuted() {
-        let (mut solved, mut refuted, mut longest) = (0, 0, 0);
-        for drawn in problems().iter().step_by(11).filter(|drawn| drawn.answer == "Unsettled Yes No") {
+        let (mut refuted, mut longest) = (0, 0);
+        let drawn = [
+            "3 points, shape 1",
+            "4 points in the corner, shape 3",
+            "rectangular six in the corner, 0 outside liberties",
+            "race, 2 liberties against 2",
+            "snapback to live, 1",
+        ];
+        for drawn in &named(&drawn) {
             let region = book_region(drawn);
             let owner = drawn.board.cell(drawn.point).color().unwrap();
             let aimed = question(drawn, &region, Aim::Capture);
             for player in Color::BOTH {
                 let mut line: Vec<Move> = Vec::new();
                 loop {
-                    let judged = region.playable.iter().filter_map(|point| {
+                    let mut right = None;
+                    for point in region.playable.iter() {
                         let moves = [line.as_slice(), &[Move::Play(point)]].concat();
                         let stop = |nodes: u64| nodes > LIMIT;
                         let judged = judge_answer(&aimed, player, &moves, Outcome::Reached, &stop).unwrap();
-                        Some((moves, judged.outcome?, judged.line))
-                    });
-                    let judged: Vec<_> = judged.collect();
-                    if line.is_empty() {
-                        for (moves, _, refutation) in judged.iter().filter(|it| it.1 == Outcome::Fails) {
-                            assert!(refutation.len() % 2 == 1, "{} {moves:?} {refutation:?}", drawn.name);
-                            refuted += 1;
+                        match judged.outcome {
+                            Some(Outcome::Reached) => {
+                                right = Some((moves, judged.line));
+                                break;
+                            }
+                            Some(Outcome::Fails) => {
+                                assert!(judged.line.len() % 2 == 1, "{} {moves:?} {judged:?}", drawn.name);
+                                refuted += 1;
+                            }
+                            _ => {}
                         }
                     }
-                    let right = judged.into_iter().find(|it| it.1 == Outcome::Reached);
-                    let (moves, _, replies) =
-                        right.unwrap_or_else(|| panic!("{} {owner}: {line:?}", drawn.name));
+                    let Some((moves, replies)) = right else { panic!("{} {owner}: {line:?}", drawn.name) };
                     line = moves;
                     longest = longest.max(line.len());
                     match replies[..] {
@@ -348,9 +412,8 @@ mod tests {
                     }
                     assert!(line.len() < 40, "{} {line:?}", drawn.name);
                 }
-                solved += 1;
             }
         }
-        assert!(solved >= 6 && refuted >= 40 && longest >= 5, "{solved} {refuted} {longest}");
+        assert!(refuted >= 10 && longest >= 3, "{refuted} {longest}");
     }
 }

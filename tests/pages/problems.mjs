@@ -91,8 +91,25 @@ async function others(page) {
   await page.click("#tsumego-previous");
   await has(page, "tsumego-title", "Problem 1 of 18");
   equal(await progress(page), "solved, attempts: 2", "a problem that is shown again is still solved");
-  await page.click("#tsumego-next");
-  await has(page, "tsumego-title", "Problem 2 of 18");
+  // The rectangular six: a ko where there is better, a move elsewhere, and the right move, which gets a reply.
+  await choose(page, 9);
+  for (const [name, words] of [["A2", "A2 works only with a ko."], ["A5", "A5 is wrong."], ["B2", "B2 is right. The reply is A2."]]) {
+    await click(page, name, 5);
+    await has(page, "tsumego-result", words);
+    if (name !== "B2") await page.click("#tsumego-retry");
+  }
+  equal(await progress(page), "attempts: 2", "a ko and a wrong move are attempts");
+  equal([await page.textContent("#counter"), await page.$eval("#board", it => it.classList.contains("can-play"))], ["Move 2", true], "the problem goes on");
+  check((await stones(page)).includes("A2"), "after the reply");
+  await choose(page, 2);
+}
+
+async function choose(page, number) {
+  await page.click("#tsumego");
+  await page.waitForSelector("#tsumego-list[open]");
+  await page.click(`#tsumego-items li:nth-child(${number}) button`);
+  await has(page, "tsumego-title", `Problem ${number} of 18`);
+  await page.waitForFunction(() => document.getElementById("board").classList.contains("can-play"));
 }
 
 // A reload keeps the problem and the progress, and the game waits.
