@@ -298,7 +298,7 @@ mod tests {
         for drawn in &named(&drawn) {
             let region = book_region(drawn);
             let owner = drawn.board.cell(drawn.point).color().unwrap();
-            let aimed = question(drawn, &region, Aim::Capture);
+            let aimed = Question { memory: 1 << 20, ..question(drawn, &region, Aim::Capture) };
             for player in Color::BOTH {
                 let stop = |nodes: u64| nodes > LIMIT;
                 let success = read(&aimed, player, &stop).unwrap().success;
@@ -343,7 +343,7 @@ mod tests {
         for drawn in problems().iter().filter(|drawn| drawn.name.starts_with("3 points, shape")) {
             let region = crate::Region::of_group(&drawn.board, drawn.point).unwrap();
             let owner = drawn.board.cell(drawn.point).color().unwrap();
-            let aimed = question(drawn, &region, Aim::Capture);
+            let aimed = Question { memory: 1 << 20, ..question(drawn, &region, Aim::Capture) };
             let outside =
                 drawn.board.size().points().find(|&point| !region.playable.contains(point)).unwrap();
             let stop = |nodes: u64| nodes > LIMIT;
@@ -381,7 +381,7 @@ mod tests {
         for drawn in &named(&drawn) {
             let region = book_region(drawn);
             let owner = drawn.board.cell(drawn.point).color().unwrap();
-            let aimed = question(drawn, &region, Aim::Capture);
+            let aimed = Question { memory: 1 << 20, ..question(drawn, &region, Aim::Capture) };
             for player in Color::BOTH {
                 let mut line: Vec<Move> = Vec::new();
                 loop {
