@@ -1109,7 +1109,7 @@ pub fn review_record(
     let line = MainLine::of_record(&record, rules, record.komi_under(rules)).ok()?;
     let limits = Limits::playouts(REVIEW_PLAYOUTS);
     let scope = Scope::default();
-    let given = Given { limits, seed: engine.seed(), thresholds: scope.thresholds, are_rules_given: false };
+    let given = Given { limits, seed: engine.seed(), scope, are_rules_given: false };
     let facts = Facts::new(&tree, &record, &line, &given);
     let mut analyst = EngineAnalyst { engine, limits, candidates: REVIEW_CANDIDATES, interrupted };
     let review = review::review(&line, &scope, &mut analyst, progress);

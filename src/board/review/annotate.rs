@@ -215,6 +215,7 @@ fn summary(reviewed: &Reviewed) -> String {
         "Reviewed by Kosumi {}, {effort} (rules {rules}, komi {komi}).",
         env!("CARGO_PKG_VERSION")
     )];
+    lines.extend(reviewed.facts.part.map(|part| part.sentence()));
     for color in Color::BOTH {
         let player = &reviewed.review.players[color];
         let [_, inaccuracies, mistakes, blunders] = player.classes;

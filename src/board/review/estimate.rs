@@ -25,12 +25,16 @@ impl Estimate {
         self.mean.abs() >= SURE_ERRORS * self.error
     }
 
+    /// Returns the estimate with an error that is larger by a factor.
+    pub(super) fn widened(self, factor: f32) -> Estimate {
+        Estimate { error: factor * self.error, ..self }
+    }
+
     /// Returns the number as a loss. A negative loss is chance and becomes 0.
     pub(super) fn at_least_nothing(self) -> Estimate {
         Estimate { mean: self.mean.max(0.0), ..self }
     }
 }
 
-/// Number of standard errors from which a loss counts as sure. By chance, it is exceeded by about one in 160 moves that
-/// equal the first choice, or one in a long game.
-const SURE_ERRORS: f32 = 2.5;
+/// Number of standard errors from which a loss counts as sure: its 90 % interval does not contain 0.
+const SURE_ERRORS: f32 = 1.645;

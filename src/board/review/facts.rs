@@ -3,6 +3,7 @@
 use super::estimate::Estimate;
 use super::judge::{Class, Judgement, Thresholds};
 use super::main_line::{Change, MainLine};
+use super::run::{Part, Scope};
 use super::scatter::Scatter;
 use crate::pages::{Text, localized};
 use crate::words::grouped;
@@ -18,8 +19,8 @@ pub struct Given {
     pub limits: Limits,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Losses from which a move is an inaccuracy, a mistake or a blunder.
-    pub thresholds: Thresholds,
+    /// Scope of the review.
+    pub scope: Scope,
     /// Whether rules were given that override those of the record.
     pub are_rules_given: bool,
 }
@@ -53,6 +54,8 @@ pub struct Facts {
     pub seed: u64,
     /// Losses from which a move is an inaccuracy, a mistake or a blunder.
     pub thresholds: Thresholds,
+    /// Part of the game that was reviewed; `None` for the whole game.
+    pub part: Option<Part>,
     /// Warnings about the record for the reader of the review.
     pub warnings: Vec<String>,
 }
@@ -104,7 +107,8 @@ impl Facts {
             playouts: given.limits.playouts,
             seconds,
             seed: given.seed,
-            thresholds: given.thresholds,
+            thresholds: given.scope.thresholds,
+            part: given.scope.part(line),
             warnings,
         }
     }

@@ -23,6 +23,8 @@ struct Document<'a> {
     version: u32,
     program: &'static str,
     game: Game<'a>,
+    /// Part of the game that was reviewed; `null` for the whole game.
+    part: Option<GamePart>,
     search: Search,
     /// Least loss of win rate of each class.
     thresholds: BTreeMap<&'static str, f64>,
@@ -47,6 +49,15 @@ struct Game<'a> {
     black: Option<&'a str>,
     white: Option<&'a str>,
     result: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct GamePart {
+    /// First and last move whose positions were searched, counted from 1.
+    first: usize,
+    last: usize,
+    /// Player whose moves were judged; `null` for both.
+    player: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -112,9 +123,23 @@ struct PositionAnalysis {
     visits: u32,
     win_rate: Number,
     score: Number,
+    /// What the search of this position alone says.
+    searched: SearchedValues,
     candidates: Vec<CandidateMove>,
     /// Owners row by row from the top, each row from the left; +1 is Black's.
     ownership: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct SearchedValues {
+    win_rate: Number,
+    score: Number,
+}
+
+#[derive(Serialize)]
+struct SearchedLosses {
+    loss: Number,
+    score_loss: Number,
 }
 
 #[derive(Serialize)]
@@ -138,6 +163,8 @@ struct MoveJudgement {
     is_checked: bool,
     loss: Number,
     score_loss: Number,
+    /// What the searches after the move and after the first choice alone say; negative if the move is better.
+    searched: SearchedLosses,
     best: CandidateMove,
 }
 
@@ -151,12 +178,13 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
     let (line, facts, review) = (&reviewed.line, &reviewed.facts, &reviewed.review);
     let positions = line.steps().iter().enumerate().map(|(index, step)| {
         let (analysis, judgement) = (&review.analyses[index], &review.judgements[index]);
-        position(line.size(), index, step, analysis.as_ref(), judgement.as_ref())
+        let analysis = analysis.as_ref().zip(review.searched[index].as_ref());
+        position(line.size(), index, step, analysis, judgement.as_ref())
     });
     let named = [Class::Inaccuracy, Class::Mistake, Class::Blunder];
     let document = Document {
         format: "kosumi-review",
-        version: 2,
+        version: 3,
         program: concat!("Kosumi ", env!("CARGO_PKG_VERSION")),
         game: Game {
             columns: line.size().columns(),
@@ -168,6 +196,11 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
             white: facts.players[Color::White].as_deref(),
             result: facts.result.as_deref(),
         },
+        part: facts.part.map(|part| GamePart {
+            first: part.first,
+            last: part.last,
+            player: part.player.map(color_name),
+        }),
         search: Search {
             playouts: facts.playouts,
             seconds: facts.seconds,
@@ -231,7 +264,7 @@ fn position(
     size: BoardSize,
     index: usize,
     step: &Step,
-    analysis: Option<&PositionReview>,
+    analysis: Option<(&PositionReview, &PositionReview)>,
     judgement: Option<&Judgement>,
 ) -> Position {
     let mv = match &step.change {
@@ -246,7 +279,8 @@ fn position(
         node: step.node,
         mv,
         to_move: color_name(step.to_move),
-        analysis: analysis.map(|analysis| PositionAnalysis {
+        analysis: analysis.map(|(analysis, searched)| PositionAnalysis {
+            searched: SearchedValues { win_rate: number(searched.win_rate), score: number(searched.score) },
             visits: analysis.visits,
             win_rate: number(analysis.win_rate),
             score: number(analysis.score),
@@ -261,6 +295,10 @@ fn position(
             is_checked: judgement.is_checked,
             loss: number(judgement.loss),
             score_loss: number(judgement.score_loss),
+            searched: SearchedLosses {
+                loss: number(judgement.searched.loss),
+                score_loss: number(judgement.searched.score_loss),
+            },
             best: candidate(&judgement.best),
         }),
     }

@@ -110,6 +110,8 @@ pub struct Judgement {
     pub loss: Estimate,
     /// Loss in points; 0 for the first choice.
     pub score_loss: Estimate,
+    /// What the two searches alone say about the move.
+    pub searched: Searched,
     /// Class of the move.
     pub class: Class,
     /// Whether the loss is that of a worse class than good, but may be chance.
@@ -117,6 +119,29 @@ pub struct Judgement {
     /// Whether the move is better than the first choice, beyond chance and by the threshold of an inaccuracy.
     pub is_better: bool,
 }
+
+/// Differences between the search after the first choice and the search after the move that was played, before the
+/// values of neighbouring positions were reconciled. They are negative if the move is better.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Searched {
+    /// Loss of win rate.
+    pub loss: Estimate,
+    /// Loss in points.
+    pub score_loss: Estimate,
+}
+
+/// The first choice and its advantages over the move that was played.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    /// The first choice, with errors that contain the scatter.
+    pub(super) best: Candidate,
+    gain: Estimate,
+    score_gain: Estimate,
+}
+
+/// Factor of the errors of two searches alone, which cover chance only, as errors of a loss. Where a whole game is
+/// reviewed, `reconcile.rs` has better ones.
+const SEARCH_ERROR_FACTOR: f32 = 1.5;
 
 /// A move that was played and the first choice, before the errors of the numbers are known.
 #[derive(Clone, Debug)]
@@ -128,6 +153,16 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
+    /// Player of the move.
+    pub(super) fn color(&self) -> Color {
+        self.color
+    }
+
+    /// Whether the search would have made the move.
+    pub(super) fn is_first_choice(&self) -> bool {
+        self.is_first_choice
+    }
+
     /// Returns the first choice if it needs a search of its own before it is compared with `color`'s move: if the two
     /// are different moves, and differ by at least half of an inaccuracy. `before` reviews the position, `after` the
     /// one after the move.
@@ -174,40 +209,69 @@ impl Comparison {
         Some(Comparison { color, best, is_first_choice, is_checked })
     }
 
-    /// Returns the judgement, when the scatter of searches is known. The errors of `after` contain it already.
+    /// Returns what the searches say, when their scatter is known. The errors of `after` contain it already.
+    pub(super) fn measured(&self, after: &PositionReview, scatter: &Scatter) -> Measured {
+        let mut best = self.best.clone();
+        if self.is_first_choice {
+            (best.win_rate, best.score) = (after.win_rate, after.score);
+            return Measured { best, gain: Estimate::default(), score_gain: Estimate::default() };
+        }
+        scatter.widen(&mut best.win_rate, &mut best.score);
+        let gain = best.win_rate.better_than(after.win_rate, self.color);
+        let score_gain = best.score.better_than(after.score, self.color);
+        Measured { best, gain, score_gain }
+    }
+
+    /// Returns the judgement of a move alone, when the scatter of searches is known. The errors of `after` contain it
+    /// already.
     pub(crate) fn judge(
         self,
         after: &PositionReview,
         scatter: &Scatter,
         thresholds: &Thresholds,
     ) -> Judgement {
-        let Comparison { color, mut best, is_first_choice, is_checked } = self;
+        let measured = self.measured(after, scatter);
+        let losses =
+            (measured.gain.widened(SEARCH_ERROR_FACTOR), measured.score_gain.widened(SEARCH_ERROR_FACTOR));
+        self.graded(measured, losses, thresholds)
+    }
+
+    /// Returns the judgement of a move that was measured and has these losses of win rate and of points.
+    pub(super) fn graded(
+        self,
+        measured: Measured,
+        (loss, score_loss): (Estimate, Estimate),
+        thresholds: &Thresholds,
+    ) -> Judgement {
+        let Measured { best, gain, score_gain } = measured;
+        let (loss, score_loss) = (loss.at_least_nothing(), score_loss.at_least_nothing());
+        let searched = Searched { loss: gain, score_loss: score_gain };
+        let Comparison { is_first_choice, is_checked, .. } = self;
         if is_first_choice {
-            (best.win_rate, best.score) = (after.win_rate, after.score);
             return Judgement {
                 is_first_choice,
-                best,
                 is_checked,
-                loss: Estimate::default(),
-                score_loss: Estimate::default(),
+                best,
+                loss: Estimate { mean: 0.0, ..loss },
+                score_loss: Estimate { mean: 0.0, ..score_loss },
+                searched,
                 class: Class::Good,
                 is_unclear: false,
                 is_better: false,
             };
         }
-        scatter.widen(&mut best.win_rate, &mut best.score);
-        let gain = best.win_rate.better_than(after.win_rate, color);
-        let score_gain = best.score.better_than(after.score, color);
-        let class = thresholds.class(gain.at_least_nothing(), score_gain.at_least_nothing());
-        let is_doubtful = |gain: Estimate, least: f32| gain.mean >= least && !gain.is_sure();
-        let is_unclear = is_doubtful(gain, thresholds.inaccuracy)
-            || is_doubtful(score_gain, Thresholds::least_points(Class::Inaccuracy));
-        let is_better = is_checked && gain.mean <= -thresholds.inaccuracy && gain.is_sure();
+        let class = thresholds.class(loss, score_loss);
+        let is_doubtful = |loss: Estimate, least: f32| loss.mean >= least && !loss.is_sure();
+        let is_unclear = is_doubtful(loss, thresholds.inaccuracy)
+            || is_doubtful(score_loss, Thresholds::least_points(Class::Inaccuracy));
+        let is_better =
+            is_checked && gain.mean <= -thresholds.inaccuracy && gain.widened(SEARCH_ERROR_FACTOR).is_sure();
         Judgement {
             is_first_choice,
             is_checked,
-            loss: gain.at_least_nothing(),
-            score_loss: score_gain.at_least_nothing(),
+            loss,
+            score_loss,
+            searched,
             class,
             is_unclear: class == Class::Good && is_unclear && !is_better,
             is_better: class == Class::Good && is_better,

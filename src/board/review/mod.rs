@@ -15,8 +15,9 @@
 //! so this is sound; see the invariants of [`search`](kosumi_search).
 //!
 //! **Chance.** Values have a standard error, part of which is measured: some positions are searched twice, see
-//! [`Scatter`]. A move counts as good unless its loss is at least 2.5 times the error of that loss. The error covers
-//! chance only. The evaluator can misjudge a position consistently.
+//! [`Scatter`]. The values of neighbouring positions are reconciled (`reconcile.rs`), so that they agree with the losses
+//! of the moves between them; the differences show how far searches stray. A move counts as good unless the 90 % interval
+//! of its loss is above 0. The evaluator can misjudge a position consistently.
 //!
 //! Uses `engine` and the layers below, `sgf` and `pages`.
 
@@ -25,6 +26,8 @@ mod analyst;
 mod annotate;
 mod estimate;
 mod facts;
+mod games;
+mod games_pages;
 mod json;
 mod judge;
 mod main_line;
@@ -32,6 +35,7 @@ mod packed;
 mod page;
 mod page_data;
 mod rank;
+mod reconcile;
 mod reviewed;
 mod run;
 mod scatter;
@@ -46,14 +50,19 @@ pub use annotate::{Tried, annotated, annotated_with};
 pub use estimate::Estimate;
 pub(crate) use facts::move_sentence;
 pub use facts::{Facts, Given, sentence};
+pub use games::{
+    AccuracyInterval, FailedRecord, GameEntry, Games, MoveEntry, PlayerEntry, PlayerReport, ReportPart, Sums,
+    WorstMove, review_digest,
+};
+pub use games_pages::{INDEX, REPORTS_MOST};
 pub use json::json;
 pub(crate) use judge::Comparison;
-pub use judge::{Class, Judgement, Thresholds};
+pub use judge::{Class, Judgement, Searched, Thresholds};
 pub use main_line::{Change, MainLine, Step};
 pub use packed::{JudgementData, Line, Numbers, owners, place};
 pub use page::{live_page, page, script_source, served_page};
 pub use rank::{PlayedMoves, RankEstimate, RankFeatures, rank_judge};
 pub use reviewed::Reviewed;
-pub use run::{Review, Scope, review};
+pub use run::{Part, Review, Scope, review};
 pub use scatter::Scatter;
 pub use summary::{PlayerSummary, accuracy};

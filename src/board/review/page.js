@@ -188,7 +188,7 @@
     if (!best || !step.a || points(best.l)[0] === played(step)) return null;
     const sign = mover(step) === "B" ? 1 : -1;
     const lost = (value, at) => ({ loss: Math.max(0, sign * (value - step.a[at])), error: Math.hypot(step.a[at + 1], before.a[at + 1]) });
-    const isSure = ({ loss, error }) => loss >= 2.5 * error;
+    const isSure = ({ loss, error }) => loss >= 1.645 * error;
     const classOf = (it, leasts) => isSure(it) ? leasts.filter(least => it.loss >= least).length : 0;
     const rate = lost(best.w, 0), score = lost(best.s, 2);
     // As in a review, the worse of the two classes decides.

@@ -8,7 +8,8 @@ use super::judge::{Class, Judgement, Thresholds};
 use super::main_line::Change;
 use super::page_data::{Data, data};
 use super::reviewed::Reviewed;
-use super::summary::{PlayerSummary, accuracy};
+use super::run::Part;
+use super::summary::{PlayerSummary, accuracy, stage_ends};
 use crate::pages::{Diagram, Mark, Page, Text, Tone, components, embedded, english, localized};
 use crate::words::{color_letter, color_name, grouped};
 use kosumi_go::board::{Board, Color};
@@ -124,6 +125,8 @@ fn details(facts: &Facts) -> Markup {
     if facts.handicap > 0 {
         items.push(localized("facts-handicap").with("count", facts.handicap).render());
     }
+    let part = facts.part.iter().flat_map(Part::texts);
+    items.extend(part.map(|text| html! { b { (text) } }));
     html! {
         @for (index, item) in items.iter().enumerate() {
             @if index > 0 { " " span.dot { "·" } " " }
@@ -295,17 +298,13 @@ fn legend(thresholds: &Thresholds) -> [(&'static str, Text); 5] {
     ]
 }
 
-/// Last moves of opening, middle game and endgame on a 19×19 board; in proportion on smaller boards.
-const STAGES: [(&str, usize); 3] = [("stage-1", 50), ("stage-2", 150), ("stage-3", usize::MAX)];
-
 /// Returns a table of the losses of each player in each part of the game.
 fn stages(reviewed: &Reviewed) -> Markup {
     let area = reviewed.line.size().area();
-    let scaled = |moves: usize| moves.saturating_mul(area) / 361;
+    let [opening, middle] = stage_ends(area);
     let mut rows = Vec::new();
     let mut from = 1;
-    for (name, last) in STAGES {
-        let last = if last == usize::MAX { last } else { scaled(last).max(from) };
+    for (name, last) in [("stage-1", opening), ("stage-2", middle), ("stage-3", usize::MAX)] {
         let of = |color: Color| {
             let in_stage = reviewed.line.steps().iter().zip(&reviewed.review.judgements);
             let judged = in_stage.filter_map(|(step, judgement)| match step.change {
@@ -349,9 +348,13 @@ fn stages(reviewed: &Reviewed) -> Markup {
                                 th scope="row" { (name) }
                                 @for judged in of {
                                     @let count = |class| judged.iter().filter(|it| it.class == class).count();
-                                    td.number { (format_args!("{:.0} %", 100.0 * mean(judged, accuracy))) }
-                                    td.number data-number="" { (lost(mean(judged, |it| it.score_loss.mean))) }
-                                    td.number { (count(Class::Inaccuracy)) " " (count(Class::Mistake)) " " (count(Class::Blunder)) }
+                                    @if judged.is_empty() {
+                                        td.number { "–" } td.number { "–" } td.number { "–" }
+                                    } @else {
+                                        td.number { (format_args!("{:.0} %", 100.0 * mean(judged, accuracy))) }
+                                        td.number data-number="" { (lost(mean(judged, |it| it.score_loss.mean))) }
+                                        td.number { (count(Class::Inaccuracy)) " " (count(Class::Mistake)) " " (count(Class::Blunder)) }
+                                    }
                                 }
                             }
                         }

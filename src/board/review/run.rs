@@ -4,8 +4,11 @@ use super::analysis::PositionReview;
 use super::analyst::Analyst;
 use super::judge::{Comparison, Judgement, Thresholds};
 use super::main_line::{self, Change, MainLine, Step};
+use super::reconcile::reconciled;
 use super::scatter::{self, Scatter};
 use super::summary::{PlayerSummary, worst};
+use crate::pages::{Text, localized};
+use crate::words::color_name;
 use kosumi_go::board::{ByColor, Color, Move};
 
 /// Scope of a review.
@@ -15,13 +18,15 @@ pub struct Scope {
     pub from: usize,
     /// Last move that is judged.
     pub to: usize,
+    /// Player whose moves are judged; `None` for both.
+    pub player: Option<Color>,
     /// Losses from which a move is an inaccuracy, a mistake or a blunder.
     pub thresholds: Thresholds,
 }
 
 impl Default for Scope {
     fn default() -> Scope {
-        Scope { from: 1, to: usize::MAX, thresholds: Thresholds::default() }
+        Scope { from: 1, to: usize::MAX, player: None, thresholds: Thresholds::default() }
     }
 }
 
@@ -30,6 +35,49 @@ impl Scope {
     pub fn holds(&self, moves: usize) -> bool {
         moves + 1 >= self.from && moves <= self.to
     }
+
+    /// Returns true if the moves of a player are judged.
+    pub fn holds_player(&self, color: Color) -> bool {
+        self.player.is_none_or(|player| player == color)
+    }
+
+    /// Returns the part of a game that is in scope; `None` for the whole game.
+    pub fn part(&self, line: &MainLine) -> Option<Part> {
+        let moves = line.move_count();
+        let part = Part { first: self.from.max(1), last: self.to.min(moves), moves, player: self.player };
+        let is_whole = part.first == 1 && part.last == moves && part.player.is_none();
+        (!is_whole).then_some(part)
+    }
+}
+
+/// Part of a game whose moves are judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// First move, counted from 1.
+    pub first: usize,
+    /// Last move.
+    pub last: usize,
+    /// Number of moves of the game.
+    pub moves: usize,
+    /// Player whose moves are judged; `None` for both.
+    pub player: Option<Color>,
+}
+
+impl Part {
+    /// Returns the part in words: its moves unless they are all, and its player unless both are meant.
+    pub fn texts(&self) -> Vec<Text> {
+        let Part { first, last, moves, player } = *self;
+        let range = localized("only-moves").with("first", first).with("last", last).with("count", moves);
+        let range = Some(range).filter(|_| first > 1 || last < moves);
+        let player = player.map(|color| localized(format!("only-{}", color_name(color))));
+        range.into_iter().chain(player).collect()
+    }
+
+    /// Returns the part as an English sentence.
+    pub fn sentence(&self) -> String {
+        let texts: Vec<String> = self.texts().iter().map(Text::english).collect();
+        format!("Reviewed in part: {}.", texts.join(", "))
+    }
 }
 
 /// Review of a game.
@@ -37,6 +85,8 @@ impl Scope {
 pub struct Review {
     /// One entry for every step of the main line; `None` out of scope.
     pub analyses: Vec<Option<PositionReview>>,
+    /// The same before the values of neighbouring positions were reconciled: what each search alone says.
+    pub searched: Vec<Option<PositionReview>>,
     /// One entry for every step: the judgement of the move that led to it, if it was a move.
     pub judgements: Vec<Option<Judgement>>,
     /// Summary for each player.
@@ -67,15 +117,20 @@ impl Review {
             own.into_iter().zip(others).map(|(own, other)| own.or_else(|| other.clone())).collect()
         }
         let analyses = filled(self.analyses, &shorter.analyses);
+        let searched = filled(self.searched, &shorter.searched);
         let judgements = filled(self.judgements, &shorter.judgements);
         let scatter = if self.scatter.repeats > 0 { self.scatter } else { shorter.scatter };
-        Review { is_complete: shorter.is_complete, ..Review::new(line, analyses, judgements, scatter) }
+        Review {
+            is_complete: shorter.is_complete,
+            ..Review::new(line, analyses, searched, judgements, scatter)
+        }
     }
 
     /// Creates a complete review.
     fn new(
         line: &MainLine,
         analyses: Vec<Option<PositionReview>>,
+        searched: Vec<Option<PositionReview>>,
         judgements: Vec<Option<Judgement>>,
         scatter: Scatter,
     ) -> Review {
@@ -84,7 +139,7 @@ impl Review {
             PlayerSummary::of(Color::White, line, &judgements),
         );
         let worst = worst(&judgements);
-        Review { analyses, judgements, players, worst, scatter, is_complete: true }
+        Review { analyses, searched, judgements, players, worst, scatter, is_complete: true }
     }
 }
 
@@ -118,6 +173,7 @@ pub fn review(
         }
         if let Some(Step { change: Change::Move { color, mv, .. }, .. }) = steps.get(index + 1)
             && let Some(after) = &analyses[index + 1]
+            && scope.holds_player(*color)
         {
             let check = |best: Move| main_line::after(game, *color, best, |changed| analyst.analyze(changed));
             let comparison = Comparison::new(*color, *mv, &analysis, after, &scope.thresholds, check);
@@ -140,11 +196,8 @@ pub fn review(
     });
     let scatter = Scatter::of_pairs(&pairs);
     analyses.iter_mut().flatten().for_each(|analysis| scatter.widen_all(analysis));
-    let judgements: Vec<Option<Judgement>> = comparisons
-        .into_iter()
-        .zip(&analyses)
-        .map(|(comparison, after)| Some(comparison?.judge(after.as_ref()?, &scatter, &scope.thresholds)))
-        .collect();
+    let searched = analyses.clone();
+    let judgements = reconciled(line, &mut analyses, comparisons, &scatter, &scope.thresholds);
     let is_complete = in_scope.iter().all(|&index| analyses[index].is_some());
-    Review { is_complete, ..Review::new(line, analyses, judgements, scatter) }
+    Review { is_complete, ..Review::new(line, analyses, searched, judgements, scatter) }
 }

@@ -18,6 +18,17 @@ pub fn accuracy(judgement: &Judgement) -> f32 {
     (-(judgement.loss.mean / HALVING_LOSS).max(points / HALVING_POINTS)).exp2()
 }
 
+/// Last moves of the opening and of the middle game on a 19×19 board; in proportion on smaller boards.
+const STAGE_ENDS: [usize; 2] = [50, 150];
+
+/// Returns the last moves of the opening and of the middle game on a board with this number of points. Each of them has
+/// at least one move.
+pub(super) fn stage_ends(area: usize) -> [usize; 2] {
+    let [opening, middle] = STAGE_ENDS.map(|moves| moves * area / 361);
+    let opening = opening.max(1);
+    [opening, middle.max(opening + 1)]
+}
+
 /// Summary of one player's moves.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PlayerSummary {

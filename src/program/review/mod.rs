@@ -1,7 +1,9 @@
 //! `kosumi review`: annotates a game record and writes a page that shows the review.
 
+mod folder;
 mod outputs;
 mod passes;
+mod player;
 mod rank;
 
 use self::outputs::{Format, Outputs, ReviewResult};
@@ -39,14 +41,16 @@ Every position is searched, and every move compared with the search's first choi
   blunder ??      from 20 % on
   better !        if it is better than the first choice by 5 % or more
 
-but only if the loss is at least 2.5 times its standard error. The standard
-error is measured by searching some positions twice. It covers only random
-errors of the search, not systematic errors of the evaluator.
+but only if the 90 % interval of the loss does not contain 0. The error comes
+from searching some positions twice and from comparing neighbouring positions.
+It covers errors of the search, not systematic errors of the evaluator.
 
 Writes GAME.review.sgf, with comments, better variations and marks, for Sabaki
 and other programs, and GAME.review.html, a self-contained page that works
 offline, into the current directory or to the path of -o. Several records are
-reviewed one after the other, or in parallel by the ranks of mpirun.
+reviewed one after the other, or in parallel by the ranks of mpirun. For a
+folder, -o names another folder, which gets the files of all games, an index
+and reports about the players; the same command continues after a stop.
 
 Unless --playouts, --time or --no-model is given, there are three passes. The
 first takes half a minute at most for a game, with the small built-in network.
@@ -57,21 +61,23 @@ Examples:
   kosumi review game.sgf                           three passes, the last with 200 simulations a position
   kosumi review game.sgf --playouts 1000           one pass, with 1,000 simulations a position
   kosumi review games/*.sgf -o reviewed            several games, into a folder that is there
+  kosumi review games -o reviewed                  all games of a folder, with reports about the players
   kosumi review game.sgf --time 5 --threads 2      5 seconds a position
   kosumi review game.sgf --from 100 --to 150       part of the game
+  kosumi review game.sgf --player black            the moves of one player
   kosumi review games.sgf --game 7 -o seventh      the seventh game of a collection
   kosumi review game.sgf --live                    the page with the engine behind it
   kosumi review game.sgf --json                    numbers for other programs, and nothing else
   kosumi review --rank games                       the rank of each player in a folder of games")]
 pub(super) struct Arguments {
-    /// Game records to review; their main lines are followed
+    /// Game records to review, or a folder of game records; their main lines are followed
     #[arg(value_name = "GAME.sgf", required = true)]
     files: Vec<PathBuf>,
     /// Number of the game in each file, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     game: u32,
     /// Base name of the output files BASE.sgf, BASE.html and BASE.json; with several game records, an existing folder
-    /// for their files [default: GAME.review, in the current directory]
+    /// for their files; with a folder of records, a folder for all files, which is created [default: GAME.review, in the current directory]
     #[arg(short, long, value_name = "BASE")]
     output: Option<PathBuf>,
     /// Write the annotated game record [default: this and --html]
@@ -104,6 +110,9 @@ pub(super) struct Arguments {
     /// Last move to review [default: the last one of the game]
     #[arg(long, value_name = "MOVE", value_parser = clap::value_parser!(u32).range(1..))]
     to: Option<u32>,
+    /// Review the moves of one player only: black, white, or a name in the game record
+    #[arg(long, value_name = "PLAYER")]
+    player: Option<String>,
     /// Rules, instead of those of the game record [default: those of the game record, or chinese-kgs]
     #[arg(long, value_name = "NAME", value_parser = options::rules)]
     rules: Option<Rules>,
@@ -151,6 +160,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.rank {
         return rank::run(arguments);
     }
+    if let Some(folder) = arguments.files.iter().find(|path| path.is_dir()) {
+        ensure!(arguments.files.len() == 1, "a folder is reviewed alone, without other files");
+        return folder::run(arguments, folder);
+    }
     ranks::run_distributed("game", |part| {
         let games = Outputs::of_all(arguments)?;
         // Over ranks only finished reviews are sent, so there is a single pass. mpirun handles ^C.
@@ -166,7 +179,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let work = |&index: &usize| -> Result<ReviewResult, String> {
             let outputs = games.get(index).ok_or("the ranks run different versions")?;
             let study = ReviewJob { arguments, threads: Some(threads), network: network.as_ref(), is_alone };
-            let found = study.game(outputs, &is_stopped, &mut |news| match news {
+            let bytes = nth_game(&outputs.record, arguments.game).map_err(|error| format!("{error:#}"))?;
+            let name = record_name(arguments, &outputs.record);
+            let found = study.game(outputs, &name, &bytes, &is_stopped, &mut |news| match news {
                 ReviewEvent::Progress { pass, done, total } => {
                     bar.set_message(pass.to_owned());
                     bar.set_length(total as u64);
@@ -179,7 +194,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                     result
                 }
             });
-            found.map_err(|error| format!("{error:#}"))
+            found.map(|(_, result)| result).map_err(|error| format!("{error:#}"))
         };
         let mut failed = 0;
         let collect = |&index: &usize, found: Result<ReviewResult, String>| {
@@ -219,6 +234,14 @@ enum ReviewEvent<'n> {
     Found(ReviewResult),
 }
 
+/// Returns the name of a game for error messages.
+fn record_name(arguments: &Arguments, file: &Path) -> String {
+    match arguments.game {
+        1 => file.display().to_string(),
+        number => format!("{}, game {number}", file.display()),
+    }
+}
+
 /// Configuration of reviews.
 #[derive(Clone, Copy)]
 struct ReviewJob<'s> {
@@ -231,16 +254,17 @@ struct ReviewJob<'s> {
 
 impl ReviewJob<'_> {
     /// Reviews a game in passes and reports the result of each pass but the last through `announce`. Returns the result of
-    /// the last pass, or the partial result if the review is stopped.
+    /// the last pass, or the partial result if the review is stopped. `name` names the record in error messages.
     fn game(
         &self,
         outputs: &Outputs,
+        name: &str,
+        bytes: &[u8],
         is_stopped: &AtomicBool,
         tell: &mut dyn FnMut(ReviewEvent<'_>) -> anyhow::Result<()>,
-    ) -> anyhow::Result<ReviewResult> {
-        let bytes = nth_game(&outputs.record, self.arguments.game)?;
+    ) -> anyhow::Result<(Reviewed, ReviewResult)> {
         let start = Instant::now();
-        let game = ParsedGame::new(self.arguments, &outputs.record, &bytes)?;
+        let game = ParsedGame::new(self.arguments, name, bytes)?;
         let passes = self.passes(&game)?;
         let mut known: Option<Reviewed> = None;
         for (number, pass) in passes.iter().enumerate() {
@@ -260,15 +284,13 @@ impl ReviewJob<'_> {
                     reviewed.review.analyses.iter().any(Option::is_some),
                     "stopped before the first result; nothing is written"
                 );
-                return build_result(
-                    outputs,
-                    &reviewed,
-                    start.elapsed(),
-                    "stopped; the results are incomplete".to_owned(),
-                );
+                let behind = "stopped; the results are incomplete".to_owned();
+                let result = build_result(outputs, &reviewed, start.elapsed(), behind)?;
+                return Ok((reviewed, result));
             }
             if number + 1 == passes.len() {
-                return build_result(outputs, &reviewed, start.elapsed(), String::new());
+                let result = build_result(outputs, &reviewed, start.elapsed(), String::new())?;
+                return Ok((reviewed, result));
             }
             let network = if number == 0 { " by the small network" } else { "" };
             let behind = format!(
@@ -305,11 +327,11 @@ impl ReviewJob<'_> {
         interrupted: &(dyn Fn() -> bool + Sync),
         progress: &mut dyn FnMut(usize, usize),
     ) -> Reviewed {
-        let ParsedGame { tree, record, line, scope, rules } = game;
+        let ParsedGame { tree, record, line, scope, searched, rules } = game;
         let given = Given {
             limits: pass.limits,
             seed: self.arguments.seed,
-            thresholds: self.arguments.thresholds,
+            scope: *scope,
             are_rules_given: self.arguments.rules.is_some(),
         };
         let facts = Facts::new(tree, record, line, &given);
@@ -321,7 +343,7 @@ impl ReviewJob<'_> {
             candidates: usize::from(self.arguments.candidates),
             interrupted,
         };
-        let review = review::review(line, scope, &mut analyst, progress);
+        let review = review::review(line, searched, &mut analyst, progress);
         Reviewed { tree: tree.clone(), line: line.clone(), review, facts }
     }
 }
@@ -361,12 +383,12 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
     let for_table = network.clone();
     let make: MakeEngine = Arc::new(move |_| Engine::with_network(settings, for_table.clone()));
     let (bare, whole) = (arguments.clone(), arguments.clone());
-    let (bare_file, whole_file) = (file.clone(), file.clone());
+    let (bare_name, whole_name) = (record_name(arguments, file), record_name(arguments, file));
     let reviewer = Reviewer {
         // An empty scope contains no position, so nothing is searched.
         bare: Box::new(move |bytes| {
-            let game = ParsedGame::new(&bare, &bare_file, bytes).map_err(|error| format!("{error:#}"))?;
-            let game = ParsedGame { scope: Scope { from: usize::MAX, to: 0, ..game.scope }, ..game };
+            let game = ParsedGame::new(&bare, &bare_name, bytes).map_err(|error| format!("{error:#}"))?;
+            let game = ParsedGame { searched: Scope { from: usize::MAX, to: 0, ..game.scope }, ..game };
             let study = ReviewJob { arguments: &bare, threads: Some(1), network: None, is_alone: true };
             let passes = study.passes(&game).map_err(|error| format!("{error:#}"))?;
             let pass = passes.last().ok_or("the review has no passes")?;
@@ -374,7 +396,7 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
         }),
         whole: Box::new(move |bytes, progress, show| {
             let study = ReviewJob { arguments: &whole, threads, network: network.as_ref(), is_alone: true };
-            let game = ParsedGame::new(&whole, &whole_file, bytes).map_err(|error| format!("{error:#}"))?;
+            let game = ParsedGame::new(&whole, &whole_name, bytes).map_err(|error| format!("{error:#}"))?;
             let passes = study.passes(&game).map_err(|error| format!("{error:#}"))?;
             for pass in &passes {
                 show(study.pass(&game, pass, &|| false, progress));
@@ -406,39 +428,38 @@ struct ParsedGame {
     record: Record,
     line: MainLine,
     scope: Scope,
+    /// The scope, or an empty one if nothing is to be searched.
+    searched: Scope,
     rules: Rules,
 }
 
 impl ParsedGame {
-    fn new(arguments: &Arguments, file: &Path, bytes: &[u8]) -> anyhow::Result<ParsedGame> {
-        let name = match arguments.game {
-            1 => file.display().to_string(),
-            number => format!("{}, game {number}", file.display()),
-        };
-        let mut record = Record::parse(bytes).with_context(|| name.clone())?;
-        let tree = Tree::parse(bytes).with_context(|| name.clone())?;
+    fn new(arguments: &Arguments, name: &str, bytes: &[u8]) -> anyhow::Result<ParsedGame> {
+        let mut record = Record::parse(bytes).with_context(|| name.to_owned())?;
+        let tree = Tree::parse(bytes).with_context(|| name.to_owned())?;
         let rules = arguments.rules.or_else(|| record.rules()).unwrap_or_default();
         if let Some(komi) = arguments.komi {
             record.komi = Some(komi);
             record.unknown_komi = None;
         }
         let line =
-            MainLine::of_record(&record, rules, record.komi_under(rules)).with_context(|| name.clone())?;
+            MainLine::of_record(&record, rules, record.komi_under(rules)).with_context(|| name.to_owned())?;
         let line = line.located(bytes);
         let scope = Scope {
             from: arguments.from as usize,
             to: arguments.to.map_or(usize::MAX, |to| to as usize),
+            player: player::wanted(arguments.player.as_deref(), &record).with_context(|| name.to_owned())?,
             thresholds: arguments.thresholds,
         };
         ensure!(scope.from <= scope.to, "--from {} is behind --to {}", scope.from, scope.to);
         let moves = line.move_count();
         ensure!(scope.from <= moves.max(1), "--from {}, but the game has {moves} moves", scope.from);
-        Ok(ParsedGame { tree, record, line, scope, rules })
+        Ok(ParsedGame { tree, record, line, scope, searched: scope, rules })
     }
 
     /// Returns the number of searched positions.
     fn positions(&self) -> usize {
-        self.line.steps().iter().filter(|step| self.scope.holds(step.moves)).count()
+        self.line.steps().iter().filter(|step| self.searched.holds(step.moves)).count()
     }
 }
 
@@ -446,6 +467,9 @@ impl ParsedGame {
 fn write_summary(out: &mut impl Write, reviewed: &Reviewed) -> io::Result<()> {
     if reviewed.line.move_count() == 0 {
         return writeln!(out, "the record has no moves: only its position was searched");
+    }
+    if let Some(part) = reviewed.facts.part {
+        writeln!(out, "{}", part.sentence())?;
     }
     writeln!(
         out,

@@ -27,6 +27,17 @@ pub(super) enum Format {
     Json,
 }
 
+impl Format {
+    /// Ending of files of this format.
+    pub(super) const fn extension(self) -> &'static str {
+        match self {
+            Format::Sgf => "sgf",
+            Format::Html => "html",
+            Format::Json => "json",
+        }
+    }
+}
+
 /// Output files of one game.
 pub(super) struct Outputs {
     pub(super) record: PathBuf,
@@ -62,26 +73,27 @@ impl Outputs {
         Ok(all)
     }
 
+    /// Returns the chosen formats, or the usual ones if none is chosen.
+    pub(super) fn formats(arguments: &Arguments) -> Vec<Format> {
+        let chosen =
+            [(arguments.sgf, Format::Sgf), (arguments.html, Format::Html), (arguments.json, Format::Json)];
+        let chosen: Vec<Format> =
+            chosen.into_iter().filter(|(is_chosen, _)| *is_chosen).map(|(_, format)| format).collect();
+        if chosen.is_empty() { vec![Format::Sgf, Format::Html] } else { chosen }
+    }
+
     /// Chooses the output files. Refuses, before any work is done, paths that cannot be written and files that would
     /// overwrite the game record.
     fn new(arguments: &Arguments, record: &Path, base: &Path) -> anyhow::Result<Outputs> {
         let Some(name) = base.file_name().map(|name| name.to_os_string()) else {
             bail!("{} is no name for files", base.display());
         };
-        let chosen = [
-            (arguments.sgf, Format::Sgf, "sgf"),
-            (arguments.html, Format::Html, "html"),
-            (arguments.json, Format::Json, "json"),
-        ];
-        let none_chosen = chosen.iter().all(|&(is_chosen, ..)| !is_chosen);
-        let mut files = Vec::new();
-        for (is_chosen, format, extension) in chosen {
-            if is_chosen || (none_chosen && format != Format::Json) {
-                let mut file = name.clone();
-                file.push(format!(".{extension}"));
-                files.push((base.with_file_name(file), format));
-            }
-        }
+        let file = |format: Format| {
+            let mut file = name.clone();
+            file.push(format!(".{}", format.extension()));
+            (base.with_file_name(file), format)
+        };
+        let files: Vec<(PathBuf, Format)> = Outputs::formats(arguments).into_iter().map(file).collect();
         for (path, _) in &files {
             let folder =
                 path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
