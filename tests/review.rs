@@ -228,7 +228,7 @@ fn numbers_for_other_programs() {
                 let is_sure = |name: &str, least: f64| {
                     let loss = &judgement[name];
                     let (mean, error) = (number(loss, "mean"), number(loss, "error"));
-                    mean >= least && mean >= 1.64 * error
+                    mean >= least && mean >= 1.27 * error
                 };
                 assert!(is_sure("loss", 0.05) || is_sure("score_loss", 2.0), "{judgement}");
             }
@@ -238,7 +238,7 @@ fn numbers_for_other_programs() {
     let loss = |index: &usize| {
         let judgement = &positions[*index]["judgement"];
         let [rate, points] = ["loss", "score_loss"].map(|name| number(&judgement[name], "mean"));
-        let is_sure = points >= 1.645 * number(&judgement["score_loss"], "error");
+        let is_sure = points >= 1.28 * number(&judgement["score_loss"], "error");
         (rate / 0.1).max(if is_sure { points / 5.0 } else { 0.0 })
     };
     bad.sort_by(|a, b| loss(b).total_cmp(&loss(a)));

@@ -29,9 +29,9 @@ pub fn board_scripts() -> [&'static str; 6] {
     [BOARD, texts::of_board(), LANGUAGE, CHARTS, PACKED, RECORDS]
 }
 
-/// Returns all scripts, for a page with a board, curves and a running engine.
+/// Returns all scripts with their texts, for the page of a review: a page with a board, curves and a running engine.
 pub fn scripts() -> [&'static str; 7] {
-    [BOARD, texts(), LANGUAGE, CHARTS, PACKED, RECORDS, LINK]
+    [BOARD, texts::of_reviews(), LANGUAGE, CHARTS, PACKED, RECORDS, LINK]
 }
 
 /// Style of boards, stones, curves and panels, in addition to the common style.

@@ -73,21 +73,48 @@ fn script(table: impl Fn(Language) -> String, packed: &str) -> String {
     format!("const TEXTS = {{\n{texts}}};\nconst OTHERS = {others};\nconst PACKED = \"{packed}\";\n")
 }
 
+/// Texts that only the pages about many reviews have. They are left out of the pages of single reviews.
+const OF_REPORTS: [&str; 16] = [
+    "reviewed-games",
+    "report-of",
+    "worst-move",
+    "interval-90",
+    "by-size",
+    "by-opponent",
+    "opponent-rank",
+    "share-of-loss",
+    "points-lost",
+    "points-a-move",
+    "loss-below",
+    "loss-between",
+    "loss-above",
+    "interval-is",
+    "not-reviewed",
+    "games-left",
+];
+
 /// Script with the texts of pages that are files. For each of the other languages, `PACKED` has its texts in the order of
 /// their names.
-static OF_FILES: LazyLock<String> = LazyLock::new(|| {
-    let values = |language: Language| -> Vec<String> {
-        let table: BTreeMap<String, String> = serde_json::from_str(language.common).unwrap_or_default();
-        table.into_values().collect()
+static OF_FILES: LazyLock<String> = LazyLock::new(|| script_of_files(&[]));
+
+/// The same for the pages of single reviews.
+static OF_REVIEWS: LazyLock<String> = LazyLock::new(|| script_of_files(&OF_REPORTS));
+
+fn script_of_files(left_out: &[&str]) -> String {
+    let table = |language: Language| -> BTreeMap<String, String> {
+        let mut table: BTreeMap<String, String> = serde_json::from_str(language.common).unwrap_or_default();
+        table.retain(|name, _| !left_out.contains(&name.as_str()));
+        table
     };
+    let values = |language: Language| -> Vec<String> { table(language).into_values().collect() };
     let all: BTreeMap<&str, Vec<String>> = OTHERS.into_iter().map(|it| (it.code, values(it))).collect();
     let text = serde_json::to_string(&all).unwrap_or_default();
     let mut bytes = Vec::new();
     let mut encoder = DeflateEncoder::new(text.as_bytes(), Compression::best());
     // Reading from memory does not fail.
     let _ = encoder.read_to_end(&mut bytes);
-    script(|language| language.common.to_owned(), &BASE64.encode(&bytes))
-});
+    script(|language| serde_json::to_string(&table(language)).unwrap_or_default(), &BASE64.encode(&bytes))
+}
 
 /// Script with the texts of the board, which loads other languages from [`files`].
 static OF_BOARD: LazyLock<String> = LazyLock::new(|| script(Language::all, ""));
@@ -95,6 +122,11 @@ static OF_BOARD: LazyLock<String> = LazyLock::new(|| script(Language::all, ""));
 /// Returns the script with the texts of pages that are files: `TEXTS` and `OTHERS`.
 pub(super) fn of_files() -> &'static str {
     &OF_FILES
+}
+
+/// Returns the script with the texts of the page of a review: `TEXTS` and `OTHERS`.
+pub(super) fn of_reviews() -> &'static str {
+    &OF_REVIEWS
 }
 
 /// Returns the script with the texts of the board: `TEXTS` and `OTHERS`.
@@ -141,6 +173,11 @@ impl Text {
     /// Returns the name of the text.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the values by the names of their placeholders.
+    pub fn all_values(&self) -> &BTreeMap<&'static str, String> {
+        &self.values
     }
 
     /// Returns the values as JSON, or `None` without values.
@@ -211,7 +248,10 @@ mod tests {
             include_str!("records.js"),
             include_str!("board.js"),
         ];
-        for name in board.keys() {
+        assert!(
+            OF_REPORTS.iter().all(|name| has_words(name) && !of_reviews().contains(&format!("\"{name}\"")))
+        );
+        for name in board.keys().map(String::as_str).chain(OF_REPORTS) {
             for quote in ['"', '`', '\''] {
                 let quoted = format!("{quote}{name}{quote}");
                 assert!(scripts.iter().all(|script| !script.contains(&quoted)), "{name}");
@@ -221,7 +261,7 @@ mod tests {
 
     #[test]
     fn texts_can_stand_in_a_script_and_in_xml() {
-        for text in [of_files(), of_board(), super::super::components::LANGUAGE] {
+        for text in [of_files(), of_reviews(), of_board(), super::super::components::LANGUAGE] {
             assert!(!text.contains(['<', '&']));
         }
         for (name, table) in files() {

@@ -4,6 +4,7 @@
 //! Additions are recognised by the line [`HEADING`] in comments and by the name of variations.
 
 use super::analysis::PositionReview;
+use super::explain::MoveFact;
 use super::facts::{Facts, explanation, lead, percent, sentence, vertices, win_rate};
 use super::judge::{Class, Judgement};
 use super::main_line::Change;
@@ -11,6 +12,7 @@ use super::reviewed::Reviewed;
 use crate::words::{grouped, unsigned_zero};
 use kosumi_go::board::{Color, Move};
 use kosumi_go::sgf::{Mark, MoveAnnotation as Verdict, NodeId, Tree};
+use std::collections::BTreeMap;
 
 /// Line that separates a comment of the file from the review's.
 pub(crate) const HEADING: &str = "— Kosumi —";
@@ -28,12 +30,13 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
     tree.at(root).line("FF", "4").line("GM", "1").line("AP", concat!("Kosumi:", env!("CARGO_PKG_VERSION")));
     let mut texts: Vec<String> = vec![String::new(); line.len()];
     texts[0] = summary(reviewed);
+    let explanations = reviewed.explanations();
     for (index, step) in reviewed.line.steps().iter().enumerate() {
         let Some(&id) = line.get(step.node) else { continue };
         if let Some(analysis) = &reviewed.review.analyses[index] {
             put_values(&mut tree, id, analysis);
         }
-        let text = describe(reviewed, index);
+        let text = describe(reviewed, &explanations, index);
         if !text.is_empty() {
             let before = &mut texts[step.node];
             if !before.is_empty() {
@@ -190,12 +193,15 @@ fn put_variation(tree: &mut Tree, parent: NodeId, id: NodeId, color: Color, judg
 }
 
 /// Returns the comment on a position and the move that led to it.
-fn describe(reviewed: &Reviewed, index: usize) -> String {
+fn describe(reviewed: &Reviewed, explanations: &BTreeMap<usize, Vec<MoveFact>>, index: usize) -> String {
     let mut lines = Vec::new();
     if let Some(judgement) = &reviewed.review.judgements[index] {
         lines.push(format!("{}.", sentence(&reviewed.line, index, judgement)));
         if judgement.class > Class::Good {
             lines.push(format!("Line: {}", vertices(&judgement.best.variation)));
+        }
+        for fact in explanations.get(&index).into_iter().flatten() {
+            lines.push(format!("{} Line: {}", fact.text().english(), vertices(&fact.line)));
         }
     }
     if let Some(analysis) = &reviewed.review.analyses[index] {

@@ -36,5 +36,5 @@ impl Estimate {
     }
 }
 
-/// Number of standard errors from which a loss counts as sure: its 90 % interval does not contain 0.
-const SURE_ERRORS: f32 = 1.645;
+/// Number of standard errors from which a loss counts as sure: its 80 % interval does not contain 0.
+const SURE_ERRORS: f32 = 1.28;

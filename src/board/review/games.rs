@@ -255,7 +255,7 @@ pub struct PlayerReport {
 }
 
 /// Losses in points from which moves are counted apart.
-pub const LOSS_SIZES: [f32; 5] = [0.0, 0.5, 2.0, 5.0, 10.0];
+pub(super) const LOSS_SIZES: [f32; 5] = [0.0, 0.5, 2.0, 5.0, 10.0];
 /// Maximum number of moves in the list of a report.
 const WORST_MOST: usize = 40;
 

@@ -141,7 +141,7 @@ pub(super) struct Measured {
 
 /// Factor of the errors of two searches alone, which cover chance only, as errors of a loss. Where a whole game is
 /// reviewed, `reconcile.rs` has better ones.
-const SEARCH_ERROR_FACTOR: f32 = 1.5;
+const SEARCH_ERROR_FACTOR: f32 = 1.95;
 
 /// A move that was played and the first choice, before the errors of the numbers are known.
 #[derive(Clone, Debug)]

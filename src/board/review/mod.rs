@@ -16,7 +16,7 @@
 //!
 //! **Chance.** Values have a standard error, part of which is measured: some positions are searched twice, see
 //! [`Scatter`]. The values of neighbouring positions are reconciled (`reconcile.rs`), so that they agree with the losses
-//! of the moves between them; the differences show how far searches stray. A move counts as good unless the 90 % interval
+//! of the moves between them; the differences show how far searches stray. A move counts as good unless the 80 % interval
 //! of its loss is above 0. The evaluator can misjudge a position consistently.
 //!
 //! Uses `engine` and the layers below, `sgf` and `pages`.
@@ -25,6 +25,7 @@ mod analysis;
 mod analyst;
 mod annotate;
 mod estimate;
+mod explain;
 mod facts;
 mod games;
 mod games_pages;
@@ -48,6 +49,7 @@ pub use analyst::{Analyst, EngineAnalyst};
 pub(crate) use annotate::{HEADING, without_ours};
 pub use annotate::{Tried, annotated, annotated_with};
 pub use estimate::Estimate;
+pub use explain::{FactKind, MoveFact};
 pub(crate) use facts::move_sentence;
 pub use facts::{Facts, Given, sentence};
 pub use games::{

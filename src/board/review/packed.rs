@@ -139,6 +139,22 @@ pub(super) fn line_data(
     win_rate: Estimate,
     score: Estimate,
 ) -> Line {
+    packed_line(game, color, &moves[..moves.len().min(VARIATION_MOVES)], visits, win_rate, score)
+}
+
+/// Packs a line that a fact promises, to its end.
+pub(super) fn whole_line(game: &Game, color: Color, moves: &[Move]) -> Line {
+    packed_line(game, color, moves, 0, Estimate::default(), Estimate::default())
+}
+
+fn packed_line(
+    game: &Game,
+    color: Color,
+    moves: &[Move],
+    visits: u32,
+    win_rate: Estimate,
+    score: Estimate,
+) -> Line {
     let size = game.size();
     let mut played = game.clone();
     let mut data = Line {
@@ -149,7 +165,7 @@ pub(super) fn line_data(
         x: Vec::new(),
     };
     let mut mover = color;
-    for (number, &mv) in moves.iter().take(VARIATION_MOVES).enumerate() {
+    for (number, &mv) in moves.iter().enumerate() {
         if played.play_tolerant(mover, mv).is_err() {
             break;
         }

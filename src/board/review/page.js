@@ -188,7 +188,7 @@
     if (!best || !step.a || points(best.l)[0] === played(step)) return null;
     const sign = mover(step) === "B" ? 1 : -1;
     const lost = (value, at) => ({ loss: Math.max(0, sign * (value - step.a[at])), error: Math.hypot(step.a[at + 1], before.a[at + 1]) });
-    const isSure = ({ loss, error }) => loss >= 1.645 * error;
+    const isSure = ({ loss, error }) => loss >= 1.28 * error;
     const classOf = (it, leasts) => isSure(it) ? leasts.filter(least => it.loss >= least).length : 0;
     const rate = lost(best.w, 0), score = lost(best.s, 2);
     // As in a review, the worse of the two classes decides.
@@ -221,6 +221,12 @@
         element("span", text("black-has", { rate: percent(line.w), lead: lead(line.s) }), "faint"));
       instead.onclick = show;
     };
+    get("verdict-facts").replaceChildren(...(step.e || []).map(({ t, v, l }) => {
+      const fact = element("button", text(t, v), "fact");
+      fact.type = "button";
+      fact.onclick = () => setLine(state.line === l ? null : l, state.line !== l, step.p);
+      return fact;
+    }));
     const tried = isMain(index) ? null : triedLoss(step);
     if (step.j) {
       const { c, f, l, b } = step.j, isFirst = f === 1;

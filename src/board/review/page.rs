@@ -246,6 +246,7 @@ fn side(facts: &Facts) -> Markup {
                 h2 #verdict-title {}
                 p.loss #verdict-loss {}
                 button.instead #verdict-instead type="button" hidden {}
+                div.facts #verdict-facts {}
                 div.balance #balance {
                     div.scale aria-hidden="true" { i #balance-black {} }
                     p { span #balance-rate {} span #balance-lead {} }

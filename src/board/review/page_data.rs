@@ -3,7 +3,7 @@
 use super::annotate::{VARIATION as OURS, annotated, without_ours};
 use super::judge::{Class, Thresholds};
 use super::main_line::Change;
-use super::packed::{JudgementData, Numbers, place, tenths, thousandths};
+use super::packed::{JudgementData, Line, Numbers, place, tenths, thousandths, whole_line};
 use super::reviewed::Reviewed;
 use crate::words::color_letter;
 use kosumi_go::board::{Color, Move};
@@ -11,6 +11,7 @@ use kosumi_go::game::Game;
 use kosumi_go::handicap::star_points;
 use kosumi_go::sgf::NodeId;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// All data of a page.
 #[derive(Serialize)]
@@ -64,6 +65,17 @@ struct StepData {
     /// Judgement of the move that led to the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     j: Option<JudgementData>,
+    /// Facts about the move.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    e: Vec<FactData>,
+}
+
+/// Fact about a move: its text in the table of texts, the values of the text, and the line that shows it.
+#[derive(Serialize)]
+struct FactData {
+    t: String,
+    v: BTreeMap<&'static str, String>,
+    l: Line,
 }
 
 /// Maximum number of positions of variations that are shown.
@@ -93,6 +105,7 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
             c: comment(step.node).filter(|_| last_of_node(index)),
             numbers: Numbers::default(),
             j: None,
+            e: Vec::new(),
         };
         match &step.change {
             Change::Move { color, mv, lifted } => {
@@ -109,6 +122,7 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
         }
         steps.push(data);
     }
+    let explanations = reviewed.explanations();
     // Lines need the game at their position, for the stones that their moves lift.
     main_line.backwards(|index, game| {
         let color = main_line.steps()[index].to_move;
@@ -117,6 +131,12 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
         }
         if let Some(judgement) = review.judgements.get(index + 1).and_then(Option::as_ref) {
             steps[index + 1].j = Some(JudgementData::new(game, color, judgement));
+        }
+        for fact in explanations.get(&(index + 1)).into_iter().flatten() {
+            let text = fact.text();
+            let line = whole_line(game, color, &fact.line);
+            let data = FactData { t: text.name().to_owned(), v: text.all_values().clone(), l: line };
+            steps[index + 1].e.push(data);
         }
     });
     let main = steps.len();
@@ -187,6 +207,7 @@ fn add_branches(reviewed: &Reviewed, steps: &mut Vec<StepData>) {
                 c: node.text("C").filter(|text| !text.is_empty()),
                 numbers: Numbers::default(),
                 j: None,
+                e: Vec::new(),
             });
             todo.extend(node.children().iter().rev().map(|&child| (child, own, game.clone())));
         }

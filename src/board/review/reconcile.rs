@@ -204,12 +204,12 @@ struct Errors {
 }
 
 const POINT_ERRORS: Errors = Errors {
-    of_values: [0.96, 1.79, 0.59],
-    of_losses: [0.57, 1.77, 1.25],
+    of_values: [0.99, 1.85, 0.61],
+    of_losses: [0.62, 1.93, 1.36],
     of_first_choices: [0.65, 0.67, 0.27],
 };
 const WIN_RATE_ERRORS: Errors =
-    Errors { of_values: [1.5, 1.1, 4.5], of_losses: [0.3, 1.0, 4.8], of_first_choices: [0.1, 0.1, 2.8] };
+    Errors { of_values: [1.5, 1.1, 4.5], of_losses: [0.35, 1.0, 5.4], of_first_choices: [0.11, 0.11, 3.1] };
 
 /// Number of positions on each side whose differences count for an error.
 const NEIGHBOURS: usize = 2;

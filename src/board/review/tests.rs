@@ -274,7 +274,7 @@ fn losses_compare_two_searches_of_the_same_kind() {
 #[test]
 fn chance_makes_no_blunders() {
     // An equal loss, but with hardly any simulations.
-    let unsure = judged(table(0.65, 0.40, 0.12)).0;
+    let unsure = judged(table(0.65, 0.40, 0.15)).0;
     let judgement = unsure.judgements[1].as_ref().unwrap();
     assert_eq!((judgement.class, judgement.is_unclear), (Class::Good, true));
     assert_eq!((unsure.players[Color::Black].classes[0], unsure.players[Color::Black].unclear), (1, 1));
@@ -442,7 +442,7 @@ fn thresholds() {
     ] {
         assert_eq!(class(loss, 0.0), expected, "{loss}");
     }
-    assert_eq!((class(0.25, 0.15), class(0.24, 0.15)), (Class::Blunder, Class::Good));
+    assert_eq!((class(0.25, 0.19), class(0.24, 0.19)), (Class::Blunder, Class::Good));
     let by_points =
         |loss, mean, error| table.class(Estimate { mean: loss, error: 0.0 }, Estimate { mean, error });
     for (loss, points, error, expected) in [
@@ -450,8 +450,8 @@ fn thresholds() {
         (0.0, 2.0, 0.5, Class::Inaccuracy),
         (0.0, 5.0, 0.5, Class::Mistake),
         (0.0, 22.0, 3.3, Class::Blunder),
-        (0.0, 22.0, 14.0, Class::Good),
-        (0.06, 22.0, 14.0, Class::Inaccuracy),
+        (0.0, 22.0, 18.0, Class::Good),
+        (0.06, 22.0, 18.0, Class::Inaccuracy),
         (0.06, 5.0, 0.5, Class::Mistake),
         (0.2, 0.0, 0.0, Class::Blunder),
     ] {

@@ -41,7 +41,7 @@ Every position is searched, and every move compared with the search's first choi
   blunder ??      from 20 % on
   better !        if it is better than the first choice by 5 % or more
 
-but only if the 90 % interval of the loss does not contain 0. The error comes
+but only if the 80 % interval of the loss does not contain 0. The error comes
 from searching some positions twice and from comparing neighbouring positions.
 It covers errors of the search, not systematic errors of the evaluator.
 
