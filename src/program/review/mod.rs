@@ -132,7 +132,7 @@ pub(super) struct Arguments {
     live: bool,
     /// Estimate the rank of each player from all games of the files, which may be folders, and write no review. Prints
     /// a table, or with --json a document, to the standard output
-    #[arg(long, conflicts_with_all = ["output", "sgf", "html", "live", "playouts", "time", "game", "from", "to"])]
+    #[arg(long, conflicts_with_all = ["output", "sgf", "html", "live", "playouts", "time", "game", "from", "to", "player"])]
     rank: bool,
     #[command(flatten)]
     server: ServerArguments,
