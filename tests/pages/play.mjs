@@ -451,11 +451,22 @@ for (const colorScheme of ["light", "dark"]) {
     await browse(chromium, { ...options, colorScheme, locale: { desktop: "en-GB", phone: "de-DE", large: "ko-KR" }[name] }, async context => {
       const page = context.pages()[0];
       watch(page);
+      // Notes what a label says while it can be seen.
+      await page.addInitScript(() => {
+        window.seenLabels = new Set();
+        const look = () => {
+          const label = document.getElementById("pass");
+          if (label?.textContent && getComputedStyle(label).visibility === "visible") window.seenLabels.add(label.textContent);
+          requestAnimationFrame(look);
+        };
+        look();
+      });
       await ready(page, server.url);
-      // A language whose texts the page loads.
-      if (name === "large") await page.waitForFunction(() => document.getElementById("pass").textContent === "패스");
+      // Languages whose texts the page loads are never seen in English first.
+      const pass = { desktop: "Pass", phone: "Passen", large: "패스" }[name];
+      await page.waitForFunction(pass => window.seenLabels.has(pass), pass);
+      equal(await page.evaluate(() => Array.from(window.seenLabels)), [pass], `${name}: the language of the browser`);
       if (name === "phone") {
-        equal(await page.textContent("#pass"), "Passen", "the language of the browser");
         await page.tap("#new");
         await picture(page, `play-${name}-${colorScheme}-new`);
         await page.fill("#size", "19");
@@ -477,6 +488,15 @@ for (const colorScheme of ["light", "dark"]) {
     });
   }
 }
+// Without its texts, the page of a language is in English.
+await browse(chromium, { ...desktop, locale: "de-DE" }, async context => {
+  const page = context.pages()[0];
+  watch(page, text => text.includes("ERR_FAILED"));
+  await page.route("**/texts-de.json", route => route.abort());
+  await ready(page, server.url);
+  await page.waitForSelector("#pass");
+  equal([await page.textContent("#pass"), await page.evaluate(() => document.documentElement.lang)], ["Pass", "en"], "English instead");
+});
 await server.kill();
 writeFileSync(join(folder, "figures.json"), JSON.stringify(figures));
 console.log(JSON.stringify(figures));

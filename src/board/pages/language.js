@@ -1,7 +1,7 @@
 // Texts of a page in the reader's language: the language chosen on any of Kosumi's pages, otherwise the browser's.
 // `TEXTS` has a table for each language, and `OTHERS` the names of languages whose tables are compressed in `PACKED` or,
-// if it is empty, must be loaded. Until then the page is in English. A text may contain {names}, which are replaced by values. This script must not
-// contain angle brackets or ampersands, because it is also part of pages that are read as XML.
+// if it is empty, must be loaded. A text may contain {names}, which are replaced by values. This script must not contain
+// angle brackets or ampersands, because it is also part of pages that are read as XML.
 const kept = name => { try { return localStorage.getItem(name); } catch { return null; } };
 const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* Nothing may be kept here. */ } };
 const languages = [...Object.keys(TEXTS), ...Object.keys(OTHERS)];
@@ -65,11 +65,13 @@ function takeLanguage(then) {
   const nameOf = name => TEXTS[name]?.["language-name"] ?? OTHERS[name];
   select.replaceChildren(...languages.map(name => new Option(nameOf(name), name, false, name === language)));
   select.closest("[hidden]")?.removeAttribute("hidden");
-  const change = () => { translate(); if (then) then(); };
-  // Shows the language as soon as its table is there, unless another one was chosen meanwhile.
+  const page = document.documentElement;
+  const change = () => { delete page.dataset.waits; translate(); if (then) then(); };
+  // Shows the language as soon as its table is there, unless another one was chosen meanwhile. Without a table the page
+  // stays as it is, or is in English.
   const show = async () => {
-    const wanted = language;
-    if (await readLanguage(wanted) ? wanted === language : false) change();
+    const wanted = language, isThere = await readLanguage(wanted);
+    if (wanted === language ? isThere || "waits" in page.dataset : false) change();
   };
   select.addEventListener("change", event => {
     language = event.target.value;
@@ -77,6 +79,12 @@ function takeLanguage(then) {
     if (TEXTS[language]) change();
     else show();
   });
-  change();
+  // A page whose texts are all filled in here is hidden until its language is there, so that it is not seen in English
+  // first; but not for long, on a slow connection.
+  if (TEXTS[language] || PACKED) change();
+  else {
+    page.dataset.waits = "";
+    setTimeout(() => { if ("waits" in page.dataset) change(); }, 2000);
+  }
   if (!TEXTS[language]) show();
 }

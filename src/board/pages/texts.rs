@@ -2,8 +2,9 @@
 //! `texts/board/` another one with those that only the board of `kosumi play` has. Markup contains the names of texts, so
 //! that scripts can insert another language. Without scripts a page is in English.
 //!
-//! English and German are part of every page. The other languages are translations that no native speaker has reviewed. A
-//! page that is a file contains them compressed. The board loads a file with the language that is chosen.
+//! A page that is a file contains English and German as they are, and the other languages compressed. The board contains
+//! English alone, and loads a file with the language that is chosen. The translations into languages other than German have
+//! not been reviewed by a native speaker.
 
 use data_encoding::BASE64;
 use flate2::Compression;
@@ -37,7 +38,7 @@ macro_rules! language {
 const ENGLISH: Language = language!("en");
 const GERMAN: Language = language!("de");
 
-/// Languages that are not part of every page.
+/// Languages that pages that are files contain compressed.
 const OTHERS: [Language; 5] =
     [language!("es"), language!("fr"), language!("ja"), language!("ko"), language!("zh")];
 
@@ -63,12 +64,19 @@ impl Language {
     }
 }
 
-/// Returns the script of `TEXTS`, the tables of English and German; of `OTHERS`, the names of the other languages; and of
-/// `PACKED`, their compressed tables.
-fn script(table: impl Fn(Language) -> String, packed: &str) -> String {
-    let texts = [ENGLISH, GERMAN].map(|it| format!("{}: {}", it.code, table(it).trim_end())).join(",\n");
+/// Returns the script of `TEXTS`, the tables of the languages that are included; of `OTHERS`, the names of the other
+/// languages; and of `PACKED`, their compressed tables.
+fn script(
+    included: &[Language],
+    others: &[Language],
+    table: impl Fn(Language) -> String,
+    packed: &str,
+) -> String {
+    let texts: Vec<String> =
+        included.iter().map(|it| format!("{}: {}", it.code, table(*it).trim_end())).collect();
+    let texts = texts.join(",\n");
     let others: Map<String, Value> =
-        OTHERS.iter().map(|language| (language.code.to_owned(), language.name().into())).collect();
+        others.iter().map(|language| (language.code.to_owned(), language.name().into())).collect();
     let others = Value::Object(others);
     format!("const TEXTS = {{\n{texts}}};\nconst OTHERS = {others};\nconst PACKED = \"{packed}\";\n")
 }
@@ -113,11 +121,20 @@ fn script_of_files(left_out: &[&str]) -> String {
     let mut encoder = DeflateEncoder::new(text.as_bytes(), Compression::best());
     // Reading from memory does not fail.
     let _ = encoder.read_to_end(&mut bytes);
-    script(|language| serde_json::to_string(&table(language)).unwrap_or_default(), &BASE64.encode(&bytes))
+    let table = |language| serde_json::to_string(&table(language)).unwrap_or_default();
+    script(&[ENGLISH, GERMAN], &OTHERS, table, &BASE64.encode(&bytes))
 }
 
 /// Script with the texts of the board, which loads other languages from [`files`].
-static OF_BOARD: LazyLock<String> = LazyLock::new(|| script(Language::all, ""));
+static OF_BOARD: LazyLock<String> = LazyLock::new(|| {
+    let loaded: Vec<Language> = loaded().collect();
+    script(&[ENGLISH], &loaded, Language::all, "")
+});
+
+/// Returns the languages that the board loads.
+fn loaded() -> impl Iterator<Item = Language> {
+    [GERMAN].into_iter().chain(OTHERS)
+}
 
 /// Returns the script with the texts of pages that are files: `TEXTS` and `OTHERS`.
 pub(super) fn of_files() -> &'static str {
@@ -136,7 +153,7 @@ pub(super) fn of_board() -> &'static str {
 
 /// Returns the names and contents of the files that the board loads languages from.
 pub fn files() -> impl Iterator<Item = (String, String)> {
-    OTHERS.into_iter().map(|language| (format!("texts-{}.json", language.code), language.all()))
+    loaded().map(|language| (format!("texts-{}.json", language.code), language.all()))
 }
 
 /// Returns the English text of a name, or the name itself if there is none.
@@ -217,7 +234,7 @@ mod tests {
     fn every_language_has_every_text_with_the_same_values() {
         assert!(TABLE.len() > 400);
         let read = |table: &str| serde_json::from_str::<BTreeMap<String, String>>(table).unwrap();
-        for language in [GERMAN].into_iter().chain(OTHERS) {
+        for language in loaded() {
             for (table, english) in [(language.common, ENGLISH.common), (language.board, ENGLISH.board)] {
                 let (table, english) = (read(table), read(english));
                 assert_eq!(
@@ -264,6 +281,8 @@ mod tests {
         for text in [of_files(), of_reviews(), of_board(), super::super::components::LANGUAGE] {
             assert!(!text.contains(['<', '&']));
         }
+        assert!(!of_board().contains("Schwarz"), "the board loads German");
+        assert_eq!(files().count(), 6);
         for (name, table) in files() {
             assert!(name.starts_with("texts-") && table.starts_with('{'), "{name}");
         }

@@ -557,7 +557,7 @@ mod tests {
     fn scripts_are_small_and_complete() {
         for kind in [PageKind::Program, PageKind::Worker] {
             let script = script(kind);
-            assert!(script.len() < 156_000, "{}", script.len());
+            assert!(script.len() < 150_000, "{}", script.len());
             assert!(script.starts_with("\"use strict\";"));
             for name in [
                 "class Board",
