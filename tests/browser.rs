@@ -21,7 +21,14 @@ pub(crate) struct Browser {
 impl Browser {
     /// Returns `None` if the browser or its driver is missing.
     pub(crate) fn find(name: &str) -> Option<Browser> {
-        kosumi_test_support::node(&pages(), "playwright-core")?;
+        Browser::find_with(name, "playwright-core")
+    }
+
+    /// Returns `None` if the browser, its driver or this package is missing.
+    pub(crate) fn find_with(name: &str, package: &str) -> Option<Browser> {
+        for package in ["playwright-core", package] {
+            kosumi_test_support::node(&pages(), package)?;
+        }
         let chromium = kosumi_test_support::chromium()?;
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);

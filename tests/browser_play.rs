@@ -1,5 +1,6 @@
 //! The page of `kosumi play` in a browser: `tests/pages/play.mjs` plays, `tests/pages/tree.mjs` studies,
-//! `tests/pages/problems.mjs` solves problems, and `tests/pages/hostile.mjs` attacks the server.
+//! `tests/pages/problems.mjs` solves problems, and `tests/pages/hostile.mjs` attacks the server. `tests/pages/axe.mjs` runs
+//! axe-core over this page and those that are files.
 //!
 //! Pictures and figures are written to `target/tmp/play-page`.
 
@@ -30,6 +31,13 @@ fn problems_are_solved_and_stones_captured_in_a_browser() {
 #[test]
 fn hostile_requests_are_refused() {
     run("hostile.mjs", "hostile-page");
+}
+
+#[test]
+fn axe_finds_nothing_serious_on_any_page() {
+    if let Some(browser) = Browser::find_with("axe-pages", "axe-core") {
+        browser.run("axe.mjs", &[&KOSUMI]);
+    }
 }
 
 #[test]
