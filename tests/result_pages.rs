@@ -1,5 +1,5 @@
-//! Result pages in a browser: those of `kosumi match`, `kosumi regress` and `kosumi sgf stats`, tested by
-//! `tests/pages/results.mjs`.
+//! Result pages in a browser: those of `kosumi match`, `kosumi regress`, `kosumi sgf stats` and `kosumi review FOLDER`,
+//! tested by `tests/pages/results.mjs`.
 //!
 //! Pictures are written to `target/tmp/NAME-page`.
 
@@ -11,8 +11,13 @@ use std::process::Command;
 /// String that must be escaped everywhere.
 const HOSTILE: &str = "<b>x</script><script>window.broken=1</script>";
 
-/// Creates a page in an empty folder and runs the script on it.
+/// Creates `page.html` in an empty folder and runs the script on it.
 fn visit(kind: &str, make: impl FnOnce(&Path) -> Vec<String>) {
+    visit_file(kind, "page.html", make);
+}
+
+/// Creates a page in an empty folder and runs the script on it.
+fn visit_file(kind: &str, file: &str, make: impl FnOnce(&Path) -> Vec<String>) {
     let Some(browser) = Browser::find(&format!("{kind}-page")) else { return };
     let arguments = make(&browser.folder);
     let made = Command::new(KOSUMI)
@@ -21,7 +26,7 @@ fn visit(kind: &str, make: impl FnOnce(&Path) -> Vec<String>) {
         .env("KOSUMI_MODEL", kosumi_test_support::small_network())
         .output()
         .unwrap();
-    let page = browser.folder.join("page.html");
+    let page = browser.folder.join(file);
     assert!(page.exists(), "{}", String::from_utf8_lossy(&made.stderr));
     browser.run("results.mjs", &[&kind, &page]);
 }
@@ -93,5 +98,38 @@ fn a_collection_is_seen_at_a_glance() {
     visit("collection", |folder| {
         fs::write(folder.join("games.sgf"), collection()).unwrap();
         owned(["sgf", "stats", "games.sgf", "--html", "page.html"])
+    });
+}
+
+#[test]
+fn the_index_of_reviews_can_be_sorted() {
+    visit_file("reviews", "out/index.html", |folder| {
+        fs::create_dir_all(folder.join("games")).unwrap();
+        let games = [("Cho", "W+10.5"), ("ann", "B+R"), (HOSTILE, "Void"), ("Bob", "B+2.5"), ("Dan", "0")];
+        for (number, (name, result)) in games.into_iter().enumerate() {
+            // The second stone of White is in the corner in some games only.
+            let bad = if number % 2 == 0 { "aa" } else { "gc" };
+            let record = format!(
+                "(;SZ[9]KM[5.5]PB[{}]PW[Eve]RE[{result}];B[ee];W[cg];B[cc];W[{bad}];B[gg];W[gd])",
+                name.replace(']', "")
+            );
+            fs::write(folder.join(format!("games/{number}.sgf")), record).unwrap();
+        }
+        // A game without moves has no accuracy and no worst move.
+        fs::write(folder.join("games/empty.sgf"), "(;SZ[9]PB[Fay])").unwrap();
+        owned([
+            "review",
+            "games",
+            "-o",
+            "out",
+            "--html",
+            "--no-model",
+            "--playouts",
+            "200",
+            "--threads",
+            "1",
+            "--memory",
+            "16",
+        ])
     });
 }

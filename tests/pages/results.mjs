@@ -1,4 +1,4 @@
-// Tests a page of results: node results.mjs CHROMIUM match|regress|collection PAGE FOLDER
+// Tests a page of results: node results.mjs CHROMIUM match|regress|collection|reviews PAGE FOLDER
 //
 // Each page is tested on a desktop, a phone and a large screen, in both languages, light and dark. Pictures are written
 // to FOLDER.
@@ -88,8 +88,40 @@ async function collection(page) {
   check((await page.textContent(".players-plot")).includes("<b>"), "as they are in the records");
 }
 
-const visits = { match, regress, collection };
-const CONTRAST = { match: ["p", "td", "th", ".counter", "small"], regress: ["p", "td", "th", "h3 span", "summary"], collection: ["td", "dt", ".scale-x span", ".shares .name"] };
+// Sorting by a column's head, with the mouse and with keys.
+async function reviews(page) {
+  const table = page.locator("table").first(), head = name => table.locator("th", { hasText: name });
+  const column = async number => table.locator(`tbody td:nth-child(${number})`).allTextContents();
+  const sorted = () => table.locator("th[aria-sort]").evaluateAll(found => found.map(it => [it.textContent, it.getAttribute("aria-sort")]));
+  const first = await column(1);
+  equal(first.length, 6, "games");
+  equal(await sorted(), [], "no column is said to sort at first");
+  await head("Black").first().locator("button").click();
+  equal((await column(2)).map(name => name.trim().slice(0, 3)), ["<b>", "ann", "Bob", "Cho", "Dan", "Fay"], "players by name");
+  equal(await sorted(), [["Black", "ascending"]], "which is said");
+  await page.focus("th:nth-child(6) button");
+  await page.keyboard.press("Enter");
+  equal(await column(6), ["B+R", "B+2.5", "0", "W+10.5", "Void", ""], "results by Black's margin");
+  equal(await sorted(), [["Result", "descending"]], "by a key, too");
+  await page.keyboard.press("Space");
+  equal(await column(6), ["W+10.5", "0", "B+2.5", "B+R", "Void", ""], "the other way round, with nothing at the end");
+  const points = async () => (await column(8)).map(words => Number(/−([\d.]+)$/.exec(words)?.[1] ?? NaN));
+  await head("Worst move").locator("button").click();
+  const worst = await points();
+  check(worst[0] > 0 && worst.every((it, index) => !index || Number.isNaN(it) || it <= worst[index - 1]), `worst moves: ${worst}`);
+  const shares = async () => (await column(5)).map(words => parseInt(words, 10));
+  await head("Accuracy").nth(1).locator("button").click();
+  const found = await shares();
+  check(found.slice(0, 5).every((it, index) => !index || it <= found[index - 1]) && Number.isNaN(found[5]), `accuracy: ${found}`);
+  await head("Game").locator("button").click();
+  equal(await column(1), first, "and as it was");
+  await page.selectOption("#language", "de");
+  equal(await table.locator("th button").nth(1).textContent(), "Schwarz", "heads are translated");
+  await page.selectOption("#language", "en");
+}
+
+const visits = { match, regress, collection, reviews };
+const CONTRAST = { match: ["p", "td", "th", ".counter", "small"], regress: ["p", "td", "th", "h3 span", "summary"], collection: ["td", "dt", ".scale-x span", ".shares .name"], reviews: ["td", "th button", "td a"] };
 const SCREENS = {
   desktop: { viewport: { width: 1280, height: 900 } },
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 },

@@ -14,7 +14,7 @@ mod texts;
 mod viewer;
 
 pub use diagram::{Diagram, Mark, Tone};
-pub use page::{Page, Table, TableCell, style};
+pub use page::{Page, SortOrder, Table, TableCell, style};
 pub use plots::{Columns, Shares};
 pub use texts::{Text, english, files as texts_files, has_words, localized};
 pub use viewer::{ViewedGame, embedded};

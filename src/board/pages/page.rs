@@ -7,6 +7,8 @@ use std::fmt;
 
 /// Common style of all pages.
 const STYLE: &str = include_str!("style.css");
+const SORT: &str = include_str!("sort.js");
+const SORT_STYLE: &str = include_str!("sort.css");
 
 /// Returns the common style, for pages that are built elsewhere.
 pub const fn style() -> &'static str {
@@ -71,6 +73,14 @@ impl Page {
     /// Adds an element to the head.
     pub fn head(&mut self, markup: Markup) {
         self.head.push(markup);
+    }
+
+    /// Lets the reader sort [sortable](Table::sortable) tables. Call it after
+    /// [`add_language_script`](Page::add_language_script), whose language orders texts.
+    pub fn add_sort_script(&mut self) {
+        self.style(SORT_STYLE);
+        self.allow_script(SORT);
+        self.add(html! { script { (PreEscaped(SORT)) } });
     }
 
     /// Adds style rules for this page.
@@ -185,6 +195,26 @@ pub struct Table {
 struct Column {
     heading: Markup,
     is_number: bool,
+    first_order: Option<SortOrder>,
+}
+
+/// Order of the rows of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SortOrder {
+    /// The smallest first.
+    Ascending,
+    /// The largest first.
+    Descending,
+}
+
+impl SortOrder {
+    /// Value of `aria-sort`.
+    const fn name(self) -> &'static str {
+        match self {
+            SortOrder::Ascending => "ascending",
+            SortOrder::Descending => "descending",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -202,6 +232,8 @@ pub enum TableCell {
     Number(String),
     /// Other markup.
     Markup(Markup),
+    /// Another cell, with the number that rows are sorted by; `None` stays at the end.
+    Sorted(Box<TableCell>, Option<f32>),
 }
 
 impl From<&str> for TableCell {
@@ -221,17 +253,31 @@ impl TableCell {
     pub fn number(value: impl fmt::Display) -> TableCell {
         TableCell::Number(value.to_string())
     }
+
+    /// Returns the cell with the number that rows are sorted by. Without one, rows with this cell stay at the end.
+    #[must_use]
+    pub fn sorted_by(self, number: Option<f32>) -> TableCell {
+        TableCell::Sorted(Box::new(self), number.filter(|number| number.is_finite()))
+    }
+
+    fn markup(&self, sort: Option<&str>) -> Markup {
+        match self {
+            TableCell::Text(text) => html! { td data-sort=[sort] { (text) } },
+            TableCell::Number(text) => {
+                let is_localized = text.contains(['.', ',']).then_some("");
+                html! { td.number data-number=[is_localized] data-sort=[sort] { (text) } }
+            }
+            TableCell::Markup(markup) => html! { td data-sort=[sort] { (markup) } },
+            TableCell::Sorted(cell, number) => {
+                cell.markup(Some(&number.map_or_else(String::new, |number| number.to_string())))
+            }
+        }
+    }
 }
 
 impl Render for TableCell {
     fn render(&self) -> Markup {
-        match self {
-            TableCell::Text(text) => html! { td { (text) } },
-            TableCell::Number(text) => {
-                html! { td.number data-number=[text.contains(['.', ',']).then_some("")] { (text) } }
-            }
-            TableCell::Markup(markup) => html! { td { (markup) } },
-        }
+        self.markup(None)
     }
 }
 
@@ -256,9 +302,20 @@ impl Table {
     fn with_headings(columns: &[&str], heading: impl Fn(&str) -> Markup) -> Table {
         let columns = columns.iter().map(|name| {
             let number = name.strip_prefix('#');
-            Column { heading: heading(number.unwrap_or(name).trim_start()), is_number: number.is_some() }
+            let heading = heading(number.unwrap_or(name).trim_start());
+            Column { heading, is_number: number.is_some(), first_order: None }
         });
         Table { columns: columns.collect(), rows: Vec::new() }
+    }
+
+    /// Makes columns sortable, each with the order of the first click on its heading. The page needs
+    /// [`Page::add_sort_script`]. Without scripts the rows stay as they are.
+    pub fn sortable(&mut self, columns: &[(usize, SortOrder)]) {
+        for &(number, order) in columns {
+            if let Some(column) = self.columns.get_mut(number) {
+                column.first_order = Some(order);
+            }
+        }
     }
 
     /// Adds a row.
@@ -279,7 +336,11 @@ impl Render for Table {
                 table {
                     thead {
                         tr {
-                            @for column in &self.columns { th class=[column.is_number.then_some("number")] { (column.heading) } }
+                            @for column in &self.columns {
+                                th class=[column.is_number.then_some("number")] data-sort-first=[column.first_order.map(SortOrder::name)] {
+                                    (column.heading)
+                                }
+                            }
                         }
                     }
                     tbody {

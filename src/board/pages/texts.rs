@@ -264,6 +264,7 @@ mod tests {
             include_str!("charts.js"),
             include_str!("records.js"),
             include_str!("board.js"),
+            include_str!("sort.js"),
         ];
         assert!(
             OF_REPORTS.iter().all(|name| has_words(name) && !of_reviews().contains(&format!("\"{name}\"")))
@@ -278,7 +279,8 @@ mod tests {
 
     #[test]
     fn texts_can_stand_in_a_script_and_in_xml() {
-        for text in [of_files(), of_reviews(), of_board(), super::super::components::LANGUAGE] {
+        let scripts = [super::super::components::LANGUAGE, include_str!("sort.js")];
+        for text in [of_files(), of_reviews(), of_board()].into_iter().chain(scripts) {
             assert!(!text.contains(['<', '&']));
         }
         assert!(!of_board().contains("Schwarz"), "the board loads German");

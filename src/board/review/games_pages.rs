@@ -4,9 +4,10 @@ use super::games::{
     AccuracyInterval, GameEntry, Games, LOSS_SIZES, MoveEntry, PlayerReport, ReportPart, WorstMove,
 };
 use super::judge::Class;
-use crate::pages::{Page, Table, TableCell, Text, components, localized};
+use crate::pages::{Page, SortOrder, Table, TableCell, Text, components, localized};
 use crate::words::{color_name, grouped};
 use kosumi_go::board::Color;
+use kosumi_go::sgf::facts::{Ending, GameResult, Winner};
 use maud::{Markup, Render, html};
 
 /// Styles of these pages only.
@@ -46,25 +47,31 @@ impl Games {
             &["game", "black", "#accuracy", "white", "#accuracy", "result", "#moves", "worst-move"],
             &[],
         );
+        let (up, down) = (SortOrder::Ascending, SortOrder::Descending);
+        games.sortable(&[(0, up), (1, up), (2, down), (3, up), (4, down), (5, down), (6, down), (7, down)]);
         for entry in &self.entries {
             let player = |color: Color| {
                 let player = entry.player(color);
                 let words: Vec<&str> = player.name.iter().chain(&player.rank).map(String::as_str).collect();
                 TableCell::from(words.join(" "))
             };
-            let share =
-                |color: Color| TableCell::number(entry.accuracy(color).map_or("–".to_owned(), percent));
+            let share = |color: Color| {
+                let accuracy = entry.accuracy(color);
+                TableCell::number(accuracy.map_or("–".to_owned(), percent)).sorted_by(accuracy)
+            };
             games.row([
                 TableCell::Markup(link(entry, None, html! { (entry_name(entry)) })),
                 player(Color::Black),
                 share(Color::Black),
                 player(Color::White),
                 share(Color::White),
-                TableCell::from(entry.result.clone().unwrap_or_default()),
-                TableCell::number(entry.moves.len()),
+                TableCell::from(entry.result.clone().unwrap_or_default())
+                    .sorted_by(entry.result.as_deref().and_then(margin)),
+                TableCell::number(entry.moves.len()).sorted_by(Some(entry.moves.len() as f32)),
                 TableCell::Markup(
                     html! { @if let Some(worst) = entry.worst() { (move_link(entry, worst)) } },
-                ),
+                )
+                .sorted_by(entry.worst().map(|worst| worst.points)),
             ]);
         }
         page.add(games);
@@ -74,6 +81,7 @@ impl Games {
                 &["players", "#count-games", "#moves", "#accuracy", "interval-90", "#points-a-move", ""],
                 &[],
             );
+            players.sortable(&[(0, up), (1, down), (2, down), (3, down), (5, down)]);
             for (number, report) in self.reports.iter().enumerate() {
                 let name = TableCell::Markup(html! {
                     @if number < REPORTS_MOST { a href=(report_file(number)) { (report.name) } } @else { (report.name) }
@@ -82,11 +90,13 @@ impl Games {
                 let (all, accuracy) = (&report.all, report.all.accuracy);
                 players.row([
                     name,
-                    TableCell::number(all.games),
-                    TableCell::number(grouped(all.sums.moves as u64)),
-                    TableCell::number(accuracy.map_or("–".to_owned(), |it| percent(it.mean))),
+                    TableCell::number(all.games).sorted_by(Some(all.games as f32)),
+                    TableCell::number(grouped(all.sums.moves as u64)).sorted_by(Some(all.sums.moves as f32)),
+                    TableCell::number(accuracy.map_or("–".to_owned(), |it| percent(it.mean)))
+                        .sorted_by(accuracy.map(|it| it.mean)),
                     TableCell::from(interval(accuracy)),
-                    TableCell::number(all.sums.mean_points().map_or("–".to_owned(), points)),
+                    TableCell::number(all.sums.mean_points().map_or("–".to_owned(), points))
+                        .sorted_by(all.sums.mean_points()),
                     TableCell::from(classes(all)),
                 ]);
             }
@@ -105,6 +115,7 @@ impl Games {
             page.add(failed);
         }
         page.add_language_script();
+        page.add_sort_script();
         page.to_string()
     }
 
@@ -195,6 +206,20 @@ fn size_name(least: f32) -> Text {
         Some(next) if least <= 0.0 => localized("loss-below").with("points", next),
         Some(next) => localized("loss-between").with("points", least).with("most", next),
         None => localized("loss-above").with("points", least),
+    }
+}
+
+/// Margin that stands for a victory without points when results are sorted.
+const DECIDED: f32 = 10_000.0;
+
+/// Returns Black's margin in points, by which results are sorted; `None` for a game without a result.
+fn margin(result: &str) -> Option<f32> {
+    let result = GameResult::parse(result)?;
+    match (result.winner, result.ending) {
+        (Winner::Player(color), Ending::Score(points)) => Some(color.sign() as f32 * points),
+        (Winner::Player(color), _) => Some(color.sign() as f32 * DECIDED),
+        (Winner::Nobody, _) => Some(0.0),
+        (Winner::Void | Winner::Unknown, _) => None,
     }
 }
 
@@ -302,6 +327,21 @@ mod tests {
             assert!(bob.contains(part), "{part}");
         }
         assert_eq!(games().pages(), pages, "the same games give the same pages");
+    }
+
+    #[test]
+    fn rows_are_sorted_by_numbers() {
+        assert_eq!(margin("B+R"), Some(DECIDED));
+        assert_eq!((margin("W+2.5"), margin("Draw"), margin("Void")), (Some(-2.5), Some(0.0), None));
+        let index = &games().pages()[0].1;
+        for part in [
+            "data-sort-first=\"ascending\"",
+            "data-sort=\"12\"",
+            "data-sort=\"10000\"",
+            "function sortTables",
+        ] {
+            assert!(index.contains(part), "{part}");
+        }
     }
 
     /// The texts of all languages are the largest part.
