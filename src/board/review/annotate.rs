@@ -5,9 +5,9 @@
 
 use super::analysis::PositionReview;
 use super::explain::MoveFact;
-use super::facts::{Facts, explanation, lead, percent, sentence, vertices, win_rate};
+use super::facts::{Facts, explanation, lead, percent, searched_loss, sentence, vertices, win_rate};
 use super::judge::{Class, Judgement};
-use super::main_line::Change;
+use super::main_line::{Change, Step};
 use super::reviewed::Reviewed;
 use crate::words::{grouped, unsigned_zero};
 use kosumi_go::board::{Color, Move};
@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 pub(crate) const HEADING: &str = "— Kosumi —";
 /// Prefix of the name of the first node of the review's variations.
 pub(super) const VARIATION: &str = "Kosumi:";
+/// Name of the first node of a line that shows a fact.
+const CAPTURE: &str = "Kosumi: capture";
 /// Greatest number of moves of a variation.
 const VARIATION_MOVES: usize = 12;
 
@@ -54,6 +56,10 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
                 put_variation(&mut tree, line[step.node - 1], id, *color, judgement);
             }
         }
+    }
+    // These lines share their first moves with the better lines, which are all there now.
+    for (&index, facts) in &explanations {
+        put_facts(&mut tree, &line, reviewed.line.steps(), index, facts);
     }
     for (&id, text) in line.iter().zip(&texts).filter(|(_, text)| !text.is_empty()) {
         let own = tree.node(id).text("C").map_or(String::new(), |comment| format!("{comment}\n\n"));
@@ -123,22 +129,28 @@ pub(crate) fn without_ours(comment: &str) -> String {
 /// Removes the additions of an earlier review.
 fn clean(tree: &mut Tree, line: &[NodeId]) {
     for (number, &id) in line.iter().enumerate() {
-        let Some(comment) = tree.node(id).text("C") else { continue };
-        if !comment.lines().any(|text| text == HEADING) {
-            continue;
-        }
-        let mut node = tree.at(id).comment(&without_ours(&comment));
-        for name in ["V", "SBKV", "SBKS", "HO", "BM", "DO", "TE"] {
-            node = node.remove(name);
+        let has_ours = |tree: &Tree, id: NodeId| {
+            tree.node(id).text("C").is_some_and(|comment| comment.lines().any(|text| text == HEADING))
+        };
+        let is_reviewed = has_ours(tree, id);
+        if is_reviewed {
+            let comment = tree.node(id).text("C").unwrap_or_default();
+            let mut node = tree.at(id).comment(&without_ours(&comment));
+            for name in ["V", "SBKV", "SBKS", "HO", "BM", "DO", "TE"] {
+                node = node.remove(name);
+            }
         }
         let Some(&parent) = number.checked_sub(1).and_then(|before| line.get(before)) else { continue };
         let is_ours = |tree: &Tree, child: NodeId| {
-            child != id && tree.node(child).text("N").is_some_and(|name| name.starts_with(VARIATION))
+            let is_named = tree.node(child).text("N").is_some_and(|name| name.starts_with(VARIATION));
+            child != id && is_named && (is_reviewed || has_ours(tree, child))
         };
         let ours: Vec<NodeId> =
             tree.node(parent).children().iter().copied().filter(|&child| is_ours(tree, child)).collect();
         for child in ours {
-            let marked = tree.played(child).and_then(Move::point);
+            // Lines that show facts are not marked.
+            let is_marked = tree.node(child).text("N").is_none_or(|name| name != CAPTURE);
+            let marked = tree.played(child).and_then(Move::point).filter(|_| is_marked);
             tree.remove_child(parent, child);
             if let Some(point) = marked {
                 tree.at(id).unmark(point, Mark::Triangle);
@@ -192,6 +204,49 @@ fn put_variation(tree: &mut Tree, parent: NodeId, id: NodeId, color: Color, judg
     }
 }
 
+/// Adds the lines of the facts about the move that led to a step: what the move allows follows it, and what it misses stands
+/// beside it.
+fn put_facts(tree: &mut Tree, line: &[NodeId], steps: &[Step], index: usize, facts: &[MoveFact]) {
+    let Some(step) = steps.get(index) else { return };
+    let (Some(&id), Change::Move { color, .. }) = (line.get(step.node), &step.change) else { return };
+    // Nodes with several steps have no place for the line, and behind the last move it would continue the game.
+    let is_first = index > 0 && steps[index - 1].node < step.node;
+    let is_followed = steps.get(index + 1).is_some_and(|next| next.node > step.node);
+    for fact in facts {
+        let text = fact.text().english();
+        if fact.kind.follows_move() && is_followed {
+            put_line(tree, id, color.opponent(), &fact.line[1..], &text);
+        } else if !fact.kind.follows_move() && is_first {
+            put_line(tree, line[step.node - 1], *color, &fact.line, &text);
+        }
+    }
+}
+
+/// Adds a line with a comment as a variation. It shares its first moves with the review's other variations, and the comment is
+/// where it leaves them. A line that is there already gets no second comment.
+fn put_line(tree: &mut Tree, start: NodeId, color: Color, moves: &[Move], text: &str) {
+    let (mut last, mut mover, mut is_new) = (start, color, false);
+    for &mv in moves {
+        let is_shared = |&child: &NodeId| {
+            let node = tree.node(child);
+            let is_ours = last != start || node.text("N").is_some_and(|name| name.starts_with(VARIATION));
+            let name = if mover == Color::Black { "B" } else { "W" };
+            is_ours && node.has(name) && tree.played(child) == Some(mv)
+        };
+        let known = tree.node(last).children().iter().copied().find(is_shared);
+        last = known.unwrap_or_else(|| {
+            let child = tree.add(last);
+            let node = tree.at(child).play(mover, mv);
+            if !is_new {
+                node.name(CAPTURE).comment(&format!("{HEADING}\n{text}"));
+                is_new = true;
+            }
+            child
+        });
+        mover = mover.opponent();
+    }
+}
+
 /// Returns the comment on a position and the move that led to it.
 fn describe(reviewed: &Reviewed, explanations: &BTreeMap<usize, Vec<MoveFact>>, index: usize) -> String {
     let mut lines = Vec::new();
@@ -199,6 +254,9 @@ fn describe(reviewed: &Reviewed, explanations: &BTreeMap<usize, Vec<MoveFact>>, 
         lines.push(format!("{}.", sentence(&reviewed.line, index, judgement)));
         if judgement.class > Class::Good {
             lines.push(format!("Line: {}", vertices(&judgement.best.variation)));
+        }
+        if let Change::Move { mv, .. } = reviewed.line.steps()[index].change {
+            lines.extend(searched_loss(mv, judgement).map(|text| text.english()));
         }
         for fact in explanations.get(&index).into_iter().flatten() {
             lines.push(format!("{} Line: {}", fact.text().english(), vertices(&fact.line)));
@@ -244,4 +302,34 @@ fn summary(reviewed: &Reviewed) -> String {
     lines.extend(error.map(|error| error.english()));
     lines.extend(warnings.iter().map(|warning| format!("Note: {warning}.")));
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::board::Point;
+
+    #[test]
+    fn lines_of_facts_share_moves_and_are_removed_again() {
+        let text = "(;SZ[9];B[ee]C[mine];W[ef](;B[aa]TR[bb];W[bb])(;B[cc]N[mine];W[bb]))";
+        let mut tree = Tree::parse(text.as_bytes()).unwrap();
+        let original = tree.to_string();
+        let line = tree.main_line();
+        let at = |column: usize, row: usize| Move::Play(Point::new(column, row));
+        let moves = [at(2, 2), at(3, 3), at(4, 4)];
+        // A variation of the record is not continued.
+        put_line(&mut tree, line[2], Color::Black, &moves, "a fact");
+        assert_eq!(tree.node(line[2]).children().len(), 3);
+        put_line(&mut tree, line[2], Color::Black, &moves, "the same again");
+        assert_eq!(tree.to_string().matches("the same again").count(), 0);
+        // Another line leaves it after two moves.
+        put_line(&mut tree, line[2], Color::Black, &[moves[0], moves[1], at(0, 8)], "another fact");
+        assert_eq!(tree.node(line[2]).children().len(), 3);
+        assert_eq!(tree.to_string().matches(CAPTURE).count(), 2);
+        put_line(&mut tree, line[3], Color::White, &[at(5, 5)], "after the move");
+        assert_eq!(tree.node(line[3]).children().len(), 2);
+        assert_eq!(tree.main_line(), line, "the game is as it was");
+        clean(&mut tree, &line);
+        assert_eq!(tree.to_string(), original, "nothing is left");
+    }
 }

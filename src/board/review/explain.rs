@@ -34,6 +34,11 @@ pub enum FactKind {
 }
 
 impl FactKind {
+    /// Whether the line of the fact begins with the move that was played, and not with the first choice.
+    pub(super) const fn follows_move(self) -> bool {
+        matches!(self, FactKind::AllowsCapture | FactKind::AllowsLadder)
+    }
+
     /// Name of the sentence in the table of texts.
     const fn text(self) -> &'static str {
         match self {
@@ -61,10 +66,7 @@ pub struct MoveFact {
 impl MoveFact {
     /// Returns the fact as a sentence.
     pub fn text(&self) -> Text {
-        let first = match self.kind {
-            FactKind::AllowsCapture | FactKind::AllowsLadder => self.line.get(1),
-            FactKind::MissesCapture | FactKind::MissesLadder => self.line.first(),
-        };
+        let first = self.line.get(usize::from(self.kind.follows_move()));
         localized(self.kind.text())
             .with("count", self.stones)
             .with("at", Move::Play(self.at))

@@ -184,6 +184,15 @@ pub(crate) fn move_sentence(number: usize, color: Color, mv: Move, judgement: &J
     }
 }
 
+/// Returns the sentence about the points that a bad move loses against the first choice by the two searches alone, if they
+/// are sure of it.
+pub(super) fn searched_loss(mv: Move, judgement: &Judgement) -> Option<Text> {
+    let (points, [low, high]) = judgement.searched_points()?;
+    let text = localized("searched-loss").with("move", mv).with("points", format_args!("{points:.1}"));
+    let text = text.with("best", judgement.best.mv);
+    Some(text.with("low", format_args!("{low:.1}")).with("high", format_args!("{high:.1}")))
+}
+
 /// Formats Black's win rate.
 pub(super) fn win_rate(estimate: Estimate) -> String {
     format!("Black wins {:.1} %", 100.0 * estimate.mean)

@@ -143,6 +143,22 @@ pub(super) struct Measured {
 /// reviewed, `reconcile.rs` has better ones.
 const SEARCH_ERROR_FACTOR: f32 = 1.95;
 
+/// Number of standard errors of a 90 % interval.
+const INTERVAL_ERRORS: f32 = 1.645;
+/// Least end of an interval that is shown as above 0, in points.
+const POINTS_LEAST: f32 = 0.05;
+
+impl Judgement {
+    /// Returns the points that a bad move loses against the first choice by the two searches alone, with the ends of the
+    /// 90 % interval. `None` for a good move, if the searches were not equally long, or if the interval contains 0.
+    pub fn searched_points(&self) -> Option<(f32, [f32; 2])> {
+        let loss = self.searched.score_loss.widened(SEARCH_ERROR_FACTOR);
+        let reach = INTERVAL_ERRORS * loss.error;
+        let is_sure = self.is_checked && self.class > Class::Good && loss.mean - reach >= POINTS_LEAST;
+        is_sure.then_some((loss.mean, [loss.mean - reach, loss.mean + reach]))
+    }
+}
+
 /// A move that was played and the first choice, before the errors of the numbers are known.
 #[derive(Clone, Debug)]
 pub(crate) struct Comparison {

@@ -222,6 +222,7 @@
       instead.onclick = show;
     };
     get("verdict-facts").replaceChildren(...(step.e || []).map(({ t, v, l }) => {
+      if (!l) return element("p", text(t, v), "faint");
       const fact = element("button", text(t, v), "fact");
       fact.type = "button";
       fact.onclick = () => setLine(state.line === l ? null : l, state.line !== l, step.p);

@@ -1,10 +1,12 @@
 //! Data for the scripts of the page: the game and the numbers as JSON, packed as in `packed.rs`.
 
 use super::annotate::{VARIATION as OURS, annotated, without_ours};
+use super::facts::searched_loss;
 use super::judge::{Class, Thresholds};
 use super::main_line::Change;
 use super::packed::{JudgementData, Line, Numbers, place, tenths, thousandths, whole_line};
 use super::reviewed::Reviewed;
+use crate::pages::Text;
 use crate::words::color_letter;
 use kosumi_go::board::{Color, Move};
 use kosumi_go::game::Game;
@@ -70,12 +72,19 @@ struct StepData {
     e: Vec<FactData>,
 }
 
-/// Fact about a move: its text in the table of texts, the values of the text, and the line that shows it.
+/// Fact about a move: its text in the table of texts, the values of the text, and the line that shows it, if there is one.
 #[derive(Serialize)]
 struct FactData {
     t: String,
     v: BTreeMap<&'static str, String>,
-    l: Line,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    l: Option<Line>,
+}
+
+impl FactData {
+    fn new(text: &Text, line: Option<Line>) -> FactData {
+        FactData { t: text.name().to_owned(), v: text.all_values().clone(), l: line }
+    }
 }
 
 /// Maximum number of positions of variations that are shown.
@@ -130,13 +139,15 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
             steps[index].numbers = Numbers::new(game, color, analysis);
         }
         if let Some(judgement) = review.judgements.get(index + 1).and_then(Option::as_ref) {
-            steps[index + 1].j = Some(JudgementData::new(game, color, judgement));
+            let next = &mut steps[index + 1];
+            next.j = Some(JudgementData::new(game, color, judgement));
+            if let Change::Move { mv, .. } = main_line.steps()[index + 1].change {
+                next.e.extend(searched_loss(mv, judgement).map(|text| FactData::new(&text, None)));
+            }
         }
         for fact in explanations.get(&(index + 1)).into_iter().flatten() {
-            let text = fact.text();
             let line = whole_line(game, color, &fact.line);
-            let data = FactData { t: text.name().to_owned(), v: text.all_values().clone(), l: line };
-            steps[index + 1].e.push(data);
+            steps[index + 1].e.push(FactData::new(&fact.text(), Some(line)));
         }
     });
     let main = steps.len();

@@ -271,6 +271,26 @@ fn losses_compare_two_searches_of_the_same_kind() {
     assert_eq!((black.curve[0].0, white.curve[0]), (1, (2, 1.0)));
 }
 
+/// The sentence about points needs two equal searches whose difference is surely above 0.
+#[test]
+fn points_are_named_if_the_interval_excludes_nothing() {
+    let (review, _) = judged(table(0.65, 0.40, 0.03));
+    let black = review.judgements[1].as_ref().unwrap();
+    let sentence = |judgement: &Judgement| facts::searched_loss(at(0, 0), judgement).map(|it| it.english());
+    let expected = "Searched equally long, A1 loses 1.5 points more than B1 (90 % interval: 1.4 to 1.6).";
+    assert_eq!(sentence(black).as_deref(), Some(expected));
+    let with_error = |error: f32| {
+        let mut unsure = black.clone();
+        unsure.searched.score_loss.error = error;
+        sentence(&unsure).is_some()
+    };
+    // At an error of 0.468 the interval begins at 0.
+    assert_eq!((with_error(0.44), with_error(0.5)), (true, false));
+    assert_eq!(sentence(&Judgement { is_checked: false, ..black.clone() }), None);
+    assert_eq!(sentence(&Judgement { class: Class::Good, ..black.clone() }), None);
+    assert_eq!(sentence(review.judgements[2].as_ref().unwrap()), None, "the first choice");
+}
+
 #[test]
 fn chance_makes_no_blunders() {
     // An equal loss, but with hardly any simulations.
