@@ -332,7 +332,8 @@ impl Table {
 impl Render for Table {
     fn render(&self) -> Markup {
         html! {
-            div.table {
+            // A table that is wider than its frame can be scrolled with keys.
+            div.table tabindex="0" {
                 table {
                     thead {
                         tr {

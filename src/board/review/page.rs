@@ -331,7 +331,7 @@ fn stages(reviewed: &Reviewed) -> Markup {
     };
     html! {
         @if !rows.is_empty() {
-            div.table {
+            div.table tabindex="0" {
                 table.stages {
                     thead {
                         tr {

@@ -147,7 +147,7 @@ fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
         rows.push(("games-begun", format!("{first} – {last}")));
     }
     page.add(html! {
-        div.table {
+        div.table tabindex="0" {
             table.facts { tbody { @for (name, text) in &rows { tr { td { (localized(*name)) } td { (text) } } } } }
         }
     });
