@@ -16,6 +16,7 @@ COMMANDS = {
     "compare": ("compare", "measures the distance of networks from a teacher, by board size"),
     "answers": ("answers", "prints the outputs of a network for a shard, as JSON"),
     "plot": ("plot", "draws the curves of a run"),
+    "reinforce": ("reinforce", "improves a network by its own searched games, without a teacher"),
     "gpu": ("gpu", "packs a folder for a machine with a GPU, and trains there"),
 }
 

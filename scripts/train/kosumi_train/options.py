@@ -7,9 +7,14 @@ import os
 from pathlib import Path
 
 
+def program(text: str) -> Path:
+    """Returns the path of a program. `./kosumi` must stay a path, and a name without a folder is searched for."""
+    return Path(text).absolute() if os.sep in text else Path(text)
+
+
 def kosumi(parser: argparse.ArgumentParser, required: bool = False, purpose: str = "the program kosumi") -> None:
     """Adds the path of the program."""
-    parser.add_argument("--kosumi", type=Path, required=required, help=purpose)
+    parser.add_argument("--kosumi", type=program, required=required, help=purpose)
 
 
 def data(parser: argparse.ArgumentParser, required: bool = True) -> None:
