@@ -19,6 +19,7 @@ mod command;
 mod compare;
 mod expect;
 mod follow;
+mod generate;
 mod junit;
 mod list;
 mod page;

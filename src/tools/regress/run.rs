@@ -3,6 +3,7 @@
 use super::command::{Effect, effect, moves_stones};
 use super::expect::{Mark, Response};
 use super::follow::BoardFollower;
+use super::generate::{Answer, is_unknown, send};
 use super::parts::{replay, split};
 use super::result::{EngineInfo, OtherError, Outcome, SuiteResult, TestResult};
 use super::suite::{Suite, SuiteCommand};
@@ -270,12 +271,12 @@ impl<'a> PartRunner<'a> {
         }
         let start = Instant::now();
         let answer = match &mut self.player {
-            Some(player) => player.send(&step.command, self.timeout),
+            Some(player) => send(player.as_mut(), &step.command, self.timeout),
             None => Err(PlayerError::Crashed(format!("abandoned: {}", self.start_error))),
         };
         let seconds = start.elapsed().as_secs_f64();
         match answer {
-            Ok(answer) => {
+            Ok(Answer { response: answer, is_move_left }) => {
                 if step.is_test {
                     let (GtpResponse::Success(text) | GtpResponse::Failure(text)) = &answer;
                     self.record(step, judge(step, &answer), text, seconds);
@@ -283,6 +284,11 @@ impl<'a> PartRunner<'a> {
                     self.other_error(step, message, true);
                 }
                 self.note(step, &answer);
+                if is_move_left {
+                    self.other_error(step, "the engine did not take its move back", true);
+                    self.in_order.stones = false;
+                    self.follower.set_unknown();
+                }
             }
             Err(trouble) => {
                 if self.player.take().is_some() {
@@ -382,10 +388,9 @@ fn judge(step: &SuiteCommand, answer: &GtpResponse) -> Outcome {
         Some(expectation) => (expectation.mark, expectation.accepts(reply)),
         None => (Mark::None, matches!(reply, Response::Success(_))),
     };
-    // This is the protocol's message for an unknown command. Such a response is neither wrong nor right, unless the
-    // test expects it.
+    // A response to an unknown command is neither wrong nor right, unless the test expects it.
     if let Response::Failure(message) = reply
-        && message.to_ascii_lowercase().contains("unknown command")
+        && is_unknown(answer)
     {
         let asked_for =
             step.expectation.as_ref().is_some_and(|expectation| is_right && expectation.matches(message));
