@@ -7,7 +7,7 @@ A network is a file, or the name of an architecture that `kosumi net random` kno
 random weights. PyTorch reads the file and OpenVINO converts it, heads included. OpenVINO computes in each precision of
 --openvino, Kosumi in those of --kosumi. Both get single positions (an empty board), as a search on one thread asks for
 them. Every round measures all of them one after another, so that a change of the machine's load meets all. The numbers
-are CPU milliseconds of one evaluation: the median of the rounds.
+are CPU milliseconds of one evaluation, the median of the rounds; the ratio is that of the fastest of both.
 
 OpenVINO has bf16 where the processor has it. int8 would need a calibration by another tool (NNCF) and is not measured.
 """
@@ -104,8 +104,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="rounds of measurement [%(default)s]")
     options = parser.parse_args()
     theirs, ours = options.openvino.split(","), options.own.split(",")
-    print("| network | board | " + " | ".join([f"OpenVINO {it}" for it in theirs] + [f"Kosumi {it}" for it in ours]), end="")
-    print(" | best against best |\n" + "|---" * (3 + len(theirs) + len(ours)) + "|")
+    heads = ["network", "board", *(f"OpenVINO {it}" for it in theirs), *(f"Kosumi {it}" for it in ours), "ratio"]
+    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
     with tempfile.TemporaryDirectory() as folder:
         for name in options.networks:
             path = Path(name)

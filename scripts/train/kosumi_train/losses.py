@@ -23,6 +23,9 @@ class Weights:
     value: float = 1.0
     # Share of the teacher's value in the target of the value. The rest is the result of the game.
     teacher_value: float = 0.9
+    # Share of what a search of self-play expected in the result of the game. The end of a game is right, but depends on
+    # chance; what a search expects depends less on chance.
+    expected: float = 0.0
     score: float = 0.5
     error: float = 0.2
     ownership: float = 1.0
@@ -48,6 +51,16 @@ def wanted_errors(answer: Answer, batch: Batch) -> torch.Tensor:
     if batch.teacher_score is not None:
         own[:, 1] = answer.lead().detach().float() - batch.teacher_score[:, 2]
     return (batch.teacher_error.square() + own.square()).sqrt()
+
+
+def wanted_result(batch: Batch, weights: Weights) -> torch.Tensor:
+    """Returns the results of the games (n, 3), mixed with what searches expected. 0 where the result is unknown."""
+    if batch.expected is None or weights.expected == 0:
+        return batch.result
+    win = (1 + batch.expected) / 2
+    mixed = torch.lerp(batch.result, torch.stack([win, 1 - win, torch.zeros_like(win)], dim=1), weights.expected)
+    is_known = ~batch.expected.isnan() & (batch.result.sum(dim=1) > 0)
+    return torch.where(is_known[:, None], mixed, batch.result)
 
 
 def legal_logits(answer: Answer, batch: Batch, optimistic: bool = False) -> torch.Tensor:
@@ -97,9 +110,9 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
             cost = -(log_policy.detach().exp() * F.log_softmax(optimistic, dim=1)).sum(dim=1)
             parts["optimistic"] = weights.optimistic * cost.mean()
 
-    wanted = batch.result
+    wanted = wanted_result(batch, weights)
     if batch.teacher_value is not None:
-        mixed = weights.teacher_value * batch.teacher_value + (1 - weights.teacher_value) * batch.result
+        mixed = weights.teacher_value * batch.teacher_value + (1 - weights.teacher_value) * wanted
         wanted = torch.where(batch.result.sum(dim=1, keepdim=True) > 0, mixed, batch.teacher_value)
     parts["value"] = -weights.value * (F.log_softmax(answer.value.float(), dim=1) * wanted).sum(dim=1).mean()
 

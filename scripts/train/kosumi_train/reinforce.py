@@ -1,8 +1,9 @@
 """Improves a network by games against itself, without a teacher, and resumes after any stop.
 
 In every round the network plays games with a search, and then learns from the games of the last rounds: the policy
-learns how often the search visited each move; value, score and ownership learn how the games ended. A search is
-stronger than the network that it uses, so there is something to learn in every round.
+learns how often the search visited each move, the value what the search expected and how the games ended, score and
+ownership how they ended. A search is stronger than the network that it uses, so there is something to learn in every
+round.
 CITE: Silver et al., "Mastering the game of Go without human knowledge" (2017); Wu, "Accelerating self-play learning in
 Go" (2019).
 
@@ -53,11 +54,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--passes", type=float, default=2.0, help="mean number of times that a position is learnt [%(default)s]"
     )
-    parser.add_argument("--rate", type=float, default=2e-4, help="learning rate [%(default)s]")
+    parser.add_argument("--rate", type=float, default=1e-4, help="learning rate [%(default)s]")
     parser.add_argument(
         "--average", type=int, default=20_000, help="positions over which weights are averaged [%(default)s]"
     )
-    parser.add_argument("--value", type=float, default=1.5, help="weight of the value [%(default)s]")
+    parser.add_argument("--value", type=float, default=1.0, help="weight of the value [%(default)s]")
+    parser.add_argument(
+        "--expected",
+        type=float,
+        default=0.7,
+        help="share of what the searches expected in the results of games [%(default)s]",
+    )
     shared.seed(parser)
     shared.processor(parser)
 
@@ -119,6 +126,7 @@ class Loop:
         words: list[object] = ["--data", self.out / "data", "--out", self.learning, "--start", self.network(0)]
         words += ["--name", options.name]
         words += ["--rate", options.rate, "--decay", 0, "--average", options.average, "--value", options.value]
+        words += ["--expected", options.expected]
         words += ["--warm-up", 5_000, "--positions", wanted, "--seed", options.seed, "--checkpoint-minutes", 1]
         words += ["--threads", options.threads] if options.threads else []
         parser = argparse.ArgumentParser()

@@ -108,6 +108,8 @@ class Batch:
     teacher_value: torch.Tensor | None = None
     teacher_score: torch.Tensor | None = None
     teacher_ownership: torch.Tensor | None = None
+    # Result that a search of self-play expected (n), in [-1, 1]. NaN where there was none.
+    expected: torch.Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.played)
@@ -179,6 +181,7 @@ def make_batch(size: Size, group: Group, rows: np.ndarray, symmetry: int = 0) ->
         teacher_score=known("teacher_score"),
         teacher_error=known("teacher_error"),
         teacher_ownership=owners("teacher_ownership"),
+        expected=known("expected"),
     )
     if "policy_move" in group:
         batch.policy_move = torch.from_numpy(landed[group["policy_move"][rows].astype(np.int64)])
@@ -216,6 +219,8 @@ def add_unknown(group: Group, names: set[str], size: Size) -> None:
             group[name] = np.full((count, area), UNKNOWN_OWNER, np.int8)
         elif name in ("policy_move", "policy_share", "optimistic_share"):
             group[name] = np.zeros((count, POLICY_MOVES), np.uint16)
+        elif name == "expected":
+            group[name] = np.full(count, np.nan, np.float32)
         elif name == "chosen":
             group[name] = np.full(count, NO_MOVE, np.uint16)
         elif name in ("policy_rest", "optimistic_rest"):
@@ -229,6 +234,8 @@ def forget_the_game(group: Group) -> None:
     group["played"] = np.full_like(group["played"], NO_MOVE)
     group["value"] = np.zeros_like(group["value"])
     group["score"] = np.full_like(group["score"], np.nan)
+    if "expected" in group:
+        group["expected"] = np.full_like(group["expected"], np.nan)
     if "ownership" in group:
         group["ownership"] = np.full_like(group["ownership"], UNKNOWN_OWNER)
 

@@ -52,6 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--played", type=float, default=Weights.played, help="weight of the played move beside a teacher [%(default)s]"
     )
     parser.add_argument("--value", type=float, default=Weights.value, help="weight of the value [%(default)s]")
+    parser.add_argument(
+        "--expected",
+        type=float,
+        default=Weights.expected,
+        help="share of what searches of self-play expected in the results of games [%(default)s]",
+    )
     parser.add_argument("--score", type=float, default=Weights.score, help="weight of the score [%(default)s]")
     shared.seed(parser)
     shared.window(parser, 4)
@@ -146,7 +152,13 @@ class Training:
             options.regretted,
             options.open_games,
         )
-        self.weights = Weights(policy=options.policy, played=options.played, value=options.value, score=options.score)
+        self.weights = Weights(
+            policy=options.policy,
+            played=options.played,
+            value=options.value,
+            expected=options.expected,
+            score=options.score,
+        )
         self.stopping = False
 
         saved = self.load()

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
-from kosumi_train.losses import Weights, losses, measures, wanted_errors
+from kosumi_train.losses import Weights, losses, measures, wanted_errors, wanted_result
 from kosumi_train.shards import make_batch
 from tests.fixtures import group, network
 
@@ -35,6 +35,17 @@ class Losses(unittest.TestCase):
         for name in ("played", "value", "ownership"):
             self.assertGreater(known[name], 0)
             self.assertAlmostEqual(both[name], known[name] / 2, places=5)
+
+    def test_expected_results_are_mixed_with_known_ones(self):
+        shard = self.unknown() | {"expected": np.array([0.5, 0.5], np.float32)}
+        shard["value"][0] = 0, 1, 0
+        batch = make_batch((5, 5), shard, np.array([0, 1]))
+        found = wanted_result(batch, Weights(expected=0.4))
+        torch.testing.assert_close(found, torch.tensor([[0.3, 0.7, 0], [0, 0, 0]]))
+        self.assertIs(wanted_result(batch, Weights()), batch.result)
+        shard["expected"][0] = np.nan
+        batch = make_batch((5, 5), shard, np.array([0]))
+        torch.testing.assert_close(wanted_result(batch, Weights(expected=0.4)), torch.tensor([[0.0, 1, 0]]))
 
     def test_labels_replace_unknown_results(self):
         shard = self.unknown()

@@ -82,7 +82,8 @@ impl PositionTargets {
     fn targets(&self, to_move: Color) -> Targets {
         let total: f32 = self.policy.iter().map(|&(_, share)| f32::from(share)).sum();
         let policy = self.policy.iter().map(|&(mv, share)| (mv, f32::from(share) / total.max(1.0))).collect();
-        Targets { policy, value: result_shares(self.value, to_move), ..Targets::UNKNOWN }
+        let expected = Some(self.value * to_move.sign() as f32);
+        Targets { policy, value: result_shares(self.value, to_move), expected, ..Targets::UNKNOWN }
     }
 }
 
@@ -152,8 +153,8 @@ impl PlayedGame {
     }
 
     /// Returns the training examples of the game, with inputs made by `encode`. The targets of a position are the
-    /// search's policy, the move played and, after the opening, the end of the game. In the opening and off the path of
-    /// the game, the search's value replaces the end of the game.
+    /// search's policy and value, the move played and, after the opening, the end of the game. In the opening and off
+    /// the path of the game, the search's value replaces the end of the game.
     ///
     /// # Errors
     ///

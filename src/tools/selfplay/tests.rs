@@ -97,6 +97,8 @@ fn targets_are_from_the_perspective_of_the_side_to_move() {
             let sign = if ply % 2 == 0 { 1.0 } else { -1.0 };
             assert_eq!(example.input.global[5], game.komi * -sign);
             let sum: f32 = targets.policy.iter().map(|&(_, share)| share).sum();
+            let expected = turn.targets.as_ref().map(|found| found.value * sign);
+            assert_eq!(targets.expected, expected);
             assert!((sum - 1.0).abs() < 1e-3 && targets.policy.is_sorted_by(|a, b| a.1 >= b.1));
             // Policies contain legal moves only.
             let mut before = Game::new(before_size(&game), before_rules(&game), game.komi);

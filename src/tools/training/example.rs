@@ -68,6 +68,8 @@ pub struct Targets {
     pub policy: Vec<(u16, f32)>,
     /// Shares of win, loss and no result, which sum to 1; all 0 if unknown. A draw is half a win and half a loss.
     pub value: [f32; 3],
+    /// Result that a search expected, from −1 to 1, if there was a search.
+    pub expected: Option<f32>,
     /// Final score in points, komi included, if the game was counted.
     pub score: Option<f32>,
     /// Owner of each point at the end, row by row from the top, from −127 (the opponent) to 127, if known.
@@ -77,7 +79,7 @@ pub struct Targets {
 impl Targets {
     /// Targets of a position about which nothing is known.
     pub const UNKNOWN: Targets =
-        Targets { played: None, policy: Vec::new(), value: [0.0; 3], score: None, ownership: None };
+        Targets { played: None, policy: Vec::new(), value: [0.0; 3], expected: None, score: None, ownership: None };
 }
 
 /// Position with its training targets.

@@ -120,6 +120,7 @@ pub fn examples(
                 played: Some(move_index(game.size(), played_move.mv)),
                 policy: Vec::new(),
                 value: [share(us), share(us.opponent()), 0.0],
+                expected: None,
                 score: score.map(|score| score * us.sign() as f32),
                 ownership: owners
                     .as_ref()

@@ -12,13 +12,14 @@
 //! | `…/policy_move` | u16 | n, 16 | moves of the policy, in descending order of their shares |
 //! | `…/policy_share` | u16 | n, 16 | shares of these moves in 65,535ths; all 0 if unknown |
 //! | `…/value` | f32 | n, 3 | win, loss, no result; all 0 if unknown |
+//! | `…/expected` | f32 | n | result that a search expected, −1 to 1; NaN if there was none |
 //! | `…/score` | f32 | n | final score in points; NaN if unknown |
 //! | `…/ownership` | i8 | n, p | owner of each point at the end, −127 to 127; −128 everywhere if unknown |
 //! | `…/ply` | u16 | n | number of moves played before |
 //! | `…/game` | u32 | n | number of the game in its collection |
 //!
 //! Points are counted row by row from the top. All data is from the perspective of the side to move. `policy_move`,
-//! `policy_share` and `ownership` are left out if no position of the group has them.
+//! `policy_share`, `expected` and `ownership` are left out if no position of the group has them.
 
 use super::example::{Example, PackedInput};
 use super::npz::NpzWriter;
@@ -118,6 +119,9 @@ fn write_group<W: Write>(out: &mut NpzWriter<W>, size: BoardSize, examples: &[Ex
         out.array(&name("policy_share"), &shape, policies.iter().flatten().map(|&(_, share)| share))?;
     }
     out.array(&name("value"), &[n, 3], targets().flat_map(|targets| targets.value))?;
+    if targets().any(|targets| targets.expected.is_some()) {
+        out.array(&name("expected"), &[n], targets().map(|targets| targets.expected.unwrap_or(f32::NAN)))?;
+    }
     out.array(&name("score"), &[n], targets().map(|targets| targets.score.unwrap_or(f32::NAN)))?;
     if targets().any(|targets| targets.ownership.is_some()) {
         let unknown = vec![UNKNOWN_OWNER; area];
