@@ -317,9 +317,17 @@ class Training:
 
     def run(self) -> None:
         """Trains until an end that was set, or a signal."""
+        handlers = {number: signal.signal(number, self.stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            self.learn()
+        finally:
+            # `reinforce` trains many times, and must end at a signal between two trainings.
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    def learn(self) -> None:
+        """Learns step by step until the end."""
         options = self.options
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self.stop)
         print(
             f"{sum(p.numel() for p in self.network.parameters()):,} parameters,"
             f" {self.network.shape.multiply_adds():,} multiply-adds for each point, on {self.device.type}"

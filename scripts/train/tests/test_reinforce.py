@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 import unittest
 from pathlib import Path
@@ -86,3 +87,9 @@ class Rounds(unittest.TestCase):
         (shard,) = (self.folder / "run/data").iterdir()
         self.assertIn((5, 5), read_groups(shard))
         self.assertTrue((self.folder / "run/network-0001.bin.gz").exists())
+
+    def test_signals_are_handled_as_before_after_a_round(self):
+        before = signal.getsignal(signal.SIGTERM)
+        with mock.patch.object(reinforce.Loop, "play", write_games):
+            call(*self.words("run", "--rounds", 1))
+        self.assertIs(signal.getsignal(signal.SIGTERM), before)
