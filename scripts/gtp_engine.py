@@ -15,10 +15,16 @@ class Refused(Exception):
 class Engine:
     """A running engine."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, *, survives_interrupt: bool = False) -> None:
+        """Starts the engine, which ^C on the terminal also ends unless `survives_interrupt`."""
         self.name = command
         self.process = subprocess.Popen(
-            shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            shlex.split(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=survives_interrupt,
         )
         assert self.process.stdin is not None and self.process.stdout is not None
         self.stdin, self.stdout = self.process.stdin, self.process.stdout

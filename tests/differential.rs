@@ -22,11 +22,12 @@ fn random_sessions_agree_with_a_plain_model() {
     }
 }
 
-/// The engine counts with other rules than the session, so the comparison must find differences.
+/// The model has another komi, or no ko, so the comparison must find differences.
 #[test]
-fn a_difference_is_found() {
-    if let Some((has_succeeded, report)) = differential(&["40", "--seed", "1", "--plant", "komi"]) {
-        assert!(!has_succeeded, "{report}");
-        assert!(report.contains("kosumi: final_score"), "{report}");
+fn differences_are_found() {
+    for (fault, difference) in [("komi", "kosumi: final_score"), ("ko", "kosumi: is_legal")] {
+        if let Some((has_succeeded, report)) = differential(&["20", "--seed", "1", "--plant", fault]) {
+            assert!(!has_succeeded && report.contains(difference), "{fault}: {report}");
+        }
     }
 }
