@@ -62,6 +62,14 @@ impl Scoring {
             Scoring::Territory => "TERRITORY",
         }
     }
+
+    /// The tax where none is named: points in seki do not count as territory.
+    pub const fn usual_tax(self) -> Tax {
+        match self {
+            Scoring::Area => Tax::None,
+            Scoring::Territory => Tax::Seki,
+        }
+    }
 }
 
 /// Surrounded points that do not count.
@@ -306,7 +314,8 @@ impl Rules {
         text
     }
 
-    /// Parses a name or a code. See [`Rules::code_name`].
+    /// Parses a name or a code. See [`Rules::code_name`]. What a code leaves out is as under Tromp-Taylor rules, except
+    /// that points in seki do not count in territory scoring.
     pub fn parse(text: &str) -> Option<Rules> {
         Rules::preset(text).map(|preset| preset.rules).or_else(|| Rules::parse_code(text.trim()))
     }
@@ -323,27 +332,29 @@ impl Rules {
         const FLAGS: [bool; 2] = [false, true];
         let flag = |set| if set { "1" } else { "0" };
         let mut rules = Rules {
-            ko: KoRule::Simple,
-            suicide: false,
+            ko: KoRule::Positional,
+            suicide: true,
             scoring: Scoring::Area,
             tax: Tax::None,
             has_button: false,
             handicap_bonus: HandicapBonus::None,
             friendly_pass: false,
         };
+        let mut tax = None;
         let rest = &mut text.strip_prefix("ko")?;
         rules.ko = take(rest, &KoRule::ALL, KoRule::name)?;
         while !rest.is_empty() {
             let keys = ["score", "tax", "sui", "button", "whb", "fpok"];
             match take(rest, &keys, |key| key)? {
                 "score" => rules.scoring = take(rest, &Scoring::ALL, Scoring::name)?,
-                "tax" => rules.tax = take(rest, &Tax::ALL, Tax::name)?,
+                "tax" => tax = Some(take(rest, &Tax::ALL, Tax::name)?),
                 "sui" => rules.suicide = take(rest, &FLAGS, flag)?,
                 "button" => rules.has_button = take(rest, &FLAGS, flag)?,
                 "whb" => rules.handicap_bonus = take(rest, &HandicapBonus::ALL, HandicapBonus::name)?,
                 _ => rules.friendly_pass = take(rest, &FLAGS, flag)?,
             }
         }
+        rules.tax = tax.unwrap_or(rules.scoring.usual_tax());
         Some(rules)
     }
 }
@@ -410,6 +421,10 @@ mod tests {
         let text = "koPOSITIONALscoreAREAtaxNONEsui0whbN-1fpok1";
         let rules = Rules { handicap_bonus: HandicapBonus::LessOne, ..Rules::default() };
         assert_eq!(Rules::parse(text), Some(rules));
+        // What it leaves out.
+        let short = |text| Rules::parse(text).map(Rules::code_name);
+        assert_eq!(short("koPOSITIONAL").as_deref(), Some("tromp-taylor"));
+        assert_eq!(short("koSIMPLEscoreTERRITORYsui0").as_deref(), Some("koSIMPLEscoreTERRITORYtaxSEKIsui0"));
         for text in ["", "ko", "koSIMPLEx", "koSIMPLEsui2", "koSIMPLEscore", "koé"] {
             assert_eq!(Rules::parse(text), None, "{text}");
         }

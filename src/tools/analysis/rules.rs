@@ -76,8 +76,7 @@ fn object(fields: &Map<String, Value>) -> Option<Wanted> {
             _ => return None,
         }
     }
-    let usual = if rules.scoring == Scoring::Territory { Tax::Seki } else { Tax::None };
-    rules.tax = tax.unwrap_or(usual);
+    rules.tax = tax.unwrap_or(rules.scoring.usual_tax());
     let wanted = possible(rules, komi)?;
     Some(Wanted { warning: wanted.warning.or(warning), ..wanted })
 }

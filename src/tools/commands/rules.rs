@@ -55,7 +55,12 @@ pub(super) fn kgs_rules(
 }
 
 pub(super) fn named(name: &str) -> Result<Rules, Failure> {
-    Rules::preset(name).map(|preset| preset.rules).ok_or_else(|| Failure::new("unknown rules"))
+    Rules::parse(name).map(agreed).ok_or_else(|| Failure::new("unknown rules"))
+}
+
+/// Under territory scoring dead stones are always agreed on, whatever KataGo calls it.
+fn agreed(rules: Rules) -> Rules {
+    Rules { friendly_pass: rules.friendly_pass || rules.scoring == Scoring::Territory, ..rules }
 }
 
 /// Returns the rules in the format of `kata-get-rules` and `kata-set-rules`.
@@ -71,7 +76,7 @@ pub fn to_json(rules: Rules) -> Value {
     })
 }
 
-/// Parses rules from JSON. Rules that are not named are those of Tromp-Taylor.
+/// Parses rules from JSON. Rules that are not named are those of Tromp-Taylor, except for the tax of territory scoring.
 fn from_json(text: &str) -> Result<Rules, Failure> {
     let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return Err(Failure::syntax_error()) };
     let mut rules = named("tromp-taylor")?;
@@ -84,7 +89,10 @@ fn from_json(text: &str) -> Result<Rules, Failure> {
         };
         rules = with_rule(rules, key, &text)?;
     }
-    Ok(rules)
+    if !fields.contains_key("tax") {
+        rules.tax = rules.scoring.usual_tax();
+    }
+    Ok(agreed(rules))
 }
 
 /// Rules with one of them, named as in `kata-set-rule`, set to `value`.
@@ -139,5 +147,23 @@ mod tests {
         for preset in PRESETS {
             assert_eq!(from_json(&to_json(preset.rules).to_string()), Ok(preset.rules), "{:?}", preset.names);
         }
+    }
+
+    /// KataGo's names for rules, and what it leaves out.
+    #[test]
+    fn rules_as_katago_writes_them() {
+        let japanese = named("japanese");
+        assert!(japanese.is_ok());
+        for text in [
+            r#"{"ko":"SIMPLE","scoring":"TERRITORY","suicide":false}"#,
+            // Its response to `kata-get-rules` under Japanese rules.
+            r#"{"friendlyPassOk":false,"hasButton":false,"ko":"SIMPLE","scoring":"TERRITORY","suicide":false,"tax":"SEKI","whiteHandicapBonus":"0"}"#,
+        ] {
+            assert_eq!(from_json(text), japanese, "{text}");
+        }
+        assert_eq!(named("koSIMPLEscoreTERRITORYtaxSEKIsui0"), japanese);
+        assert_eq!(named("koPOSITIONALscoreAREA"), named("tromp-taylor"));
+        assert_eq!(from_json("{}"), named("tromp-taylor"));
+        assert!(named("koSIMPLEsuicide").is_err());
     }
 }
