@@ -56,7 +56,8 @@ mod tests {
     impl GtpPlayer for Scripted {
         fn send(&mut self, command: &str, _: Duration) -> Result<GtpResponse, PlayerError> {
             self.asked.push(command.to_owned());
-            let found = self.answers.iter().find(|(name, _)| command.starts_with(name)).map(|(_, answer)| *answer);
+            let found =
+                self.answers.iter().find(|(name, _)| command.starts_with(name)).map(|(_, answer)| *answer);
             Ok(match found.unwrap_or(Err("unknown command")) {
                 Ok(body) => GtpResponse::Success(body.to_owned()),
                 Err(message) => GtpResponse::Failure(message.to_owned()),
@@ -103,6 +104,9 @@ mod tests {
             ask("reg_genmove w", &keeps),
             ("pass".into(), true, "reg_genmove w, genmove w, undo".into())
         );
-        assert_eq!(ask("reg_genmove w", &[]), ("unknown command".into(), false, "reg_genmove w, genmove w".into()));
+        assert_eq!(
+            ask("reg_genmove w", &[]),
+            ("unknown command".into(), false, "reg_genmove w, genmove w".into())
+        );
     }
 }

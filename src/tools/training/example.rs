@@ -78,8 +78,14 @@ pub struct Targets {
 
 impl Targets {
     /// Targets of a position about which nothing is known.
-    pub const UNKNOWN: Targets =
-        Targets { played: None, policy: Vec::new(), value: [0.0; 3], expected: None, score: None, ownership: None };
+    pub const UNKNOWN: Targets = Targets {
+        played: None,
+        policy: Vec::new(),
+        value: [0.0; 3],
+        expected: None,
+        score: None,
+        ownership: None,
+    };
 }
 
 /// Position with its training targets.
