@@ -79,8 +79,7 @@ class Loop:
         self.out.mkdir(parents=True, exist_ok=True)
         first = self.network(0)
         if not first.exists():
-            content = runs.network_of(options.start).read_bytes()
-            runs.write_whole(first, lambda file: _write(file, content))
+            runs.write_bytes(first, runs.network_of(options.start).read_bytes())
 
     def network(self, number: int) -> Path:
         """Returns the file of the network that plays in a round."""
@@ -151,9 +150,8 @@ class Loop:
         line = {"round": number, "games": self.options.games, "positions": positions} | self.learn(number, positions)
         # The line comes before the network, whose existence says that the round is complete.
         text = "".join(json.dumps(it) + "\n" for it in [*self.lines(), line])
-        runs.write_whole(self.out / ROUNDS, lambda file: _write(file, text.encode()))
-        content = (self.learning / runs.NETWORK).read_bytes()
-        runs.write_whole(self.network(number + 1), lambda file: _write(file, content))
+        runs.write_bytes(self.out / ROUNDS, text.encode())
+        runs.write_bytes(self.network(number + 1), (self.learning / runs.NETWORK).read_bytes())
         print(runs.text_of(line), flush=True)
 
     def run(self) -> None:
@@ -161,10 +159,6 @@ class Loop:
         for number in range(self.done(), self.options.rounds):
             self.round(number)
         print(f"{self.done()} rounds: {self.network(self.done())}")
-
-
-def _write(file: Any, content: bytes) -> None:
-    file.write(content)
 
 
 def positions_of(shard: Path) -> int:

@@ -29,6 +29,15 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     os.replace(part, path)
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Replaces a file by these bytes, as `write_whole`."""
+
+    def write(file: IO[bytes]) -> None:
+        file.write(content)
+
+    write_whole(path, write)
+
+
 def network_of(start: Path) -> Path:
     """Returns the network file of a folder of a run, or the file itself."""
     return start / NETWORK if start.is_dir() else start
@@ -48,13 +57,9 @@ def copy_log(start: Path, out: Path) -> None:
         (out / LOG).write_bytes(path.read_bytes())
 
 
-def _write(file: IO[bytes], text: str) -> None:
-    file.write(text.encode() + b"\n")
-
-
 def write_state(out: Path, state: dict[str, Any]) -> None:
     """Writes `state.json`."""
-    write_whole(out / STATE, lambda file: _write(file, json.dumps(state, indent=1)))
+    write_bytes(out / STATE, json.dumps(state, indent=1).encode() + b"\n")
 
 
 def append(out: Path, kind: str, facts: dict[str, Any]) -> dict[str, Any]:

@@ -31,8 +31,8 @@ const fn style(temperature: f32, loss_scale: f32, loss_most: f32, careless: f32,
 
 /// Styles by length of the side of the board. Sides between two of these are interpolated, and others use the nearest.
 ///
-/// Measured by games between ranks, with komi as the handicap on the two smaller boards and with stones on 19×19, and by
-/// games with GNU Go. `scripts/ranks` measures them, and `docs/ranks.md` has the results.
+/// Found by games between ranks, with komi as the handicap on the two smaller boards and with stones on 19×19, and by games
+/// with GNU Go. `scripts/ranks` plays them, and `docs/ranks.md` says which ranks have been measured.
 pub(super) const STYLES: [(u8, BoardStyles); 3] = [
     (
         9,

@@ -40,7 +40,7 @@ struct LogLine {
     entry: GameEntry,
 }
 
-/// What reviews a game.
+/// Everything that a review of a game needs besides the record.
 struct Work<'w> {
     job: ReviewJob<'w>,
     is_stopped: &'w AtomicBool,
