@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { browse, check, equal, finish, open, watch } from "./browser.mjs";
 import { start } from "./server.mjs";
+import { newGame, ready } from "./table.mjs";
 
 const [chromium, kosumi, folder] = process.argv.slice(2);
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -39,11 +40,6 @@ async function axe(page, name) {
 
 const counted = (page, move) => page.waitForFunction(move => document.getElementById("counter").textContent.match(/\d+/)?.[0] === String(move), move);
 
-async function ready(page, url) {
-  await page.goto(url);
-  await page.waitForFunction(() => document.getElementById("counter").textContent !== "");
-}
-
 // Opens a view by a button, checks it, and closes it.
 async function dialog(page, button, opened) {
   await page.click(button);
@@ -58,9 +54,7 @@ async function board(page) {
   await dialog(page, "#players", "#seat-choice");
   await dialog(page, "#comfort", "#comfort-choice");
   await dialog(page, "#help", "#help-text");
-  await page.click("#new");
-  await page.selectOption("#white", "kosumi 30k");
-  await page.click("#start");
+  await newGame(page, { white: "kosumi 30k" });
   await page.waitForFunction(() => document.getElementById("board").classList.contains("can-play"));
   await page.focus("#board");
   for (const key of ["ArrowRight", "Enter"]) await page.keyboard.press(key);

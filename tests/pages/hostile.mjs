@@ -10,6 +10,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { browse, check, equal, finish } from "./browser.mjs";
 import { start } from "./server.mjs";
+import { ready } from "./table.mjs";
 
 const [chromium, kosumi, folder] = process.argv.slice(2);
 const server = await start(kosumi, ["play", "--no-open", "--threads", "1", "--memory", "32", "--no-model"]);
@@ -79,8 +80,7 @@ equal(status(await request(`/${token}/`)), "200", "and the page is served again"
 
 await browse(chromium, {}, async context => {
   const game = context.pages()[0];
-  await game.goto(server.url);
-  await game.waitForFunction(() => document.getElementById("counter").textContent !== "");
+  await ready(game, server.url);
 
   // A page of another site that knows everything, even the token.
   const evil = createServer((_, answer) => answer.setHeader("Content-Type", "text/html").end("<title>evil</title>"));

@@ -3,63 +3,26 @@
 // With `figures`, only times are measured. Otherwise: whole games, keys, two windows, records, a server that is killed,
 // an engine that is killed. Pictures and figures are written to FOLDER.
 
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { browse, check, checkContrast, checkWidth, drop, equal, finish, watch } from "./browser.mjs";
 import { start } from "./server.mjs";
+import { click, newGame, pictures, played, ready, tap } from "./table.mjs";
 
 const [chromium, kosumi, folder] = process.argv.slice(2);
 const desktop = { viewport: { width: 1280, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
-const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 // Times in milliseconds: page ready, click answered, first best move. They are printed and never cause a failure,
 // because machines differ.
 const figures = { load: loadavg()[0] };
+const picture = pictures(folder);
 
 const stones = page => page.$$eval("#board [data-stone]", found => Object.fromEntries(found.map(stone =>
   [stone.dataset.stone, stone.getAttribute("class")]).sort()));
 const moves = page => page.$eval("#counter", it => Number(it.textContent.match(/\d+/)[0]));
 const status = page => page.textContent("#status");
 const phase = page => page.evaluate(() => document.getElementById("marking").hidden ? "" : "marking");
-
-// Returns the middle of a point in the window.
-async function place(page, name, size) {
-  return page.$eval("#board", (board, [column, row]) => {
-    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
-    return [at.x, at.y];
-  }, [LETTERS.indexOf(name[0]), size - Number(name.slice(1))]);
-}
-
-async function click(page, name, size = 9) {
-  await page.mouse.click(...await place(page, name, size));
-}
-
-async function picture(page, name, options = {}) {
-  const path = join(folder, `${name}.png`);
-  await page.screenshot({ path, ...options });
-  check(statSync(path).size > 15_000, `${name}: the picture is nearly empty`);
-}
-
-async function ready(page, url) {
-  await page.goto(url);
-  await page.waitForFunction(() => document.getElementById("counter").textContent !== "");
-}
-
-async function newGame(page, choices) {
-  await page.click("#new");
-  for (const [id, value] of Object.entries(choices)) {
-    if (id === "size") await page.fill("#size", value);
-    else if (["komi", "main", "increment", "periods"].includes(id)) await page.fill(`#${id}`, value);
-    else await page.selectOption(`#${id}`, value);
-  }
-  await page.click("#start");
-  await page.waitForFunction(() => !document.getElementById("new-game").open);
-}
-
-async function played(page, count) {
-  await page.waitForFunction(count => Number(document.getElementById("counter").textContent.match(/\d+/)[0]) >= count, count);
-}
 
 // A whole game against the engine. The person plays the best move of the analysis.
 async function wholeGame(page) {
@@ -473,9 +436,9 @@ for (const colorScheme of ["light", "dark"]) {
         await page.selectOption("#white", "kosumi 30k");
         await page.tap("#start");
         await page.waitForFunction(() => document.querySelector("#counter").textContent === "Zug 0");
-        await page.touchscreen.tap(...await place(page, "Q16", 19));
+        await tap(page, "Q16", 19);
         await page.waitForSelector("#confirming:not([hidden])");
-        await page.touchscreen.tap(...await place(page, "Q16", 19));
+        await tap(page, "Q16", 19);
         await played(page, 2);
         equal((await stones(page)).Q16, "black", "on a small board the second tap plays");
       }

@@ -3,39 +3,18 @@
 // Problems are solved, failed, kept over a reload, and opened from a file. A game of capture Go is played to its end.
 // Pictures are written to FOLDER.
 
-import { statSync } from "node:fs";
-import { join } from "node:path";
 import { browse, check, checkContrast, checkWidth, drop, equal, finish, watch } from "./browser.mjs";
 import { start } from "./server.mjs";
+import { click, pictures, ready } from "./table.mjs";
 
 const [chromium, kosumi, folder] = process.argv.slice(2);
 const desktop = { viewport: { width: 1280, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
-const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
-
+const picture = pictures(folder);
 const stones = page => page.$$eval("#board [data-stone]", found => found.map(it => it.dataset.stone).sort());
 const result = page => page.textContent("#tsumego-result");
 const progress = page => page.textContent("#tsumego-progress");
 const has = (page, id, words) => page.waitForFunction(([id, words]) => document.getElementById(id).textContent.includes(words), [id, words]);
-
-async function click(page, name, rows) {
-  const [x, y] = await page.$eval("#board", (board, [column, row]) => {
-    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
-    return [at.x, at.y];
-  }, [LETTERS.indexOf(name[0]), rows - Number(name.slice(1))]);
-  await page.mouse.click(x, y);
-}
-
-async function picture(page, name) {
-  const path = join(folder, `${name}.png`);
-  await page.screenshot({ path });
-  check(statSync(path).size > 15_000, `${name}: the picture is nearly empty`);
-}
-
-async function ready(page, url) {
-  await page.goto(url);
-  await page.waitForFunction(() => document.getElementById("counter").textContent !== "");
-}
 
 // A problem of the program: a wrong move with its refutation, then the right one.
 async function ownProblem(page) {

@@ -3,13 +3,15 @@
 // EXPECTED is JSON: `boards`, the stones after every step as [["D4", "black"], …]; `bad`, the steps of bad moves, the
 // worst first; `comment`, [step, text] that must appear as text. Pictures are written to FOLDER.
 
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, checkContrast, checkWidth, equal, finish, open } from "./browser.mjs";
+import { pictures } from "./table.mjs";
 
 const [chromium, file, expectedFile, folder] = process.argv.slice(2);
 const expected = JSON.parse(readFileSync(expectedFile, "utf8"));
 const last = expected.boards.length - 1;
+const picture = pictures(folder, 20_000);
 
 const stones = page => page.$$eval("#board [data-stone]", found =>
   found.map(stone => [stone.dataset.stone, stone.getAttribute("class")]).sort((a, b) => a[0] < b[0] ? -1 : 1));
@@ -20,12 +22,6 @@ const sorted = board => [...board].sort((a, b) => a[0] < b[0] ? -1 : 1);
 async function middle(page, selector) {
   const box = await page.locator(selector).first().boundingBox();
   return [box.x + box.width / 2, box.y + box.height / 2];
-}
-
-async function picture(page, name) {
-  const path = join(folder, `${name}.png`);
-  await page.screenshot({ path });
-  check(statSync(path).size > 20_000, `${name}: the picture is nearly empty`);
 }
 
 async function goThrough(page) {

@@ -3,32 +3,19 @@
 // FOLDER contains game.sgf. The review ends while the page is open. Moves are tried in two windows, and the results are
 // saved.
 
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { browse, check, checkWidth, drop, equal, finish, watch } from "./browser.mjs";
 import { start } from "./server.mjs";
+import { click, pictures } from "./table.mjs";
 
 const [chromium, kosumi, folder] = process.argv.slice(2);
-const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ", SIZE = 9;
 const server = await start(kosumi, ["review", join(folder, "game.sgf"), "--live", "--no-open", "--threads", "1", "--memory", "32",
   "--playouts", "60"]);
 
+const picture = pictures(folder, 20_000);
 const stones = page => page.$$eval("#board [data-stone]", found => found.map(stone => stone.dataset.stone).sort());
 const title = page => page.textContent("#verdict-title");
-
-async function click(page, name) {
-  const at = await page.$eval("#board", (board, [column, row]) => {
-    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
-    return [at.x, at.y];
-  }, [LETTERS.indexOf(name[0]), SIZE - Number(name.slice(1))]);
-  await page.mouse.click(...at);
-}
-
-async function picture(page, name) {
-  const path = join(folder, `${name}.png`);
-  await page.screenshot({ path });
-  check(statSync(path).size > 20_000, `${name}: the picture is nearly empty`);
-}
 
 const visits = page => page.evaluate(() => Number(document.getElementById("balance-lead").textContent.match(/([\d,]+) visits/)?.[1].replace(",", "") || 0));
 

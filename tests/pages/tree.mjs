@@ -3,15 +3,16 @@
 // Variations, comments, the study mode, judgements, the lesson about a move, and problems that come back after days. A
 // server that is killed loses nothing of it.
 
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { browse, check, checkContrast, checkWidth, equal, finish, watch } from "./browser.mjs";
 import { start } from "./server.mjs";
+import { click, pictures, ready } from "./table.mjs";
 
 const [chromium, kosumi, folder] = process.argv.slice(2);
-const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const DAY = 24 * 3600 * 1000;
 const figures = {};
+const picture = pictures(folder);
 
 const stones = page => page.$$eval("#board [data-stone]", found => found.map(it => it.dataset.stone).sort());
 const count = page => page.$eval("#counter", it => it.textContent);
@@ -20,20 +21,6 @@ const current = page => page.$eval("#tree .current", it => it.getAttribute("aria
 const say = page => page.textContent("#say");
 const counted = (page, text) => page.waitForFunction(text => document.getElementById("counter").textContent === text, text);
 const nodeCount = (page, number) => page.waitForFunction(number => document.querySelectorAll("#tree [data-node]").length === number, number);
-
-async function click(page, name, size = 9) {
-  const at = await page.$eval("#board", (board, [column, row]) => {
-    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
-    return [at.x, at.y];
-  }, [LETTERS.indexOf(name[0]), size - Number(name.slice(1))]);
-  await page.mouse.click(...at);
-}
-
-async function picture(page, name) {
-  const path = join(folder, `${name}.png`);
-  await page.screenshot({ path });
-  check(statSync(path).size > 15_000, `${name}: the picture is nearly empty`);
-}
 
 async function open(page, record) {
   await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from(record) });
@@ -247,7 +234,7 @@ async function problems(page) {
     await page.click("#due");
     // Its best move is known to the page, which does not show it.
     const line = await page.evaluate(() => JSON.parse(localStorage.getItem("problems"))[0].line.l.slice(0, 2));
-    await click(page, `${LETTERS[line.charCodeAt(0) - 97]}${9 - (line.charCodeAt(1) - 97)}`);
+    await click(page, `${"ABCDEFGHJ"[line.charCodeAt(0) - 97]}${9 - (line.charCodeAt(1) - 97)}`);
     await page.waitForFunction(() => / solved|not sure/.test(document.getElementById("problem-result").textContent));
     check((await page.textContent("#problem-result")).includes(": solved"), await page.textContent("#problem-result"));
     equal((await kept())[0][0], now + days * DAY, `after ${days} days it comes back`);
@@ -331,8 +318,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, locale: "en-GB"
   const page = context.pages()[0];
   let mayBeLost = false;
   watch(page, text => mayBeLost && /WebSocket|ERR_CONNECTION_REFUSED/.test(text));
-  await page.goto(server.url);
-  await page.waitForFunction(() => document.getElementById("counter").textContent !== "");
+  await ready(page, server.url);
   await looking(page);
   await editing(page);
   await studying(page);

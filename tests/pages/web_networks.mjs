@@ -6,12 +6,12 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { browse, check, checkWidth, equal, finish, watch } from "./browser.mjs";
 import { serve } from "./static_server.mjs";
+import { ready, shown } from "./table.mjs";
 
 const [chromium, web, folder] = process.argv.slice(2);
 const LARGE = "large.compact.gz";
 const desktop = { viewport: { width: 1280, height: 900 } };
 
-const ready = page => page.waitForFunction(() => document.getElementById("counter").textContent !== "");
 const hasStatus = (page, words) => page.waitForFunction(words => document.getElementById("status").textContent.includes(words), words);
 const isHidden = (page, id) => page.$eval(`#${id}`, it => it.hidden);
 const becomesHidden = (page, id, hidden) => page.waitForFunction(([id, hidden]) => document.getElementById(id).hidden === hidden, [id, hidden]);
@@ -31,8 +31,7 @@ const server = await serve(web, { half: name => name === LARGE ? held() : null }
 await browse(chromium, desktop, async context => {
   let page = context.pages()[0];
   watch(page);
-  await page.goto(server.url);
-  await ready(page);
+  await ready(page, server.url);
   await openDialog(page);
   check(await page.isChecked("#network-small"), "the small network is in use at first");
   check((await page.textContent("#network-size")).includes("5.9 MB to download"), "the size of the large one is stated");
@@ -73,8 +72,7 @@ await browse(chromium, desktop, async context => {
   await page.close();
   page = await context.newPage();
   watch(page);
-  await page.goto(server.url);
-  await ready(page);
+  await ready(page, server.url);
   await hasStatus(page, "Large network");
   await page.click("#hint");
   await page.waitForSelector("#board [data-region]");
@@ -92,7 +90,7 @@ await browse(chromium, desktop, async context => {
   }), 0, "the large network is deleted");
   await page.keyboard.press("Escape");
   await page.reload();
-  await ready(page);
+  await shown(page);
   await openDialog(page);
   check(await page.isChecked("#network-small"), "and after the next start, too");
 });

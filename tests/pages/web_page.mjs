@@ -3,45 +3,23 @@
 // A phone plays, loses its tab and its network. Games are sent as links, reviewed and kept. The engine fails. Pictures and
 // figures are written to FOLDER.
 
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { browse, check, checkContrast, checkWidth, equal, finish, watch } from "./browser.mjs";
 import { serve } from "./static_server.mjs";
+import { click, newGame, pictures, played, ready, shown, tap } from "./table.mjs";
 
 const [chromium, web, folder] = process.argv.slice(2);
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const desktop = { viewport: { width: 1280, height: 900 } };
-const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 // Times in milliseconds. They are printed and never cause a failure, because machines differ.
 const figures = { load: loadavg()[0] };
+const picture = pictures(folder);
 
 const moves = page => page.$eval("#counter", it => Number(it.textContent.match(/\d+/)[0]));
 const status = page => page.textContent("#status");
 const stones = page => page.$$eval("#board [data-stone]", found => found.map(it => [it.dataset.stone, it.getAttribute("class")]).sort());
-const ready = page => page.waitForFunction(() => document.getElementById("counter").textContent !== "");
-const played = (page, count) => page.waitForFunction(count =>
-  Number(document.getElementById("counter").textContent.match(/\d+/)?.[0]) >= count, count);
-
-async function place(page, name, size) {
-  return page.$eval("#board", (board, [column, row]) => {
-    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
-    return [at.x, at.y];
-  }, [LETTERS.indexOf(name[0]), size - Number(name.slice(1))]);
-}
-const click = async (page, name, size = 9) => page.mouse.click(...await place(page, name, size));
-const tap = async (page, name, size = 9) => page.touchscreen.tap(...await place(page, name, size));
-
-async function newGame(page, choices) {
-  await page.click("#new");
-  for (const [id, value] of Object.entries(choices)) {
-    if (["size", "komi"].includes(id)) await page.fill(`#${id}`, value);
-    else await page.selectOption(`#${id}`, value);
-  }
-  await page.click("#start");
-  await page.waitForFunction(() => !document.getElementById("new-game").open);
-}
-
 // Two people play on 5×5.
 async function shortGame(page, turns) {
   await newGame(page, { size: "5", black: "person", white: "person", komi: "0.5" });
@@ -58,12 +36,6 @@ function guard(context, url) {
     `request of ${request.url()}`));
 }
 
-async function picture(page, name) {
-  const path = join(folder, `${name}.png`);
-  await page.screenshot({ path });
-  check(statSync(path).size > 15_000, `${name}: the picture is nearly empty`);
-}
-
 // ---- A phone, under a path of a server that then goes away ----
 
 const server = await serve(web, { path: "/some/path/" });
@@ -71,8 +43,7 @@ await browse(chromium, phone, async context => {
   guard(context, server.url);
   let page = context.pages()[0];
   watch(page);
-  await page.goto(server.url);
-  await ready(page);
+  await ready(page, server.url);
   figures.ready = Math.round(await page.evaluate(() => performance.now()));
   figures.painted = Math.round(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime));
   const began = Date.now();
@@ -117,8 +88,7 @@ await browse(chromium, phone, async context => {
   await page.close();
   page = await context.newPage();
   watch(page);
-  await page.goto(server.url);
-  await ready(page);
+  await ready(page, server.url);
   equal(await stones(page), before, "a killed tab loses nothing");
   equal(await tree(), variations, "nor its variations and comments");
   check(await page.evaluate(() => crossOriginIsolated), "the service worker isolates the page");
@@ -126,7 +96,7 @@ await browse(chromium, phone, async context => {
   // The network is gone, too.
   await server.close();
   await page.reload();
-  await ready(page);
+  await shown(page);
   equal(await stones(page), before, "the page works without a network");
   await tap(page, before.some(([name]) => name === "C3") ? "G7" : "C3");
   await played(page, 4);
@@ -151,8 +121,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await context.addInitScript(() => Object.defineProperty(navigator, "hardwareConcurrency", { value: 3 }));
   const page = context.pages()[0];
   watch(page, words => words.startsWith("Service Worker registration blocked") || words.includes("made to fail"));
-  await page.goto(threaded.url);
-  await ready(page);
+  await ready(page, threaded.url);
   await shortGame(page, ["C3", "B3"]);
   await page.click("#analyse");
   await page.waitForFunction(() => document.getElementById("connection").textContent.includes("failed"));
@@ -181,10 +150,11 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   const page = context.pages()[0];
   const isBlocked = words => words.startsWith("Service Worker registration blocked");
   watch(page, isBlocked);
-  await page.goto(other.url);
-  await ready(page);
+  await ready(page, other.url);
   await shortGame(page, ["C3", "B3", "C2", "B2", "D4"]);
   await page.click("#share");
+  // The engine writes the link.
+  await page.waitForSelector("#share-text[open]");
   const link = await page.inputValue("#share-link");
   check(link.startsWith(`${other.url}#game=`) && link.length < 400, `the link holds the game: ${link}`);
   await page.keyboard.press("Escape");
