@@ -187,7 +187,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         names: &["tromp-taylor"],
-        rules: Rules { suicide: true, friendly_pass: false, ..AREA },
+        rules: Rules::TROMP_TAYLOR,
         komi: 7.5,
         about: "area, positional superko, suicide, all stones alive at the end",
     },
@@ -253,6 +253,9 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Rules {
+    /// Tromp-Taylor rules, which codes and objects describe where they leave something out.
+    pub const TROMP_TAYLOR: Rules = Rules { suicide: true, friendly_pass: false, ..AREA };
+
     /// Returns the rule set with this name, in any case, with `-`, `_`, a blank or nothing between words.
     pub fn preset(name: &str) -> Option<&'static Preset> {
         let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_', ' '], "");
@@ -331,15 +334,7 @@ impl Rules {
         }
         const FLAGS: [bool; 2] = [false, true];
         let flag = |set| if set { "1" } else { "0" };
-        let mut rules = Rules {
-            ko: KoRule::Positional,
-            suicide: true,
-            scoring: Scoring::Area,
-            tax: Tax::None,
-            has_button: false,
-            handicap_bonus: HandicapBonus::None,
-            friendly_pass: false,
-        };
+        let mut rules = Rules::TROMP_TAYLOR;
         let mut tax = None;
         let rest = &mut text.strip_prefix("ko")?;
         rules.ko = take(rest, &KoRule::ALL, KoRule::name)?;

@@ -44,15 +44,7 @@ fn word(text: &str) -> Option<Wanted> {
 }
 
 fn object(fields: &Map<String, Value>) -> Option<Wanted> {
-    let mut rules = Rules {
-        ko: KoRule::Positional,
-        suicide: true,
-        scoring: Scoring::Area,
-        tax: Tax::None,
-        has_button: false,
-        handicap_bonus: HandicapBonus::None,
-        friendly_pass: false,
-    };
+    let mut rules = Rules::TROMP_TAYLOR;
     let mut tax = None;
     let mut komi = None;
     let mut warning = None;
