@@ -123,7 +123,7 @@ pub(super) fn facts(
 }
 
 /// Leaves out deaths of no more stones than another fact captures, which are mostly the same stones.
-fn without_repetition(mut facts: Vec<MoveFact>) -> Vec<MoveFact> {
+pub(super) fn without_repetition(mut facts: Vec<MoveFact>) -> Vec<MoveFact> {
     use FactKind as It;
     let captured = |allows: bool| {
         let captures = facts.iter().filter(move |it| {

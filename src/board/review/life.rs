@@ -3,16 +3,19 @@
 //!
 //! Stones *die* if the opponent captures their chain whatever its owner plays, also outside the region and with any number of
 //! ko threats. They *live* if their owner makes eyes that cannot be taken. This is more than not being captured: no
-//! repetition and no seki counts, so the fact holds under every ko rule. Both sides of a fact are proven, or it is not
-//! mentioned. A region that is open, or has too many empty points, is not read.
+//! repetition and no seki counts. What a sentence says is proven. It is only mentioned if the other side is decided as well: a chain
+//! that dies after the move is not captured after the first choice, because it lives or gets out of the region that is read, and
+//! the other way round.
 
 use super::explain::{FactKind, MoveFact, STONES_LEAST};
-use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
+use kosumi_go::board::{Board, Cell, Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_solve::{Aim, Memo, Outcome, Question, Region, Success, judge_answer, read};
 
 /// Maximum number of empty points of a region that is read.
 const EMPTY_MOST: usize = 14;
+/// Distances from a chain within which its surroundings are read, if they are not closed and small.
+const REACHES: [usize; 2] = [2, 1];
 /// Maximum number of nodes for one question.
 const NODES_EACH: u64 = 10_000;
 /// Maximum number of nodes for all questions about a move. Only a fact that is found adds the nodes of its line.
@@ -76,27 +79,26 @@ impl LifeReader {
 }
 
 impl Reading<'_> {
-    /// Returns the facts about the largest chain of the player that dies after the move and lives after the first choice.
+    /// Returns the facts about the largest chain of the player that dies after the move and does not after the first choice.
     fn lost(&mut self) -> Vec<MoveFact> {
         let (after, before) = (self.after.board(), self.before.board());
         let opponent = self.color.opponent();
-        for (_, region) in self.groups(after, self.color) {
+        for region in self.chains(after, self.color) {
             // The fact names a stone that was there before the move.
             let Some(at) = region.group.iter().find(|&stone| before.cell(stone) == Cell::from(self.color))
             else {
                 continue;
             };
-            let is_killed = self.ask(after, &region, Aim::Capture, opponent);
-            if !matches!(is_killed, Some((Success::Yes, _)))
-                || !self.lives(self.instead.board(), at, opponent)
-            {
+            let Some(killing) = self.dies(after, &region, opponent) else { continue };
+            if !self.is_safe(self.instead.board(), at, opponent) {
                 continue;
             }
-            let Some((_, Some(killing))) = is_killed else { continue };
-            let kind = match self.ask(after, &region, Aim::Capture, self.color) {
-                Some((Success::Yes, _)) => FactKind::LeavesDead,
-                Some((Success::No, _)) => FactKind::AllowsKill,
-                _ => continue,
+            let kind = if self.dies(after, &region, self.color).is_some() {
+                FactKind::LeavesDead
+            } else if self.is_safe(after, at, self.color) {
+                FactKind::AllowsKill
+            } else {
+                continue;
             };
             let stones = region.group.len();
             let Some(earlier) = small_region(before, at) else { continue };
@@ -106,10 +108,11 @@ impl Reading<'_> {
                 found.push(MoveFact { kind, stones, at, line });
             }
             // If the stones were safe before, the first choice did not save them.
-            let needs_move = self.ask(before, &earlier, Aim::Capture, opponent);
-            if matches!(needs_move, Some((Success::Yes, _))) && self.best != Move::Pass {
-                let line = self.continuation(&earlier, at);
-                let stones = earlier.group.len();
+            if self.best != Move::Pass
+                && self.dies(before, &earlier, opponent).is_some()
+                && self.lives(self.instead.board(), at, opponent)
+            {
+                let (stones, line) = (earlier.group.len(), self.continuation(&earlier, at));
                 found.push(MoveFact { kind: FactKind::MissesSave, stones, at, line });
             }
             return found;
@@ -117,51 +120,40 @@ impl Reading<'_> {
         Vec::new()
     }
 
-    /// Returns the fact about the largest chain of the opponent that lives after the move and dies after the first choice.
+    /// Returns the fact about the largest chain of the opponent that dies after the first choice and does not after the move.
     fn not_killed(&mut self) -> Option<MoveFact> {
         let opponent = self.color.opponent();
         let (before, instead) = (self.before.board(), self.instead.board());
         if self.best == Move::Pass {
             return None;
         }
-        for (at, region) in self.groups(instead, opponent) {
-            let is_killed = self.ask(instead, &region, Aim::Capture, opponent);
-            if !matches!(is_killed, Some((Success::Yes, _))) || !self.lives(self.after.board(), at, opponent)
+        for region in self.chains(instead, opponent) {
+            let at = region.group.iter().next()?;
+            if self.dies(instead, &region, opponent).is_none()
+                || !self.is_safe(self.after.board(), at, opponent)
             {
                 continue;
             }
             // Stones that were dead before are not killed.
-            let Some(earlier) = small_region(before, at) else { continue };
-            if !matches!(self.ask(before, &earlier, Aim::Capture, opponent), Some((Success::No, _))) {
+            if !self.is_safe(before, at, opponent) {
                 continue;
             }
-            let line = self.continuation(&earlier, at);
-            return Some(MoveFact { kind: FactKind::MissesKill, stones: earlier.group.len(), at, line });
+            let earlier = small_region(before, at)?;
+            let (stones, line) = (earlier.group.len(), self.continuation(&earlier, at));
+            return Some(MoveFact { kind: FactKind::MissesKill, stones, at, line });
         }
         None
     }
 
-    /// Returns the largest chain of each group of a colour, with its region, the largest chains first. The region is small, and
-    /// the move or the first choice touches it: elsewhere they make no difference that can be proven.
-    fn groups(&self, board: &Board, color: Color) -> Vec<(Point, Region)> {
-        let mut seen = PointSet::EMPTY;
-        let mut found: Vec<(Point, Region)> = Vec::new();
+    /// Returns the regions of the chains of a colour, the largest chains first. They are small, and the move or the first choice
+    /// touches them: elsewhere the two make no difference that can be proven.
+    fn chains(&self, board: &Board, color: Color) -> Vec<Region> {
         let anchors = board.stones().filter(|&(point, its)| its == color && board.anchor(point) == point);
         let mut anchors: Vec<Point> = anchors.map(|(point, _)| point).collect();
-        anchors.sort_by_key(|&point| (std::cmp::Reverse(board.chain_len(point)), point));
-        for at in anchors {
-            if board.chain_len(at) < STONES_LEAST || seen.contains(at) {
-                continue;
-            }
-            let Some(group) = Region::of_group(board, at) else { continue };
-            seen.union_with(&group.group);
-            if let Some(region) = small(board, group, at)
-                && [self.mv, self.best].iter().any(|&mv| touches(&region, mv))
-            {
-                found.push((at, region));
-            }
-        }
-        found
+        anchors.retain(|&at| board.chain_len(at) >= STONES_LEAST);
+        anchors.sort_by_key(|&at| (std::cmp::Reverse(board.chain_len(at)), at));
+        let regions = anchors.into_iter().filter_map(|at| small_region(board, at));
+        regions.filter(|region| touches(region, self.mv) || touches(region, self.best)).collect()
     }
 
     /// Asks a question, within the budget of the move. Returns the answer with the move that leads to it.
@@ -185,6 +177,22 @@ impl Reading<'_> {
     fn question<'q>(&self, board: &'q Board, region: &'q Region, aim: Aim) -> Question<'q> {
         let suicide = self.before.rules().suicide;
         Question { board, region, aim, suicide, memory: TABLE_BYTES, threads: 1 }
+    }
+
+    /// Returns the move that leads to it if the region's chain is proven to die if `first` moves first.
+    fn dies(&mut self, board: &Board, region: &Region, first: Color) -> Option<Move> {
+        // That the chain gets out of its region ends the reading, and is not claimed.
+        let open = Region { is_closed: false, ..*region };
+        let (success, best) = self.ask(board, &open, Aim::Capture, first)?;
+        (success == Success::Yes).then(|| best.unwrap_or(Move::Pass))
+    }
+
+    /// Returns whether the reading of the chain at a stone ends without its capture if `first` moves first. Outside the region it
+    /// may be captured nevertheless, so no sentence says this.
+    fn is_safe(&mut self, board: &Board, at: Point, first: Color) -> bool {
+        let Some(region) = small_region(board, at) else { return false };
+        let open = Region { is_closed: false, ..region };
+        matches!(self.ask(board, &open, Aim::Capture, first), Some((Success::No, _)))
     }
 
     /// Returns whether the chain at a stone is proven to live if `first` moves first.
@@ -233,14 +241,13 @@ impl Reading<'_> {
     }
 }
 
-/// Returns the region of the chain at a stone, if it is closed and small.
+/// Returns a small region of the chain at a stone: all that the opponent's stones enclose, or what is near. It counts as closed,
+/// so that getting out of it does not save the chain.
 fn small_region(board: &Board, at: Point) -> Option<Region> {
-    small(board, Region::of_group(board, at)?, at)
-}
-
-fn small(board: &Board, group: Region, at: Point) -> Option<Region> {
-    let region = Region { group: board.chain(at).collect(), ..group };
-    (region.is_closed && region.empty_points(board) <= EMPTY_MOST).then_some(region)
+    let enclosed = Some(Region::of_group(board, at)?).filter(|region| region.is_closed);
+    let near = REACHES.map(|reach| Region::near(board, &[at], reach));
+    let region = enclosed.into_iter().chain(near).find(|region| region.empty_points(board) <= EMPTY_MOST)?;
+    Some(Region { group: board.chain(at).collect(), is_closed: true, ..region })
 }
 
 /// Returns whether a move is at a point of a region or beside one.
