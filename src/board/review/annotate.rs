@@ -38,7 +38,7 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
         if let Some(analysis) = &reviewed.review.analyses[index] {
             put_values(&mut tree, id, analysis);
         }
-        let text = describe(reviewed, &explanations, index);
+        let text = describe(reviewed, explanations, index);
         if !text.is_empty() {
             let before = &mut texts[step.node];
             if !before.is_empty() {

@@ -267,11 +267,10 @@ fn three_points_in_a_row() {
     assert_eq!(facts(Color::Black, middle, away), []);
 }
 
-/// `cargo test -p kosumi-board --release --lib -- --ignored --nocapture no_sentence_about_life_is_false_in_1000`
+/// `cargo test -p kosumi-board --release --lib -- --ignored no_sentence_about_life_is_false_in_1000`
 #[test]
 #[ignore = "takes minutes"]
 fn no_sentence_about_life_is_false_in_1000_positions() {
     let checked = check(0..1000, 50_000);
-    println!("{checked:?}");
     assert!(checked.kinds[4..].iter().all(|&count| count >= 10), "every kind was checked: {checked:?}");
 }
