@@ -260,7 +260,7 @@ fn three_points_in_a_row() {
     // An own stone in the wrong place.
     let dead = text("Now 6 stones (A3) are dead.", true);
     assert_eq!(facts(Color::Black, beside, middle), [dead, saves]);
-    assert_eq!(facts(Color::White, away, middle), [text("B4 would have killed 5 stones (A3).", true)]);
+    assert_eq!(facts(Color::White, away, middle), [text("B4 would have killed 5 stones (A3).", false)]);
     // What the first choice does not change is not mentioned.
     assert_eq!(facts(Color::Black, away, beside), []);
     assert_eq!(facts(Color::White, away, beside), []);
