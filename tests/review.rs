@@ -223,6 +223,12 @@ fn numbers_for_other_programs() {
             assert!(
                 judgement["is_checked"].is_boolean() && judgement["is_better_than_first_choice"].is_boolean()
             );
+            let facts = judgement["facts"].as_array().unwrap();
+            assert!(facts.is_empty() || judgement["class"] != "good", "{judgement}");
+            for fact in facts {
+                let [text, at] = ["text", "at"].map(|name| fact[name].as_str().unwrap());
+                assert!(text.contains(at) && fact["line"][0].is_string(), "{fact}");
+            }
             if judgement["class"] != "good" {
                 bad.push(index);
                 let is_sure = |name: &str, least: f64| {

@@ -1113,5 +1113,5 @@ pub fn review_record(
     let facts = Facts::new(&tree, &record, &line, &given);
     let mut analyst = EngineAnalyst { engine, limits, candidates: REVIEW_CANDIDATES, interrupted };
     let review = review::review(&line, &scope, &mut analyst, progress);
-    (!interrupted()).then_some(Reviewed { tree, line, review, facts })
+    (!interrupted()).then(|| Reviewed::new(tree, line, review, facts))
 }

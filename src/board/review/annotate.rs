@@ -38,7 +38,7 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
         if let Some(analysis) = &reviewed.review.analyses[index] {
             put_values(&mut tree, id, analysis);
         }
-        let text = describe(reviewed, &explanations, index);
+        let text = describe(reviewed, explanations, index);
         if !text.is_empty() {
             let before = &mut texts[step.node];
             if !before.is_empty() {
@@ -58,7 +58,7 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
         }
     }
     // These lines share their first moves with the better lines, which are all there now.
-    for (&index, facts) in &explanations {
+    for (&index, facts) in explanations {
         put_facts(&mut tree, &line, reviewed.line.steps(), index, facts);
     }
     for (&id, text) in line.iter().zip(&texts).filter(|(_, text)| !text.is_empty()) {

@@ -1,9 +1,10 @@
-//! Facts about bad moves: what the ladder reader proves and what the rules say, with a line that shows it.
+//! Facts about bad moves: what the ladder reader and the solver prove and what the rules say, with a line that shows it.
 //!
-//! Nothing here is a guess. A ladder that is not decided within the reader's limit is not mentioned, and every line ends with
-//! the capture that the sentence promises.
+//! Nothing here is a guess. What is not decided within a reader's limit is not mentioned. The line of a capture ends with the
+//! capture that the sentence promises. Life and death: `life.rs`.
 
 use super::judge::{Class, Judgement};
+use super::life::LifeReader;
 use super::main_line::{Change, MainLine};
 use crate::pages::{Text, localized};
 use kosumi_go::board::{Board, Cell, Color, Move, Point};
@@ -13,15 +14,15 @@ use std::collections::BTreeMap;
 
 /// Positions that a query of the ladder reader may examine.
 const LADDER_POSITIONS: u32 = 2000;
-/// Number of stones from which a capture is mentioned.
-const STONES_LEAST: usize = 2;
+/// Number of stones of a chain from which its capture is mentioned.
+pub(super) const STONES_LEAST: usize = 2;
 /// Maximum number of moves of a line.
 const LINE_MOST: usize = 80;
 /// Number of worst moves that are explained.
 const MOVES_MOST: usize = 40;
 
 /// Kind of a fact.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FactKind {
     /// The opponent captures stones of the player at once.
     AllowsCapture,
@@ -31,12 +32,26 @@ pub enum FactKind {
     MissesCapture,
     /// The first choice captures stones of the opponent in a ladder.
     MissesLadder,
+    /// Stones of the player die if the opponent moves next.
+    AllowsKill,
+    /// Stones of the player die even if the player moves next.
+    LeavesDead,
+    /// The first choice kills stones of the opponent.
+    MissesKill,
+    /// The first choice lets stones of the player live, which die without a move.
+    MissesSave,
 }
 
 impl FactKind {
     /// Whether the line of the fact begins with the move that was played, and not with the first choice.
     pub(super) const fn follows_move(self) -> bool {
-        matches!(self, FactKind::AllowsCapture | FactKind::AllowsLadder)
+        use FactKind as It;
+        matches!(self, It::AllowsCapture | It::AllowsLadder | It::AllowsKill | It::LeavesDead)
+    }
+
+    /// Name of the kind in documents for other programs.
+    pub fn name(self) -> &'static str {
+        self.text().trim_start_matches("fact-")
     }
 
     /// Name of the sentence in the table of texts.
@@ -46,6 +61,10 @@ impl FactKind {
             FactKind::AllowsLadder => "fact-allows-ladder",
             FactKind::MissesCapture => "fact-misses-capture",
             FactKind::MissesLadder => "fact-misses-ladder",
+            FactKind::AllowsKill => "fact-allows-kill",
+            FactKind::LeavesDead => "fact-leaves-dead",
+            FactKind::MissesKill => "fact-misses-kill",
+            FactKind::MissesSave => "fact-misses-save",
         }
     }
 }
@@ -55,11 +74,11 @@ impl FactKind {
 pub struct MoveFact {
     /// What kind of fact it is.
     pub kind: FactKind,
-    /// Number of stones that are captured.
+    /// Number of stones of the chain that is captured, dies or lives, where the line of the fact begins to differ.
     pub stones: usize,
     /// One of them.
     pub at: Point,
-    /// Line from the position before the move, which ends with the capture.
+    /// Line from the position before the move. For captures it ends with the capture.
     pub line: Vec<Move>,
 }
 
@@ -82,6 +101,7 @@ pub(super) fn facts(
 ) -> BTreeMap<usize, Vec<MoveFact>> {
     let explained = &worst[..worst.len().min(MOVES_MOST)];
     let mut found = BTreeMap::new();
+    let mut life = LifeReader::new();
     line.backwards(|index, game| {
         let after = index + 1;
         if !explained.contains(&after) {
@@ -91,7 +111,9 @@ pub(super) fn facts(
             (judgements.get(after), line.steps().get(after).map(|step| &step.change))
             && judgement.class > Class::Good
         {
-            let facts = facts_of(game, *color, *mv, judgement.best.mv);
+            let mut facts = facts_of(game, *color, *mv, judgement.best.mv);
+            facts.extend(life.facts_of(game, *color, *mv, judgement.best.mv));
+            let facts = without_repetition(facts);
             if !facts.is_empty() {
                 found.insert(after, facts);
             }
@@ -100,7 +122,26 @@ pub(super) fn facts(
     found
 }
 
-/// Returns the facts about a move in a game, against the first choice.
+/// Leaves out deaths of no more stones than another fact captures, which are mostly the same stones.
+pub(super) fn without_repetition(mut facts: Vec<MoveFact>) -> Vec<MoveFact> {
+    use FactKind as It;
+    let captured = |allows: bool| {
+        let captures = facts.iter().filter(move |it| {
+            matches!(it.kind, It::AllowsCapture | It::AllowsLadder if allows)
+                || matches!(it.kind, It::MissesCapture | It::MissesLadder if !allows)
+        });
+        captures.map(|it| it.stones).max().unwrap_or(0)
+    };
+    let [missed, allowed] = [false, true].map(captured);
+    facts.retain(|it| match it.kind {
+        It::AllowsKill | It::LeavesDead => it.stones > allowed,
+        It::MissesKill => it.stones > missed,
+        _ => true,
+    });
+    facts
+}
+
+/// Returns the facts about captures by a move in a game, against the first choice.
 pub(super) fn facts_of(game: &Game, color: Color, mv: Move, best: Move) -> Vec<MoveFact> {
     let opponent = color.opponent();
     let mut found = Vec::new();
@@ -206,7 +247,7 @@ fn capture_of(game: &Game, attacker: Color, at: Point) -> Option<Capture> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use kosumi_go::board::BoardSize;
     use kosumi_go::game::Game;
@@ -254,7 +295,7 @@ mod tests {
     }
 
     /// Returns a game after random moves, most of them beside other stones.
-    fn random_game(state: &mut u64, size: usize, moves: usize) -> Game {
+    pub(in super::super) fn random_game(state: &mut u64, size: usize, moves: usize) -> Game {
         let mut game = Game::new(BoardSize::square(size).unwrap(), Rules::default(), 7.0);
         for _ in 0..moves {
             let color = game.to_move();

@@ -7,6 +7,7 @@
 
 use super::analysis::{Candidate, PositionReview};
 use super::estimate::Estimate;
+use super::explain::MoveFact;
 use super::facts::Facts;
 use super::judge::{Class, Judgement, Thresholds};
 use super::main_line::{Change, Step};
@@ -166,6 +167,20 @@ struct MoveJudgement {
     /// What the searches after the move and after the first choice alone say; negative if the move is better.
     searched: SearchedLosses,
     best: CandidateMove,
+    /// What is proven about the move.
+    facts: Vec<Fact>,
+}
+
+#[derive(Serialize)]
+struct Fact {
+    kind: &'static str,
+    /// The sentence in English.
+    text: String,
+    /// Number of stones of the chain that the fact is about, and one of them.
+    stones: usize,
+    at: String,
+    /// Moves from the position before the move, the sides alternating.
+    line: Vec<String>,
 }
 
 /// Returns the review as one JSON document.
@@ -176,10 +191,12 @@ struct MoveJudgement {
 pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
     let Facts { thresholds, .. } = &reviewed.facts;
     let (line, facts, review) = (&reviewed.line, &reviewed.facts, &reviewed.review);
+    let explanations = reviewed.explanations();
     let positions = line.steps().iter().enumerate().map(|(index, step)| {
         let (analysis, judgement) = (&review.analyses[index], &review.judgements[index]);
         let analysis = analysis.as_ref().zip(review.searched[index].as_ref());
-        position(line.size(), index, step, analysis, judgement.as_ref())
+        let proven = explanations.get(&index).map_or(&[][..], Vec::as_slice);
+        position(line.size(), index, step, analysis, judgement.as_ref().map(|it| (it, proven)))
     });
     let named = [Class::Inaccuracy, Class::Mistake, Class::Blunder];
     let document = Document {
@@ -265,7 +282,7 @@ fn position(
     index: usize,
     step: &Step,
     analysis: Option<(&PositionReview, &PositionReview)>,
-    judgement: Option<&Judgement>,
+    judgement: Option<(&Judgement, &[MoveFact])>,
 ) -> Position {
     let mv = match &step.change {
         Change::Move { color, mv, .. } => {
@@ -287,7 +304,7 @@ fn position(
             candidates: analysis.candidates.iter().map(candidate).collect(),
             ownership: from_the_top(size, &analysis.ownership).map(rounded).collect(),
         }),
-        judgement: judgement.map(|judgement| MoveJudgement {
+        judgement: judgement.map(|(judgement, proven)| MoveJudgement {
             class: judgement.class.name(),
             is_unclear: judgement.is_unclear,
             is_first_choice: judgement.is_first_choice,
@@ -300,7 +317,18 @@ fn position(
                 score_loss: number(judgement.searched.score_loss),
             },
             best: candidate(&judgement.best),
+            facts: proven.iter().map(fact).collect(),
         }),
+    }
+}
+
+fn fact(fact: &MoveFact) -> Fact {
+    Fact {
+        kind: fact.kind.name(),
+        text: fact.text().english(),
+        stones: fact.stones,
+        at: Move::Play(fact.at).to_string(),
+        line: vertices(&fact.line),
     }
 }
 

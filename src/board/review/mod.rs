@@ -31,6 +31,7 @@ mod games;
 mod games_pages;
 mod json;
 mod judge;
+mod life;
 mod main_line;
 mod packed;
 mod page;

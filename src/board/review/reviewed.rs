@@ -6,6 +6,7 @@ use super::main_line::MainLine;
 use super::run::Review;
 use kosumi_go::sgf::Tree;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A game that has been reviewed, with all that its files contain.
 #[derive(Clone, Debug)]
@@ -18,11 +19,18 @@ pub struct Reviewed {
     pub review: Review,
     /// Facts about game and search.
     pub facts: Facts,
+    /// Facts about the worst moves, once they are asked for.
+    explanations: OnceLock<BTreeMap<usize, Vec<MoveFact>>>,
 }
 
 impl Reviewed {
-    /// Returns facts about the worst moves, by the step of the move.
-    pub fn explanations(&self) -> BTreeMap<usize, Vec<MoveFact>> {
-        facts(&self.line, &self.review.judgements, &self.review.worst)
+    /// Joins a review and its game.
+    pub fn new(tree: Tree, line: MainLine, review: Review, facts: Facts) -> Reviewed {
+        Reviewed { tree, line, review, facts, explanations: OnceLock::new() }
+    }
+
+    /// Returns facts about the worst moves, by the step of the move. They are proven when they are asked for the first time.
+    pub fn explanations(&self) -> &BTreeMap<usize, Vec<MoveFact>> {
+        self.explanations.get_or_init(|| facts(&self.line, &self.review.judgements, &self.review.worst))
     }
 }

@@ -5,7 +5,7 @@ use kosumi_engine::Engine;
 use kosumi_go::board::{Board, Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
-use kosumi_go::sgf::{Record, SgfErrorKind};
+use kosumi_go::sgf::{Record, SgfErrorKind, Tree};
 use kosumi_search::Limits;
 
 fn main_line(text: &str) -> MainLine {
@@ -519,4 +519,43 @@ fn the_end_under_rules_that_count_every_stone_is_exact() {
     assert!(
         first.candidates.iter().all(|candidate| candidate.visits > 0 && candidate.score.error.is_finite())
     );
+}
+
+#[test]
+fn all_files_have_the_facts() {
+    let text = "(;SZ[6:4]AB[da][ab][bb][cb][db]AW[ea][eb][fb][ac][bc][cc][dc][ec][bd][dd];B[fd];W[])";
+    let (record, tree) = (Record::parse(text.as_bytes()).unwrap(), Tree::parse(text.as_bytes()).unwrap());
+    let line = main_line(text);
+    let rows = vec![
+        ("...XO.XXXXOOOOOOO..O.O..", 0.9, 10.0, at(1, 3)),
+        ("...XO.XXXXOOOOOOO..O.O.X", 0.1, -10.0, at(1, 3)),
+        (".X.XO.XXXXOOOOOOO..O.O..", 0.9, 10.0, at(2, 0)),
+    ];
+    let mut table = Table { rows, error: 0.01, asked: Vec::new(), scatter: 0.0, repeated: 0 };
+    let scope = Scope::default();
+    let review = review(&line, &scope, &mut table, &mut |_, _| {});
+    let given = Given { limits: Limits::playouts(10), seed: 0, scope, are_rules_given: false };
+    let facts = Facts::new(&tree, &record, &line, &given);
+    let reviewed = Reviewed::new(tree, line, review, facts);
+    let sentences = ["Now B4 kills 5 stones (A3).", "B4 would have saved 5 stones (A3)."];
+    let document: serde_json::Value = serde_json::from_str(&json(&reviewed).unwrap()).unwrap();
+    let found = document["positions"][1]["judgement"]["facts"].as_array().unwrap().clone();
+    let of =
+        |name: &str| found.iter().map(|fact| fact[name].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        (of("text"), of("kind"), of("at")),
+        (
+            sentences.map(str::to_owned).to_vec(),
+            ["allows-kill", "misses-save"].map(str::to_owned).to_vec(),
+            ["A3", "A3"].map(str::to_owned).to_vec(),
+        )
+    );
+    assert_eq!((found[0]["stones"].as_u64(), &found[0]["line"][0]), (Some(5), &serde_json::json!("F1")));
+    assert_eq!(found[1]["line"], serde_json::json!(["B4"]));
+    let record = annotated(&reviewed).to_string();
+    let page = page(&reviewed);
+    for (sentence, kind) in sentences.iter().zip(["fact-allows-kill", "fact-misses-save"]) {
+        assert!(record.contains(sentence), "{record}");
+        assert!(page.contains(kind), "{kind}");
+    }
 }

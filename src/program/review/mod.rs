@@ -344,7 +344,7 @@ impl ReviewJob<'_> {
             interrupted,
         };
         let review = review::review(line, searched, &mut analyst, progress);
-        Reviewed { tree: tree.clone(), line: line.clone(), review, facts }
+        Reviewed::new(tree.clone(), line.clone(), review, facts)
     }
 }
 

@@ -59,6 +59,6 @@ pub(super) fn completed_by_earlier(earlier: Option<Reviewed>, mut later: Reviewe
         "the review was stopped: moves before move {first} were reviewed by shorter searches, {}",
         earlier.facts.effort
     ));
-    later.review = later.review.completed_by(&earlier.review, &later.line);
-    later
+    let review = later.review.completed_by(&earlier.review, &later.line);
+    Reviewed::new(later.tree, later.line, review, later.facts)
 }

@@ -1,0 +1,276 @@
+//! Every sentence about life and death is compared with an exhaustive search on the whole board, which knows no regions, no
+//! eyes and no proof numbers.
+
+use super::super::explain::tests::random_game;
+use super::*;
+use kosumi_go::rules::Rules;
+use std::collections::{HashMap, HashSet};
+
+/// Stones of both colours, as bits.
+type Stones = [u64; 2];
+
+fn stones(board: &Board) -> Stones {
+    let mut bits = [0; 2];
+    for (point, color) in board.stones() {
+        bits[color as usize] |= 1 << (point.row() * board.size().columns() + point.column());
+    }
+    bits
+}
+
+/// Returns the positions of a game up to now.
+fn past(game: &Game) -> HashSet<Stones> {
+    let mut earlier = game.clone();
+    let mut found = HashSet::from([stones(game.board())]);
+    while earlier.undo().is_some() {
+        found.insert(stones(earlier.board()));
+    }
+    found
+}
+
+/// Result of a search: the number of attacks that are known not to be enough, and the number that is known to be enough.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    not_enough: u32,
+    enough: Option<u32>,
+}
+
+/// Slow reader: whether an attacker captures a chain with a number of moves, whatever is played anywhere on the board. The
+/// side that the claim is against may retake a ko at once, as if after a threat; the other one may not, and may not repeat a
+/// position of the game either.
+struct SlowReader<'a> {
+    attacker: Color,
+    /// Side that the claim is against.
+    loser: Color,
+    at: Point,
+    past: &'a HashSet<Stones>,
+    known: HashMap<(Stones, Option<Point>, Color), Known>,
+    /// Positions left; when there are none, results mean nothing.
+    left: u32,
+}
+
+impl SlowReader<'_> {
+    fn is_captured(&mut self, board: &Board, to_move: Color, attacks: u32) -> bool {
+        // The owner may pass, so each attack takes at most one liberty.
+        if attacks == 0 || board.liberty_count(self.at) > attacks as usize || self.left == 0 {
+            return false;
+        }
+        let ko =
+            board.ko().filter(|&(_, color)| color == to_move && color != self.loser).map(|(point, _)| point);
+        let key = (stones(board), ko, to_move);
+        let known = self.known.get(&key).copied().unwrap_or_default();
+        if known.enough.is_some_and(|enough| enough <= attacks) || attacks <= known.not_enough {
+            return known.enough.is_some_and(|enough| enough <= attacks);
+        }
+        self.left -= 1;
+        let is_attack = to_move == self.attacker;
+        let mut passed = *board;
+        passed.pass();
+        let mut result = !is_attack;
+        if !is_attack && !self.is_captured(&passed, self.attacker, attacks) {
+            result = false;
+        } else {
+            for point in board.size().points() {
+                if board.cell(point) != Cell::Empty || ko == Some(point) || board.is_suicide(point, to_move) {
+                    continue;
+                }
+                let mut next = *board;
+                next.play_unchecked(point, to_move);
+                if to_move != self.loser && self.past.contains(&stones(&next)) {
+                    continue;
+                }
+                let captured = next.cell(self.at) == Cell::Empty
+                    || self.is_captured(&next, to_move.opponent(), attacks - u32::from(is_attack));
+                if captured == is_attack {
+                    result = is_attack;
+                    break;
+                }
+            }
+        }
+        let known = self.known.entry(key).or_default();
+        if result {
+            known.enough = Some(known.enough.map_or(attacks, |enough| enough.min(attacks)));
+        } else {
+            known.not_enough = known.not_enough.max(attacks);
+        }
+        result
+    }
+}
+
+/// Number of attacks from which the slow reader counts a chain as alive.
+const ATTACKS_MOST: u32 = 16;
+
+/// What the slow reader says about a chain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Found {
+    Captured,
+    /// Not captured with this number of attacks. There were too many positions for more, unless it is [`ATTACKS_MOST`].
+    Stays(u32),
+}
+
+/// Returns whether the chain at a point is captured if `first` moves first. `loser` is the side that the claim is against.
+fn slowly(game: &Game, at: Point, first: Color, loser: Color, positions: u32) -> Found {
+    let attacker = game.board().cell(at).color().unwrap().opponent();
+    let past = past(game);
+    let mut reader = SlowReader { attacker, loser, at, past: &past, known: HashMap::new(), left: positions };
+    let mut board = *game.board();
+    if board.ko().is_some_and(|(_, color)| color != first) {
+        board.pass();
+    }
+    for attacks in 1..=ATTACKS_MOST {
+        if reader.is_captured(&board, first, attacks) {
+            return Found::Captured;
+        }
+        if reader.left == 0 {
+            return Found::Stays(attacks - 1);
+        }
+    }
+    Found::Stays(ATTACKS_MOST)
+}
+
+/// Counts of sentences and of claims of the slow reader.
+#[derive(Debug, Default)]
+struct Checked {
+    /// Sentences by kind.
+    kinds: [usize; 8],
+    /// Claims that stones die: confirmed, and not decided.
+    deaths: [usize; 2],
+    /// Claims that stones live, by the number of attacks that they were seen to stand.
+    lives: [usize; ATTACKS_MOST as usize + 1],
+}
+
+impl Checked {
+    /// Checks what a fact about a move says.
+    fn check(&mut self, game: &Game, color: Color, mv: Move, best: Move, fact: &MoveFact, positions: u32) {
+        let opponent = color.opponent();
+        self.kinds[fact.kind as usize] += 1;
+        let played = |mv: Move| {
+            let mut game = game.clone();
+            game.play(color, mv).unwrap();
+            game
+        };
+        let (after, instead) = (played(mv), played(best));
+        let own = fact.kind != FactKind::MissesKill;
+        let owner = if own { color } else { opponent };
+        let lives = &instead;
+        let mut deaths = vec![(if own { &after } else { &instead }, opponent)];
+        match fact.kind {
+            FactKind::AllowsKill | FactKind::LeavesDead => {
+                assert_eq!(fact.line[0], mv);
+                assert_eq!(after.board().chain_len(fact.at), fact.stones);
+            }
+            _ => {
+                assert_eq!(fact.line[0], best);
+                assert_eq!(game.board().chain_len(fact.at), fact.stones);
+            }
+        }
+        let mut shown = game.clone();
+        for &mv in &fact.line {
+            let mover = shown.to_move();
+            shown.play(mover, mv).unwrap_or_else(|error| panic!("{fact:?}: {error}\n{}", game.board()));
+        }
+        // The move that the sentence names kills.
+        let named;
+        if fact.kind == FactKind::AllowsKill {
+            let mut next = after.clone();
+            next.play(opponent, fact.line[1]).unwrap();
+            named = next;
+            if named.board().cell(fact.at) != Cell::Empty {
+                deaths.push((&named, color));
+            }
+        }
+        if fact.kind == FactKind::LeavesDead {
+            deaths.push((&after, color));
+        }
+        if fact.kind == FactKind::MissesSave {
+            deaths.push((game, opponent));
+        }
+        for (game, first) in deaths {
+            let found = slowly(game, fact.at, first, owner, positions);
+            assert_ne!(found, Found::Stays(ATTACKS_MOST), "{fact:?}, {first} first\n{}", game.board());
+            self.deaths[usize::from(found != Found::Captured)] += 1;
+        }
+        if fact.kind != FactKind::MissesSave {
+            return;
+        }
+        match slowly(lives, fact.at, opponent, owner.opponent(), positions) {
+            Found::Captured => panic!("{fact:?}: captured\n{}", lives.board()),
+            Found::Stays(attacks) => self.lives[attacks as usize] += 1,
+        }
+    }
+}
+
+/// Checks all sentences about two moves and a pass in random positions, against every first choice. Of the same sentences about a
+/// position one is checked.
+fn check(positions: std::ops::Range<usize>, most: u32) -> Checked {
+    let mut checked = Checked::default();
+    for position in positions {
+        let mut state = position as u64 + 1;
+        let game = random_game(&mut state, 4 + position % 3, 12 + position * 7 % 50);
+        let color = game.to_move();
+        let points = game.size().points().map(Move::Play);
+        let legal: Vec<Move> = points.filter(|&mv| game.clone().play(color, mv).is_ok()).collect();
+        let mut reader = LifeReader::new();
+        let mut seen = HashSet::new();
+        let moves = legal.iter().copied().skip(position % legal.len().max(1)).take(2);
+        for mv in moves.chain([Move::Pass]) {
+            for &best in &legal {
+                for fact in reader.facts_of(&game, color, mv, best) {
+                    if !seen.insert((fact.kind, fact.at, fact.line.clone())) {
+                        continue;
+                    }
+                    checked.check(&game, color, mv, best, &fact, most);
+                    let text = fact.text().english();
+                    assert!(!text.contains('{') && text.contains(&fact.stones.to_string()), "{text}");
+                }
+            }
+        }
+    }
+    checked
+}
+
+#[test]
+fn no_sentence_about_life_is_false() {
+    let checked = check(0..20, 2_000);
+    let [.., kills, _, missed, saves] = checked.kinds;
+    assert!(kills > 0 && missed > 0 && saves > 0, "{checked:?}");
+}
+
+#[test]
+fn three_points_in_a_row() {
+    let drawing = "
+        . . . X O .
+        X X X X O O
+        O O O O O .
+        . O . O . .";
+    let board: Board = drawing.parse().unwrap();
+    let [beside, middle, away] =
+        [(0, 3), (1, 3), (5, 0)].map(|(column, row)| Move::Play(Point::new(column, row)));
+    let facts = |color: Color, mv: Move, best: Move| {
+        let game = Game::from_board(board, color, Rules::default(), 7.0);
+        let facts = LifeReader::new().facts_of(&game, color, mv, best);
+        for fact in &facts {
+            Checked::default().check(&game, color, mv, best, fact, 100_000);
+        }
+        facts.iter().map(|fact| (fact.text().english(), fact.line.len() > 1)).collect::<Vec<_>>()
+    };
+    let text = |text: &str, has_reply: bool| (text.to_owned(), has_reply);
+    let saves = text("B4 would have saved 5 stones (A3).", false);
+    let kills = text("Now B4 kills 5 stones (A3).", true);
+    assert_eq!(facts(Color::Black, away, middle), [kills, saves.clone()]);
+    // An own stone in the wrong place.
+    let dead = text("Now 6 stones (A3) are dead.", true);
+    assert_eq!(facts(Color::Black, beside, middle), [dead, saves]);
+    assert_eq!(facts(Color::White, away, middle), [text("B4 would have killed 5 stones (A3).", false)]);
+    // What the first choice does not change is not mentioned.
+    assert_eq!(facts(Color::Black, away, beside), []);
+    assert_eq!(facts(Color::White, away, beside), []);
+    assert_eq!(facts(Color::Black, middle, away), []);
+}
+
+/// `cargo test -p kosumi-board --release --lib -- --ignored no_sentence_about_life_is_false_in_1000`
+#[test]
+#[ignore = "takes minutes"]
+fn no_sentence_about_life_is_false_in_1000_positions() {
+    let checked = check(0..1000, 50_000);
+    assert!(checked.kinds[4..].iter().all(|&count| count >= 10), "every kind was checked: {checked:?}");
+}
