@@ -4,9 +4,9 @@
 //! The published networks that some tests read are not part of this project. The tests look for them in
 //! `../shared/models` and report when they are skipped.
 
-use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use flate2::{Compression, Crc};
 use kosumi_go::rng::Rng;
 use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
 use kosumi_net::{
@@ -29,6 +29,39 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
+}
+
+/// Structure and sections of a file of 8 bits.
+struct Int8Parts {
+    structure: Vec<u8>,
+    sections: Vec<u8>,
+}
+
+impl Int8Parts {
+    fn of(network: &Network) -> Int8Parts {
+        let file = bytes(&network.to_int8(), Encoding::Int8);
+        let length = u64::from_le_bytes(file[16..24].try_into().unwrap()) as usize;
+        let structure = file[64..64 + length].to_vec();
+        Int8Parts { sections: file[64 + length.next_multiple_of(64)..].to_vec(), structure }
+    }
+
+    /// Returns a file with right lengths and checksums.
+    fn file(&self) -> Vec<u8> {
+        let sum = |bytes: &[u8]| {
+            let mut sum = Crc::new();
+            sum.update(bytes);
+            sum.sum().to_le_bytes()
+        };
+        let mut padded = self.structure.clone();
+        padded.resize(padded.len().next_multiple_of(64), 0);
+        let mut header = b"\x89KOSUMI8\x01\0\0\0\x01\0\0\0".to_vec();
+        header.extend((self.structure.len() as u64).to_le_bytes());
+        header.extend((self.sections.len() as u64).to_le_bytes());
+        header.extend([sum(&padded), sum(&self.sections)].concat());
+        header.resize(60, 0);
+        header.extend(sum(&header));
+        [header, padded, self.sections.clone()].concat()
+    }
 }
 
 /// Returns meaningless features, the same ones as `network_vectors/reference.py`.
@@ -500,6 +533,86 @@ fn deeply_nested_blocks_are_refused() {
     assert!(matches!(kind(format!("{head}{}", nested.repeat(1000)).as_bytes()), ErrorKind::TooDeep(_)));
 }
 
+/// Files of 8 bits: everything that is not as it must be has a clear error.
+#[test]
+fn broken_files_of_8_bits_are_refused() {
+    let blocks = vec![BlockKind::Ordinary, BlockKind::Attention, BlockKind::FeedForward];
+    let options = Options { version: 17, blocks, channels: 8, ..Options::default() };
+    let parts = Int8Parts::of(&random::network(&options).unwrap());
+    let file = parts.file();
+    assert!(Network::read(&file[..]).unwrap().is_int8());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("network.kosumi8");
+    let check = |file: &[u8], text: &str| {
+        fs::write(&path, file).unwrap();
+        // From memory, and mapped.
+        for error in [read_error(file), Network::open(&path).expect_err("a broken network")] {
+            let found = error.to_string();
+            assert!(found.contains(text), "{found}, not {text}");
+        }
+    };
+    for length in [1, 7, 8, 63, 64, 65, file.len() - 64, file.len() - 1] {
+        check(&file[..length], "ends too early");
+    }
+    check(&[&file[..], &[0]].concat(), "continues after the end");
+    let flipped = |at: usize| {
+        let mut file = file.clone();
+        file[at] ^= 0x40;
+        file
+    };
+    check(&flipped(1), "does not begin as a file of 8 bits");
+    check(&flipped(8), "has version 65; version 1 is supported");
+    check(&flipped(17), "the checksum of the header");
+    check(&flipped(64), "the checksum of the structure");
+    check(&flipped(file.len() - 1), "the checksum of the weights");
+    check(&flipped(file.len() - parts.sections.len()), "the checksum of the weights");
+    // What the checksums cover can be wrong, too.
+    let changed = |structure: Option<(&str, &str)>, sections: &[u8]| {
+        let mut changed = Int8Parts { structure: parts.structure.clone(), sections: sections.to_vec() };
+        if let Some((from, to)) = structure {
+            let at = changed.structure.windows(from.len()).position(|it| it == from.as_bytes()).unwrap();
+            changed.structure.splice(at..at + from.len(), to.bytes());
+        }
+        changed.file()
+    };
+    let (sections, more) = (&parts.sections, [&parts.sections[..], &[0; 64]].concat());
+    check(&changed(None, &more), "continues after the end");
+    check(&changed(None, &sections[64..]), "ends too early");
+    check(&changed(Some(("@INT8@", "@INT9@")), sections), "the beginning of a block of weights");
+    check(&changed(Some(("@INT8@", "@INT16@")), sections), "");
+    check(&changed(Some(("@INT8@", "@BIN@")), sections), "");
+    check(&changed(Some(("@INT16@", "@INT8@")), sections), "");
+    let mut scale = sections.clone();
+    scale[..4].copy_from_slice(&(-1.0f32).to_le_bytes());
+    check(&changed(None, &scale), "a scale is not a number");
+    // Nor are there sections in KataGo's formats.
+    check(&parts.structure, "the beginning of a block of weights");
+    check(&packed(&file), "not a network");
+}
+
+#[test]
+fn files_of_8_bits_survive_a_round_trip() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("network.kosumi8");
+    for (name, options) in listed_networks() {
+        let network = random::network(&options).unwrap();
+        let converted = network.to_int8();
+        let file = bytes(&converted, Encoding::Int8);
+        fs::write(&path, &file).unwrap();
+        let opened = Network::open(&path).unwrap();
+        assert!(Network::read(&file[..]).unwrap() == converted && opened == converted, "{name}");
+        assert_eq!(bytes(&opened, Encoding::Int8), file, "{name}");
+        assert_eq!(Int8Parts::of(&network).file()[64..], file[64..], "{name}");
+        // KataGo's format has the same numbers, as floats.
+        let floats = Network::read(&bytes(&opened, Encoding::Binary)[..]).unwrap();
+        assert!(!floats.is_int8() && floats.cost() == opened.cost());
+        let input = made_up_input(2, 6, 5);
+        assert_eq!(scalar::evaluate(&floats, &input), scalar::evaluate(&opened, &input), "{name}");
+        let header = kosumi_net::Header::open(&path).unwrap();
+        assert_eq!((&header.name[..], header.version), (network.name(), network.version().into()));
+    }
+}
+
 /// Reads broken bytes. If they are still a network, evaluates it, with kernels too. There must be no panic, and all
 /// results must be finite.
 fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
@@ -526,17 +639,19 @@ fn break_files(tries: usize, are_all_new: bool) {
     let is_new = |options: &Options| {
         options.blocks.iter().any(|kind| kind.needs_version_15()) || options.has_metadata_encoder
     };
-    let networks: Vec<Network> = listed_networks()
+    let networks: Vec<(Network, Int8Parts)> = listed_networks()
         .filter(|(_, options)| !are_all_new || is_new(options))
         .map(|(_, options)| {
             let attention = AttentionShape { key_width: Some(4), value_width: Some(1), ..options.attention };
-            random::network(&Options { channels: 3, attention, ..options }).unwrap()
+            let network = random::network(&Options { channels: 3, attention, ..options }).unwrap();
+            let parts = Int8Parts::of(&network);
+            (network, parts)
         })
         .collect();
     let input = made_up_input(1, 5, 4);
     let arithmetics = arithmetics();
     for turn in 0..tries {
-        let network = &networks[turn % networks.len()];
+        let (network, parts) = &networks[turn % networks.len()];
         let encoding =
             if (turn / networks.len()).is_multiple_of(2) { Encoding::Binary } else { Encoding::Text };
         let whole = bytes(network, encoding);
@@ -554,6 +669,18 @@ fn break_files(tries: usize, are_all_new: bool) {
             changed[place] ^= 1 + rng.below(255) as u8;
             try_everything(&changed, &input, arithmetics);
         }
+        let whole = parts.file();
+        let place = rng.below(whole.len() as u32) as usize;
+        assert!(Network::read(&whole[..place]).is_err(), "cut at {place}");
+        let mut changed = whole;
+        changed[place] ^= 1 + rng.below(255) as u8;
+        assert!(Network::read(&changed[..]).is_err(), "the checksum does not match: {place}");
+        // Changes that the checksums cover.
+        let mut changed = Int8Parts { structure: parts.structure.clone(), sections: parts.sections.clone() };
+        let part = if rng.below(3) == 0 { &mut changed.sections } else { &mut changed.structure };
+        let place = rng.below(part.len() as u32) as usize;
+        part[place] ^= 1 + rng.below(255) as u8;
+        try_everything(&changed.file(), &input, arithmetics);
     }
 }
 

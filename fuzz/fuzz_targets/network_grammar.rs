@@ -47,6 +47,8 @@ const WORDS: &[&[u8]] = &[
     b"ACTIVATION_IDENTITY",
     b"@BIN@",
     b"@STEP@\x00\x00\x00\x3e",
+    b"@INT8@",
+    b"@INT16@",
     b"",
 ];
 
@@ -82,12 +84,23 @@ fn options(u: &mut Unstructured<'_>) -> Result<Options> {
     })
 }
 
-/// Returns the bytes of a modified file.
-fn file(u: &mut Unstructured<'_>) -> Result<Option<Vec<u8>>> {
+/// File of a network, or the structure and the sections of one of 8 bits.
+type File = (Vec<u8>, Option<Vec<u8>>);
+
+/// Returns a modified file.
+fn file(u: &mut Unstructured<'_>) -> Result<Option<File>> {
     let Ok(network) = random::network(&options(u)?) else { return Ok(None) };
-    let encoding = if u.arbitrary()? { Encoding::Text } else { Encoding::Binary };
+    let encoding = *u.choose(&[Encoding::Text, Encoding::Binary, Encoding::Int8])?;
+    let network = if encoding == Encoding::Int8 { network.to_int8() } else { network };
     let mut bytes = Vec::new();
     network.write(encoding, &mut bytes).expect("a vector takes everything");
+    let mut sections = None;
+    if encoding == Encoding::Int8 {
+        let length = bytes[16..24].try_into().map_or(0, u64::from_le_bytes) as usize;
+        sections = Some(bytes.split_off(64 + length.next_multiple_of(64)));
+        bytes.truncate(64 + length);
+        bytes.drain(..64);
+    }
     let mut lines: Vec<Vec<u8>> = bytes.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     for _ in 0..u.int_in_range(0..=3u8)? {
         // Lines have one word each, except weights.
@@ -115,11 +128,13 @@ fn file(u: &mut Unstructured<'_>) -> Result<Option<Vec<u8>>> {
             break;
         }
     }
-    Ok(Some(lines.join(&b'\n')))
+    Ok(Some((lines.join(&b'\n'), sections)))
 }
 
 fuzz_target!(|input: &[u8]| {
-    if let Ok(Some(bytes)) = file(&mut Unstructured::new(input)) {
-        networks::read(&bytes);
+    match file(&mut Unstructured::new(input)) {
+        Ok(Some((structure, Some(sections)))) => networks::read_int8(&structure, &sections),
+        Ok(Some((bytes, None))) => networks::read(&bytes),
+        _ => {}
     }
 });

@@ -579,7 +579,7 @@ fn the_advantage_follows_the_handicap_in_games() {
     let mut ignorant = network.clone();
     let outputs = ignorant.trunk.global_matmul.outputs;
     let of_input = kosumi_net::features::global::ADVANTAGE * outputs;
-    ignorant.trunk.global_matmul.weights[of_input..of_input + outputs].fill(1e-4);
+    ignorant.trunk.global_matmul.weights.to_mut()[of_input..of_input + outputs].fill(1e-4);
     let (network, ignorant) = (Arc::new(network), Arc::new(ignorant));
     let settings = EngineSettings {
         threads: 1,

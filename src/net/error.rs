@@ -86,12 +86,26 @@ pub enum ErrorKind {
         /// Value of the feature in the file.
         value: u64,
     },
-    /// A block of weights does not begin with the encoding used elsewhere in the file.
+    /// A block of weights does not begin with the encoding used elsewhere in the file, or with one that is allowed here.
     #[error("expected the beginning of a block of weights")]
     NoWeights,
     /// A weight is infinite or NaN, or the folded factors of a normalisation are.
     #[error("a weight is infinite or NaN")]
     NotFinite,
+    /// A scale of integers is negative, infinite or NaN, or too large.
+    #[error("a scale is not a number from zero to the limit")]
+    Scale,
+    /// The checksum of a part of a file of 8 bits does not match.
+    #[error("the checksum of {0} does not match: the file is damaged")]
+    Checksum(&'static str),
+    /// A file of 8 bits has another version.
+    #[error("the file of 8 bits has version {found}; version {supported} is supported")]
+    FileVersion {
+        /// Version of the file.
+        found: u32,
+        /// Version that is supported.
+        supported: u32,
+    },
     /// The network has more weights than this limit.
     #[error("the network has more than {0} weights")]
     TooLarge(usize),

@@ -4,6 +4,8 @@
 //! weights matches the dimensions and that all weights are finite. The forward passes rely on this, hence the private
 //! fields.
 
+use super::weights::Weights;
+
 /// Convolution with a window of odd size. Points outside the board count as zero.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Conv {
@@ -16,7 +18,7 @@ pub struct Conv {
     /// Number of output channels.
     pub outputs: usize,
     /// Weights, of shape `[height][width][inputs][outputs]`, with the window's rows from the top.
-    pub weights: Vec<f32>,
+    pub weights: Weights,
 }
 
 /// Matrix from one vector of channels to another.
@@ -27,7 +29,7 @@ pub struct MatMul {
     /// Number of output channels.
     pub outputs: usize,
     /// Weights, of shape `[inputs][outputs]`.
-    pub weights: Vec<f32>,
+    pub weights: Weights,
 }
 
 /// Vector that is added to the outputs of a [`MatMul`].

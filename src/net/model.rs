@@ -11,9 +11,11 @@
 //! heads; KataGo's `docs/KataGoMethods.md` for the nested bottleneck blocks; Vaswani et al., "Attention is all you
 //! need" (2017), for attention; Shazeer, "GLU variants improve transformer" (2020), for the gated feed-forward blocks.
 
+use super::int8::Rounding;
 use super::layer::{
     Activation, ActivationLayer, Bias, Conv, Layer, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm,
 };
+use super::weights::IntegerSize;
 use std::borrow::Cow;
 
 /// Oldest supported version of the format.
@@ -37,6 +39,8 @@ pub struct Network {
     pub trunk: Trunk,
     pub(crate) policy: PolicyHead,
     pub(crate) value: ValueHead,
+    /// Facts of the conversion, if the network was converted to integers ([`Network::to_int8`]).
+    pub(crate) rounding: Option<Rounding>,
 }
 
 /// Factors that the outputs of the value head are multiplied by. They keep the outputs near 1 inside the network.
@@ -417,7 +421,22 @@ impl Block {
     }
 }
 
+impl AttentionBlock {
+    /// Returns whether all matrices consist of integers of the sizes that are used in 8 bits.
+    pub(crate) fn is_of_integers(&self) -> bool {
+        let bytes = [&self.query, &self.key, &self.value];
+        bytes.iter().all(|matrix| matrix.weights.integers_of(IntegerSize::Eight).is_some())
+            && self.output.weights.integers_of(IntegerSize::Sixteen).is_some()
+    }
+}
+
 impl FeedForwardBlock {
+    /// Returns whether all matrices consist of 8-bit integers.
+    pub(crate) fn is_of_integers(&self) -> bool {
+        let bytes = [&self.first, &self.gate, &self.last];
+        bytes.iter().all(|matrix| matrix.weights.integers_of(IntegerSize::Eight).is_some())
+    }
+
     /// Returns the indices of the hidden units that can affect a result, or a single index if none can.
     ///
     /// Training drives the weights of unused units towards zero. The contribution of such a unit is at most the product
@@ -428,14 +447,15 @@ impl FeedForwardBlock {
         let hidden = self.first.outputs;
         let [first, gate] = [&self.first, &self.gate].map(|matmul| {
             let mut largest = vec![0.0f32; hidden];
-            for row in matmul.weights.chunks_exact(hidden) {
+            for row in matmul.weights.floats().chunks_exact(hidden) {
                 for (most, weight) in largest.iter_mut().zip(row) {
                     *most = most.max(weight.abs());
                 }
             }
             largest
         });
-        let last = self.last.weights.chunks_exact(self.last.outputs);
+        let last = self.last.weights.floats();
+        let last = last.chunks_exact(self.last.outputs);
         let last = last.map(|row| row.iter().fold(0.0f32, |most, weight| most.max(weight.abs())));
         let units = first.iter().zip(&gate).zip(last).enumerate();
         let live: Vec<usize> = units
@@ -448,13 +468,17 @@ impl FeedForwardBlock {
     /// Returns the block with only the given hidden units.
     fn with_units(&self, units: &[usize]) -> FeedForwardBlock {
         let columns = |matmul: &MatMul| {
-            let rows = matmul.weights.chunks_exact(matmul.outputs);
-            let weights = rows.flat_map(|row| units.iter().map(|&unit| row[unit])).collect();
+            let weights = matmul.weights.floats();
+            let rows = weights.chunks_exact(matmul.outputs);
+            let weights: Vec<f32> = rows.flat_map(|row| units.iter().map(|&unit| row[unit])).collect();
+            let weights = weights.into();
             MatMul { name: matmul.name.clone(), inputs: matmul.inputs, outputs: units.len(), weights }
         };
         let outputs = self.last.outputs;
-        let rows = units.iter().map(|&unit| &self.last.weights[unit * outputs..][..outputs]);
-        let weights = rows.flatten().copied().collect();
+        let weights = self.last.weights.floats();
+        let rows = units.iter().map(|&unit| &weights[unit * outputs..][..outputs]);
+        let weights: Vec<f32> = rows.flatten().copied().collect();
+        let weights = weights.into();
         FeedForwardBlock {
             name: self.name.clone(),
             norm: self.norm.clone(),
@@ -590,6 +614,11 @@ impl Network {
     /// Returns the version, from [`OLDEST_VERSION`] to [`NEWEST_VERSION`].
     pub fn version(&self) -> u32 {
         self.version
+    }
+
+    /// Returns whether the network was converted to integers ([`to_int8`](Self::to_int8)).
+    pub fn is_int8(&self) -> bool {
+        self.rounding.is_some()
     }
 
     /// Returns the number of channels between the blocks.

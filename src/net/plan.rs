@@ -415,7 +415,7 @@ impl Matrix {
     fn of_conv(conv: &Conv) -> Matrix {
         let (rows, columns) = (Places::plain(conv.inputs), Places::plain(conv.outputs));
         let mut weights = vec![0.0; conv.height * conv.width * rows.total * columns.total];
-        place(&conv.weights, &rows, &columns, |_| 1.0, &mut weights);
+        place(&conv.weights.floats(), &rows, &columns, |_| 1.0, &mut weights);
         Matrix { height: conv.height, width: conv.width, columns: columns.total, weights }
     }
 
@@ -494,7 +494,7 @@ impl Planner {
     ) -> VectorId {
         let columns = Places::plain(matmul.outputs);
         let mut weights = vec![0.0; rows.total * columns.total];
-        place(&matmul.weights, rows, &columns, |_| 1.0, &mut weights);
+        place(&matmul.weights.floats(), rows, &columns, |_| 1.0, &mut weights);
         let output = self.vector(columns.total);
         let bias = bias.map(|bias| columns.spread(&bias.weights));
         self.steps.push(Step::Dense(Box::new(Dense { input, output, weights, bias, activation, added })));
@@ -655,7 +655,13 @@ impl Planner {
         ];
         for (matrix, places, start, scale) in matrices {
             let places = places.shifted(start, columns);
-            place(&matrix.weights, &rows, &places, |row| block.norm.scale[row] * scale, &mut weights);
+            place(
+                &matrix.weights.floats(),
+                &rows,
+                &places,
+                |row| block.norm.scale[row] * scale,
+                &mut weights,
+            );
         }
         self.factors(&block.norm, entry.raw);
         let mut product = Matrix::of_points(columns, weights).product(entry.raw);
@@ -676,7 +682,7 @@ impl Planner {
         }));
         let (rows, columns) = (Places::groups(heads, block.value_width), Places::plain(block.output.outputs));
         let mut weights = vec![0.0; rows.total * columns.total];
-        place(&block.output.weights, &rows, &columns, |_| 1.0, &mut weights);
+        place(&block.output.weights.floats(), &rows, &columns, |_| 1.0, &mut weights);
         let mut product = Matrix::of_points(columns.total, weights).product(output);
         product.residual = Some(entry.raw);
         self.stream(product, wanted, keeps_raw)
@@ -695,7 +701,7 @@ impl Planner {
         let columns = first.total;
         let mut weights = vec![0.0; rows.total * columns];
         for (matrix, places) in [(&block.first, first), (&block.gate, second)] {
-            place(&matrix.weights, &rows, &places, |row| block.norm.scale[row], &mut weights);
+            place(&matrix.weights.floats(), &rows, &places, |row| block.norm.scale[row], &mut weights);
         }
         self.factors(&block.norm, entry.raw);
         let mut product = Matrix::of_points(columns, weights).product(entry.raw);
@@ -708,7 +714,7 @@ impl Planner {
         rows.total = columns / 2;
         let columns = Places::plain(block.last.outputs);
         let mut weights = vec![0.0; rows.total * columns.total];
-        place(&block.last.weights, &rows, &columns, |_| 1.0, &mut weights);
+        place(&block.last.weights.floats(), &rows, &columns, |_| 1.0, &mut weights);
         let mut product = Matrix::of_points(columns.total, weights).product(hidden);
         product.residual = Some(entry.raw);
         self.stream(product, wanted, keeps_raw)
@@ -816,11 +822,11 @@ mod tests {
         let network = random::network(&random::Options::default()).unwrap();
         assert!(Plan::of(&network).fits_half());
         let mut in_trunk = network.clone();
-        in_trunk.trunk.first_conv.weights[0] = -1e5;
+        in_trunk.trunk.first_conv.weights.to_mut()[0] = -1e5;
         assert!(!Plan::of(&in_trunk).fits_half());
         // The heads are computed in 32 bits.
         let mut in_head = network;
-        in_head.policy.last_conv.weights[0] = 1e5;
+        in_head.policy.last_conv.weights.to_mut()[0] = 1e5;
         assert!(Plan::of(&in_head).fits_half());
     }
 }

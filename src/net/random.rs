@@ -280,6 +280,7 @@ pub fn network(options: &Options) -> Result<Network, OptionsError> {
         trunk,
         policy,
         value,
+        rounding: None,
     })
 }
 
@@ -373,7 +374,7 @@ impl NetworkBuilder<'_> {
 
     fn conv(&mut self, name: String, side: usize, inputs: usize, outputs: usize, gain: f32) -> Conv {
         let window = side * side * inputs;
-        let weights = self.weights(window, window * outputs, gain);
+        let weights = self.weights(window, window * outputs, gain).into();
         Conv { name, height: side, width: side, inputs, outputs, weights }
     }
 
@@ -382,7 +383,7 @@ impl NetworkBuilder<'_> {
     }
 
     fn matmul_with_gain(&mut self, name: String, inputs: usize, outputs: usize, gain: f32) -> MatMul {
-        let weights = self.weights(inputs, inputs * outputs, gain);
+        let weights = self.weights(inputs, inputs * outputs, gain).into();
         MatMul { name, inputs, outputs, weights }
     }
 

@@ -1,10 +1,12 @@
 //! Reader of network files.
 //!
-//! The format is KataGo's: `.bin.gz`, `.txt.gz` and both decompressed. The format of a file is detected by its content,
-//! not by its name. Every layer is checked against its neighbours before its weights are read.
+//! The format is KataGo's: `.bin.gz`, `.txt.gz` and both decompressed; or that of 8 bits (`int8.rs`). The format of a
+//! file is detected by its content, not by its name. Every layer is checked against its neighbours before its weights are read.
 
 use super::error::{ErrorKind, ReadError};
+use super::image::Image;
 use super::input::{GLOBAL_FEATURES, METADATA_FEATURES, SPATIAL_FEATURES};
+use super::int8::{self, FileHeader, Sections};
 use super::layer::{
     Activation, ActivationLayer, Bias, Conv, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm,
 };
@@ -19,6 +21,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
@@ -80,7 +83,10 @@ impl Header {
     pub fn open(path: &Path) -> Result<Header, ReadError> {
         let file = open_regular(path).map_err(ReadError::Io)?;
         let mut input = BufReader::with_capacity(BUFFER, file);
-        if is_packed(&mut input)? {
+        if has_eight_bits(&mut input)? {
+            file_header(&mut input)?;
+            Header::read(&mut TokenReader::new(input))
+        } else if is_packed(&mut input)? {
             Header::read(&mut TokenReader::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
         } else {
             Header::read(&mut TokenReader::new(input))
@@ -127,6 +133,13 @@ impl Network {
         let file = open_regular(path).map_err(ReadError::Io)?;
         let length = file.metadata().map_err(ReadError::Io)?.len();
         let mut input = BufReader::with_capacity(BUFFER, file);
+        if has_eight_bits(&mut input)? {
+            // Some file systems cannot map files.
+            return match Image::map(input.get_ref()) {
+                Ok(image) => network_of_image(image),
+                Err(_) => Network::read(input),
+            };
+        }
         // WebAssembly has no second thread.
         if cfg!(not(target_family = "wasm")) && is_packed(&mut input)? {
             network(&mut TokenReader::new(Unpacked::new(MultiGzDecoder::new(input))), &Cell::new(length))
@@ -144,6 +157,13 @@ impl Network {
     ///
     /// Returns a [`ReadError`] if the input cannot be read, is not a network, is not supported or is malformed.
     pub fn read(mut input: impl BufRead) -> Result<Network, ReadError> {
+        if has_eight_bits(&mut input)? {
+            let (header, mut bytes) = file_header(&mut input)?;
+            // One byte more shows that the file goes on.
+            let rest = (header.file_len() - bytes.len()) as u64 + 1;
+            input.take(rest).read_to_end(&mut bytes).map_err(ReadError::Io)?;
+            return network_of_image(Image::from(bytes));
+        }
         let is_packed = is_packed(&mut input)?;
         let count = Cell::new(0);
         let input = Counted { input, count: &count };
@@ -244,6 +264,33 @@ impl Read for Unpacked {
     }
 }
 
+fn has_eight_bits(input: &mut impl BufRead) -> Result<bool, ReadError> {
+    Ok(input.fill_buf().map_err(ReadError::Io)?.first() == Some(&int8::MARK[0]))
+}
+
+/// Reads the header of a file of 8 bits, and returns its bytes, too.
+fn file_header(input: &mut impl Read) -> Result<(FileHeader, Vec<u8>), ReadError> {
+    let mut bytes = [0; int8::HEADER];
+    input.read_exact(&mut bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            ReadError::At { layer: "the header".to_owned(), offset: 0, kind: ErrorKind::End }
+        }
+        _ => ReadError::Io(error),
+    })?;
+    Ok((FileHeader::from_bytes(&bytes)?, bytes.to_vec()))
+}
+
+/// Reads a network from a file of 8 bits.
+fn network_of_image(image: Image) -> Result<Network, ReadError> {
+    let bytes = image.copy(0..image.len().min(int8::HEADER));
+    let (header, _) = file_header(&mut &bytes[..])?;
+    let structure = header.structure_of(&image)?;
+    let file_bytes = Cell::new(image.len() as u64);
+    let sections = Sections::new(Arc::new(image), header.sections_start());
+    let mut tokens = TokenReader::with_sections(&structure[..], sections);
+    Ok(Network { rounding: Some(header.rounding), ..network(&mut tokens, &file_bytes)? })
+}
+
 fn is_packed(input: &mut impl BufRead) -> Result<bool, ReadError> {
     Ok(input.fill_buf().map_err(ReadError::Io)?.starts_with(&GZIP_MARK))
 }
@@ -287,7 +334,7 @@ fn network<R: BufRead>(tokens: &mut TokenReader<R>, file_bytes: &Cell<u64>) -> R
     let policy = reader.policy_head(trunk.channels)?;
     let value = reader.value_head(trunk.channels)?;
     tokens.end()?;
-    Ok(Network { name, version, multipliers, pass_alive_with_suicide, trunk, policy, value })
+    Ok(Network { name, version, multipliers, pass_alive_with_suicide, trunk, policy, value, rounding: None })
 }
 
 /// Reader of the parts of a network of a known version.
@@ -353,7 +400,7 @@ impl<R: BufRead> Reader<'_, R> {
         // Winograd's transformation turns 9 weights into 36 numbers.
         let area = if (height, width) == (3, 3) { 36 } else { height * width };
         self.reserve(area, inputs, outputs)?;
-        let weights = self.tokens.weights(height * width * inputs * outputs)?;
+        let weights = self.tokens.matrix(height * width * inputs, outputs)?;
         Ok(Conv { name, height, width, inputs, outputs, weights })
     }
 
@@ -384,7 +431,7 @@ impl<R: BufRead> Reader<'_, R> {
         let inputs = self.channels("input channels", Exactly(inputs))?;
         let outputs = self.channels("output channels", outputs)?;
         self.reserve(1, inputs, outputs)?;
-        let weights = self.tokens.weights(inputs * outputs)?;
+        let weights = self.tokens.matrix(inputs, outputs)?;
         Ok(MatMul { name, inputs, outputs, weights })
     }
 

@@ -238,6 +238,7 @@ fn pooled(pooling: &GlobalPooling, x: &Plane) -> Vec<f32> {
 fn conv(conv: &Conv, x: &Plane) -> Plane {
     debug_assert_eq!(conv.inputs, x.channels);
     let mut result = Plane::zero(x.width, x.height, conv.outputs);
+    let weights = conv.weights.floats();
     for (index, sum) in result.points_mut().enumerate() {
         let (to_y, to_x) = (index / x.width, index % x.width);
         for window_y in 0..conv.height {
@@ -250,7 +251,7 @@ fn conv(conv: &Conv, x: &Plane) -> Plane {
                 }
                 let from = &x.data[(from_y * x.width + from_x) * x.channels..][..x.channels];
                 let start = (window_y * conv.width + window_x) * conv.inputs * conv.outputs;
-                multiply_add(&conv.weights[start..][..conv.inputs * conv.outputs], from, sum);
+                multiply_add(&weights[start..][..conv.inputs * conv.outputs], from, sum);
             }
         }
     }
@@ -269,7 +270,7 @@ fn multiply_add(matrix: &[f32], vector: &[f32], sum: &mut [f32]) {
 pub(super) fn matmul(matmul: &MatMul, vector: &[f32]) -> Vec<f32> {
     debug_assert_eq!(matmul.inputs, vector.len());
     let mut result = vec![0.0; matmul.outputs];
-    multiply_add(&matmul.weights, vector, &mut result);
+    multiply_add(&matmul.weights.floats(), vector, &mut result);
     result
 }
 
@@ -277,8 +278,9 @@ pub(super) fn matmul(matmul: &MatMul, vector: &[f32]) -> Vec<f32> {
 fn point_matmul(matrix: &MatMul, x: &Plane) -> Plane {
     debug_assert_eq!(matrix.inputs, x.channels);
     let mut result = Plane::zero(x.width, x.height, matrix.outputs);
+    let weights = matrix.weights.floats();
     for (point, sum) in x.points().zip(result.points_mut()) {
-        multiply_add(&matrix.weights, point, sum);
+        multiply_add(&weights, point, sum);
     }
     result
 }
@@ -373,7 +375,14 @@ mod tests {
 
     /// Returns a convolution from one channel to one channel.
     fn single(height: usize, width: usize, weights: &[f32]) -> Conv {
-        Conv { name: "conv".to_owned(), height, width, inputs: 1, outputs: 1, weights: weights.to_vec() }
+        Conv {
+            name: "conv".to_owned(),
+            height,
+            width,
+            inputs: 1,
+            outputs: 1,
+            weights: weights.to_vec().into(),
+        }
     }
 
     #[test]
@@ -391,7 +400,8 @@ mod tests {
     fn convolution_mixes_channels() {
         let x = Plane { width: 1, height: 1, channels: 2, data: vec![2.0, 3.0] };
         let weights = vec![1.0, 10.0, 100.0, 1000.0, 0.5, 0.25];
-        let mixed = Conv { name: String::new(), height: 1, width: 1, inputs: 2, outputs: 3, weights };
+        let mixed =
+            Conv { name: String::new(), height: 1, width: 1, inputs: 2, outputs: 3, weights: weights.into() };
         assert_eq!(conv(&mixed, &x).data, [2.0 + 3000.0, 20.0 + 1.5, 200.0 + 0.75]);
     }
 

@@ -3,10 +3,12 @@
 //! A file consists of words separated by white space. A block of weights is a sequence of decimals, or the five
 //! characters `@BIN@` followed by little-endian `f32` numbers. Compact files, which KataGo does not support, may
 //! contain a third kind: the six characters `@STEP@`, a little-endian `f32` as the step, and signed bytes, where each
-//! weight is its byte times the step. No length in a file is trusted: memory grows with the data that has been read,
+//! weight is its byte times the step. In files of 8 bits (`int8.rs`), the weights of a matrix can be elsewhere. No length in a file is trusted: memory grows with the data that has been read,
 //! and everything has a limit.
 
 use super::error::{ErrorKind, ReadError};
+use super::int8::{EIGHT_MARK, SIXTEEN_MARK, Sections};
+use super::weights::{IntegerSize, Weights};
 use std::io::{self, BufRead};
 
 /// Largest number of weights of a network, which is 1 GiB. The largest networks that KataGo has published have a third
@@ -22,7 +24,7 @@ const LONGEST_SPACE: usize = 1 << 10;
 /// Weights of a smaller magnitude are replaced by zero. No result changes, and processors that need a hundred times as
 /// long for denormal numbers (below 10⁻³⁸) do not meet any. Training leaves such weights in channels that it no longer
 /// uses.
-const LEAST_WEIGHT: f32 = 1e-30;
+pub(super) const LEAST_WEIGHT: f32 = 1e-30;
 
 /// Characters that introduce binary weights.
 pub(super) const BINARY_MARK: &[u8] = b"@BIN@";
@@ -44,11 +46,34 @@ pub(super) struct TokenReader<R> {
     parameters: usize,
     /// Whether weights are binary, which the first block of weights decides.
     binary: Option<bool>,
+    /// Sections with integers, in files of 8 bits.
+    sections: Option<Sections>,
+}
+
+/// Encoding of a block of weights.
+enum BlockEncoding {
+    Decimals,
+    Binary,
+    Stepped,
+    /// The weights are integers in the next section.
+    Section(IntegerSize),
 }
 
 impl<R: BufRead> TokenReader<R> {
     pub(super) fn new(input: R) -> TokenReader<R> {
-        TokenReader { input, offset: 0, current_layer: String::new(), parameters: 0, binary: None }
+        TokenReader {
+            input,
+            offset: 0,
+            current_layer: String::new(),
+            parameters: 0,
+            binary: None,
+            sections: None,
+        }
+    }
+
+    /// Returns a reader of the structure of a file of 8 bits.
+    pub(super) fn with_sections(input: R, sections: Sections) -> TokenReader<R> {
+        TokenReader { sections: Some(sections), ..TokenReader::new(input) }
     }
 
     /// Returns an error of this kind at the current position.
@@ -161,6 +186,27 @@ impl<R: BufRead> TokenReader<R> {
 
     /// Reads a block of `count` weights.
     pub(super) fn weights(&mut self, count: usize) -> Result<Vec<f32>, ReadError> {
+        let encoding = self.encoding(count)?;
+        self.floats(encoding, count)
+    }
+
+    /// Reads the weights of a matrix of shape `[rows][outputs]`, which can be integers.
+    pub(super) fn matrix(&mut self, rows: usize, outputs: usize) -> Result<Weights, ReadError> {
+        let count = rows.saturating_mul(outputs);
+        match self.encoding(count)? {
+            BlockEncoding::Section(size) => {
+                let Some(sections) = &mut self.sections else {
+                    return Err(self.error(ErrorKind::NoWeights));
+                };
+                let integers = sections.take(size, rows, outputs);
+                Ok(Weights::from(integers.map_err(|kind| self.error(kind))?))
+            }
+            encoding => Ok(Weights::from(self.floats(encoding, count)?)),
+        }
+    }
+
+    /// Reads what precedes `count` weights.
+    fn encoding(&mut self, count: usize) -> Result<BlockEncoding, ReadError> {
         self.parameters = self.parameters.saturating_add(count);
         if self.parameters > MOST_PARAMETERS {
             return Err(self.error(ErrorKind::TooLarge(MOST_PARAMETERS)));
@@ -172,18 +218,37 @@ impl<R: BufRead> TokenReader<R> {
         } else if *self.binary.get_or_insert(is_binary) != is_binary {
             return Err(self.error(ErrorKind::NoWeights));
         }
-        let mut weights = Vec::with_capacity(count.min(CHUNK));
-        if is_binary {
-            self.take(1);
-            if self.peek()? == Some(STEP_MARK[1]) {
+        if !is_binary {
+            return Ok(BlockEncoding::Decimals);
+        }
+        self.take(1);
+        match self.peek()? {
+            Some(letter) if letter == STEP_MARK[1] => {
                 self.mark(&STEP_MARK[1..])?;
-                self.stepped_weights(count, &mut weights)?;
-            } else {
-                self.mark(&BINARY_MARK[1..])?;
-                self.binary_weights(count, &mut weights)?;
+                Ok(BlockEncoding::Stepped)
             }
-        } else {
-            self.decimal_weights(count, &mut weights)?;
+            Some(letter) if letter == EIGHT_MARK[1] => {
+                self.mark(b"INT")?;
+                let is_eight = self.peek()? == Some(EIGHT_MARK[4]);
+                self.mark(if is_eight { &EIGHT_MARK[4..] } else { &SIXTEEN_MARK[4..] })?;
+                let size = if is_eight { IntegerSize::Eight } else { IntegerSize::Sixteen };
+                Ok(BlockEncoding::Section(size))
+            }
+            _ => {
+                self.mark(&BINARY_MARK[1..])?;
+                Ok(BlockEncoding::Binary)
+            }
+        }
+    }
+
+    /// Reads `count` weights that are floats.
+    fn floats(&mut self, encoding: BlockEncoding, count: usize) -> Result<Vec<f32>, ReadError> {
+        let mut weights = Vec::with_capacity(count.min(CHUNK));
+        match encoding {
+            BlockEncoding::Decimals => self.decimal_weights(count, &mut weights)?,
+            BlockEncoding::Binary => self.binary_weights(count, &mut weights)?,
+            BlockEncoding::Stepped => self.stepped_weights(count, &mut weights)?,
+            BlockEncoding::Section(_) => return Err(self.error(ErrorKind::NoWeights)),
         }
         weights.shrink_to_fit();
         // Multiplication by zero keeps the sign.
@@ -267,7 +332,7 @@ impl<R: BufRead> TokenReader<R> {
     /// Checks that only white space is left. Reading to the end also verifies the checksum of a compressed file.
     pub(super) fn end(&mut self) -> Result<(), ReadError> {
         match self.skip_space()? {
-            None => Ok(()),
+            None => self.sections.as_ref().map_or(Ok(()), Sections::end),
             Some(_) => Err(self.error(ErrorKind::Trailing)),
         }
     }
@@ -333,12 +398,16 @@ mod tests {
             kind(TokenReader::new(&b"@BIN@"[..]).weights(usize::MAX)),
             ErrorKind::TooLarge(MOST_PARAMETERS)
         );
-        for mark in ["@BIG@", "@STEP ", "@@BIN@"] {
+        for mark in ["@BIG@", "@STEP ", "@@BIN@", "@INT8@", "@INT16@", "@INT1@"] {
             assert_eq!(kind(TokenReader::new(mark.as_bytes()).weights(1)), ErrorKind::NoWeights, "{mark}");
         }
         assert_eq!(kind(TokenReader::new(&b"@STEP@0123abc"[..]).weights(MOST_PARAMETERS)), ErrorKind::End);
         for text in ["inf", "-nan", "1e99"] {
             assert!(TokenReader::new(text.as_bytes()).weights(1).is_err(), "{text}");
+        }
+        // There are no sections.
+        for mark in [EIGHT_MARK, SIXTEEN_MARK] {
+            assert_eq!(kind(TokenReader::new(mark).matrix(1, 1)), ErrorKind::NoWeights);
         }
         let nan = [b"@BIN@", &f32::NAN.to_le_bytes()[..]].concat();
         assert_eq!(kind(TokenReader::new(&nan[..]).weights(1)), ErrorKind::NotFinite);

@@ -2,12 +2,14 @@
 //! weights.
 
 use super::input::METADATA_FEATURES;
+use super::int8::{Rounding, SectionWriter};
 use super::layer::{ActivationLayer, Bias, Conv, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm};
 use super::model::{
     AttentionBlock, Block, FeedForwardBlock, GlobalPooling, MetadataEncoder, Network, NormActConv,
     PolicyHead, TrunkNorm, ValueHead,
 };
 use super::tokens::BINARY_MARK;
+use super::weights::Weights;
 use super::{GLOBAL_FEATURES, SPATIAL_FEATURES};
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -19,21 +21,32 @@ pub enum Encoding {
     Binary,
     /// Shortest decimals that parse to the same numbers: `.txt`.
     Text,
+    /// The integers of a network that was converted to them ([`Network::to_int8`]), in a file that can be mapped:
+    /// `.kosumi8`. All other weights are 32-bit floating-point numbers.
+    Int8,
 }
 
 impl Network {
     /// Writes the network without compression.
     ///
-    /// Reading the result gives an equal network. Writing a network that was read reproduces the file, provided that
+    /// Reading the result gives an equal network, except that integers become floats in KataGo's formats. Writing a network that was read reproduces the file, provided that
     /// its numbers were formatted as here and that no weight was so small that the reader replaced it by zero.
     ///
     /// # Errors
     ///
     /// Returns an error if writing to `output` fails.
-    pub fn write(&self, encoding: Encoding, output: impl Write) -> io::Result<()> {
-        let mut writer = Writer { output, encoding, version: self.version };
-        writer.network(self)?;
-        writer.output.flush()
+    pub fn write(&self, encoding: Encoding, mut output: impl Write) -> io::Result<()> {
+        if encoding == Encoding::Int8 {
+            let sections = Some(SectionWriter::default());
+            let mut writer = Writer { output: Vec::new(), encoding, version: self.version, sections };
+            writer.network(self)?;
+            let rounding = self.rounding.unwrap_or(Rounding { agrees: false });
+            let parts = writer.sections.unwrap_or_default().file(writer.output, rounding);
+            parts.iter().try_for_each(|part| output.write_all(part))?;
+        } else {
+            Writer { output: &mut output, encoding, version: self.version, sections: None }.network(self)?;
+        }
+        output.flush()
     }
 }
 
@@ -51,6 +64,8 @@ struct Writer<W> {
     output: W,
     encoding: Encoding,
     version: u32,
+    /// Sections of a file of 8 bits.
+    sections: Option<SectionWriter>,
 }
 
 impl<W: Write> Writer<W> {
@@ -64,7 +79,7 @@ impl<W: Write> Writer<W> {
 
     fn weights(&mut self, weights: &[f32]) -> io::Result<()> {
         match self.encoding {
-            Encoding::Binary => {
+            Encoding::Binary | Encoding::Int8 => {
                 self.output.write_all(BINARY_MARK)?;
                 // Chunks of 1,024 weights, because `output` need not be buffered.
                 for chunk in weights.chunks(1 << 10) {
@@ -81,18 +96,28 @@ impl<W: Write> Writer<W> {
         self.output.write_all(b"\n")
     }
 
+    fn matrix(&mut self, weights: &Weights) -> io::Result<()> {
+        match self.sections.as_mut().and_then(|sections| sections.add(weights)) {
+            Some(mark) => {
+                self.output.write_all(mark)?;
+                self.output.write_all(b"\n")
+            }
+            None => self.weights(&weights.floats()),
+        }
+    }
+
     fn conv(&mut self, conv: &Conv) -> io::Result<()> {
         self.line(&conv.name)?;
         self.lines([conv.height, conv.width, conv.inputs, conv.outputs])?;
         // Dilation of rows and columns.
         self.lines([1, 1])?;
-        self.weights(&conv.weights)
+        self.matrix(&conv.weights)
     }
 
     fn matmul(&mut self, matmul: &MatMul) -> io::Result<()> {
         self.line(&matmul.name)?;
         self.lines([matmul.inputs, matmul.outputs])?;
-        self.weights(&matmul.weights)
+        self.matrix(&matmul.weights)
     }
 
     fn bias(&mut self, bias: &Bias) -> io::Result<()> {

@@ -19,8 +19,8 @@ const MODEL_VARIABLE: &str = "KOSUMI_MODEL";
 /// Options of the network
 #[derive(Clone, Debug, Args)]
 pub(super) struct ModelArguments {
-    /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 17) [default: the file named by the variable
-    /// KOSUMI_MODEL, or kosumi.bin.gz beside the program if it exists, otherwise the large built-in network]
+    /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 17) or of 8 bits (.kosumi8) [default: the file named
+    /// by the variable KOSUMI_MODEL, or kosumi.bin.gz beside the program if it exists, otherwise the large built-in network]
     // clap does not read the variable: it would then override `--network`.
     #[arg(long, value_name = "FILE", overrides_with = "network")]
     model: Option<PathBuf>,
@@ -156,7 +156,8 @@ fn model_beside_program() -> Option<PathBuf> {
 /// a game. The weights prepared for this evaluation are reused later.
 pub(super) fn load(path: &Path, arithmetic: ArithmeticChoice) -> anyhow::Result<Arc<Network>> {
     let network = load_shared(path, || Network::open(path).with_context(|| format!("{}", path.display())))?;
-    let mut input = Input::zero(5, 5);
+    // With long rows, convolutions use the same tiles as on 19×19, whose weights are computed once.
+    let mut input = Input::zero(16, 4);
     input.spatial.iter_mut().step_by(kosumi_net::SPATIAL_FEATURES).for_each(|on_board| *on_board = 1.0);
     let mut forward = Forward::shared(&network, arithmetic);
     forward.evaluate(&input).with_context(|| format!("{}", path.display()))?;

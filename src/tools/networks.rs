@@ -119,7 +119,7 @@ pub fn find(machine: &SearchRoots) -> Vec<FoundNetwork> {
 /// Whether the name looks like that of a network.
 fn is_network_name(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_lowercase();
-    [".bin.gz", ".txt.gz", ".bin"].iter().any(|ending| name.ends_with(ending))
+    [".bin.gz", ".txt.gz", ".bin", ".kosumi8"].iter().any(|ending| name.ends_with(ending))
 }
 
 /// Returns the files of a place that look like networks, sorted.

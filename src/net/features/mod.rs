@@ -308,9 +308,11 @@ pub fn set_advantage(doublings: f32, input: &mut Input) {
 /// Returns whether the network was trained with [advantages](set_advantage). Otherwise regularisation has reduced the
 /// weights of that input to a hundredth of those of other inputs.
 pub fn supports_advantage(network: &Network) -> bool {
-    let weights = network.trunk.global_matmul.weights.chunks_exact(network.trunk.global_matmul.outputs);
+    let matrix = &network.trunk.global_matmul;
+    let weights = matrix.weights.floats();
+    let rows = weights.chunks_exact(matrix.outputs);
     let mut sizes: Vec<f32> =
-        weights.map(|of_input| of_input.iter().map(|weight| weight * weight).sum::<f32>().sqrt()).collect();
+        rows.map(|of_input| of_input.iter().map(|weight| weight * weight).sum::<f32>().sqrt()).collect();
     let own = sizes.get(global::ADVANTAGE).copied().unwrap_or(0.0);
     sizes.sort_by(f32::total_cmp);
     own > 0.0 && own >= 0.1 * sizes[sizes.len() / 2]

@@ -43,7 +43,7 @@ fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option
     let most = sizes.iter().fold(0.0f32, |most, size| most.max(*size));
     let mut weights = vec![0.0f32; sizes.len()];
     for matrix in &*matrices {
-        for (most, row) in weights.iter_mut().zip(matrix.weights.chunks_exact(matrix.outputs)) {
+        for (most, row) in weights.iter_mut().zip(matrix.weights.floats().chunks_exact(matrix.outputs)) {
             *most = row.iter().fold(*most, |most, weight| most.max(weight.abs()));
         }
     }
@@ -60,7 +60,7 @@ fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option
         norm.scale[channel] /= factor;
         moments.scale(channel, 1.0 / factor);
         for matrix in &mut *matrices {
-            let row = &mut matrix.weights[channel * matrix.outputs..][..matrix.outputs];
+            let row = &mut matrix.weights.to_mut()[channel * matrix.outputs..][..matrix.outputs];
             row.iter_mut().for_each(|weight| *weight *= factor);
         }
     }
@@ -74,26 +74,29 @@ const LEAST: f32 = 1e-3;
 pub(super) fn of_values(block: &AttentionBlock) -> AttentionBlock {
     let mut balanced = block.clone();
     let &AttentionBlock { heads, key_heads, value_width, ref value, ref output, .. } = block;
+    let [value_weights, output_weights] = [&value.weights, &output.weights].map(|weights| weights.floats());
+    let [to_value, to_output] =
+        [&mut balanced.value, &mut balanced.output].map(|matrix| matrix.weights.to_mut());
     let columns = |weights: &mut [f32], column: usize, factor: f32| {
         weights[column..].iter_mut().step_by(value.outputs).for_each(|weight| *weight *= factor);
     };
     for channel in 0..value.outputs {
-        let column = value.weights[channel..].iter().step_by(value.outputs);
+        let column = value_weights[channel..].iter().step_by(value.outputs);
         let squares = column.zip(&block.norm.scale).map(|(weight, scale)| (weight * scale).powi(2));
         let size = squares.sum::<f32>().sqrt();
         // All heads that share the value.
         let sharing = heads / key_heads;
         let first = channel / value_width * sharing * value_width + channel % value_width;
         let rows = (0..sharing).map(|head| (first + head * value_width) * output.outputs);
-        let of_row = |start: usize| output.weights[start..][..output.outputs].iter();
+        let of_row = |start: usize| output_weights[start..][..output.outputs].iter();
         let weight = rows.clone().flat_map(of_row).fold(0.0f32, |most, weight| most.max(weight.abs()));
         let factor = (weight / size).sqrt();
         if !(1.0 / 64.0..=64.0).contains(&factor) {
             continue;
         }
-        columns(&mut balanced.value.weights, channel, factor);
+        columns(to_value, channel, factor);
         for start in rows {
-            let row = &mut balanced.output.weights[start..][..output.outputs];
+            let row = &mut to_output[start..][..output.outputs];
             row.iter_mut().for_each(|weight| *weight /= factor);
         }
     }
@@ -120,9 +123,13 @@ mod tests {
             panic!("other blocks")
         };
         let parts = |norm: &RmsNorm, matrices: &[&MatMul]| -> Vec<f32> {
-            let rows = matrices.iter().flat_map(|it| it.weights.chunks_exact(it.outputs).enumerate());
-            rows.flat_map(|(channel, row)| row.iter().map(move |weight| norm.scale[channel] * weight))
-                .collect()
+            let of_matrix = |it: &&MatMul| -> Vec<f32> {
+                let weights = it.weights.floats();
+                let rows = weights.chunks_exact(it.outputs).enumerate();
+                rows.flat_map(|(channel, row)| row.iter().map(move |weight| norm.scale[channel] * weight))
+                    .collect()
+            };
+            matrices.iter().flat_map(of_matrix).collect()
         };
         let check = |before: Vec<f32>, after: Vec<f32>| {
             assert!(before.iter().zip(&after).all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs()));

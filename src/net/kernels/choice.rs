@@ -2,6 +2,8 @@
 
 use super::kernel::{Arithmetic, ArithmeticChoice, Precision};
 use super::prepared::Prepared;
+use super::primitives::Primitives;
+use super::transformer::keeps_integers;
 use super::trial::TrialEvaluation;
 use crate::model::Network;
 
@@ -9,7 +11,8 @@ impl Prepared {
     /// Prepares `network` for the fastest arithmetic of this processor that `choice` allows.
     ///
     /// An arithmetic that rounds must first agree with one that does not in a few positions. If it does not agree, the
-    /// next fastest one is tried. The check is skipped if `choice` allows no arithmetic without rounding. Small
+    /// next fastest one is tried. For a network that was converted to integers, the conversion has checked this, unless
+    /// the processor limits sums of bytes. The check is skipped if `choice` allows no arithmetic without rounding. Small
     /// networks get 8 bits only if `choice` requests them.
     ///
     /// # Panics
@@ -29,16 +32,21 @@ impl Prepared {
             if !arithmetic.is_rounded() {
                 break;
             }
+            let is_checked = network.rounding.is_some_and(|rounding| rounding.agrees);
+            if is_checked && keeps_integers(&Primitives::of(arithmetic.kernel), arithmetic.precision) {
+                return Prepared::new(network, arithmetic);
+            }
             let Some(exact) = exact else { return Prepared::new(network, arithmetic) };
-            let trial = trial.get_or_insert_with(|| TrialEvaluation::of(Prepared::new(network, exact)));
-            let prepared = trial.prepare(network, arithmetic);
+            let trial = trial.get_or_insert_with(|| TrialEvaluation::of(network, exact.kernel));
+            let mut prepared = trial.prepare(network, arithmetic);
             if trial.agrees(network, &prepared) {
+                prepared.forget_windows();
                 return prepared;
             }
         }
         let exact =
             exact.expect("an allowed arithmetic is available, and one without rounding if no other agrees");
-        trial.map_or_else(|| Prepared::new(network, exact), |trial| trial.prepared)
+        Prepared::new(network, exact)
     }
 }
 

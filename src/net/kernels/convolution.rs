@@ -1,6 +1,6 @@
 //! Convolutions with prepared weights.
 
-use super::batch::{Batch, JoinedConv};
+use super::batch::{Batch, JoinedConv, joined_window};
 use super::buffer::Buffer;
 use super::kernel::Precision;
 use super::linear::{InputRows, Linear, MultiplyArgs, OutputMode};
@@ -12,6 +12,7 @@ use super::sparse::{SetInputs, Sparse};
 use super::tiles::{TileConvolution, TileWorkspace};
 use super::winograd_conv::{WinogradConv, WinogradWorkspace};
 use crate::layer::{Activation, Conv};
+use crate::weights::{IntegerSize, Integers, Weights};
 
 /// Convolution from plane to plane, with prepared weights.
 #[derive(Debug)]
@@ -66,24 +67,39 @@ impl Convolution {
         activation: Activation,
     ) -> Convolution {
         let &Primitives { align, panel, ref tiles, .. } = primitives;
+        let range = ByteRange::after(activation, primitives.byte_sums);
+        if tiles.is_some() {
+            let joined = JoinedConv::new(convs, align, align);
+            let kind = Kind::Tiles(TileConvolution::new(&joined));
+            return Convolution { inputs: joined.inputs, outputs: joined.outputs, kind };
+        }
+        let is_winograd = joined_window(convs) == (3, 3)
+            && (precision != Precision::Int8
+                || primitives.winograd_16_bits.is_some()
+                // Without dot products of four bytes, Winograd's transformation is faster in any number format.
+                || !primitives.byte_sums.is_whole());
+        if is_winograd {
+            let (weights, inputs, outputs) = shared_weights(convs, align);
+            let is_rounded = precision == Precision::Int8;
+            let kind = Kind::Winograd(WinogradConv::new(weights, (inputs, outputs), primitives, is_rounded));
+            return Convolution { inputs, outputs, kind };
+        }
+        if precision == Precision::Int8
+            && primitives.byte_sums.is_whole()
+            && let Some(convolution) = Convolution::of_integers(convs, primitives, range)
+        {
+            return convolution;
+        }
         let joined = JoinedConv::new(convs, align, align);
         let &JoinedConv { width, height, inputs, outputs, .. } = &joined;
-        let range = ByteRange::after(activation, primitives.byte_sums);
         let kind = match (width, height) {
-            _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
             // These are the first and last convolutions of nested bottleneck blocks. A few of their channels weigh ten
             // times as much as the others, and the whole result of the block depends on them. In 8 bits, half of the
             // squared error of win rates came from the first convolutions, and a quarter to a half of the rest from the
             // last ones.
             (1, 1) if precision == Precision::Int8 => {
-                Kind::Pointwise(Linear::halves(&joined.weights, inputs, outputs, panel))
-            }
-            // Without dot products of four bytes, Winograd's transformation is faster in any number format.
-            (3, 3)
-                if precision == Precision::Int8
-                    && (primitives.winograd_16_bits.is_some() || !primitives.byte_sums.is_whole()) =>
-            {
-                Kind::Winograd(WinogradConv::new(joined.weights, (inputs, outputs), primitives, true))
+                let known = convs[0].inputs;
+                Kind::Pointwise(Linear::halves(&joined.weights, known, (inputs, outputs), panel))
             }
             _ if precision == Precision::Int8 => {
                 let (sums, each) = (primitives.byte_sums, (inputs, outputs));
@@ -91,10 +107,35 @@ impl Convolution {
                 Kind::Window { linear, range, width, height }
             }
             (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel)),
-            (3, 3) => Kind::Winograd(WinogradConv::new(joined.weights, (inputs, outputs), primitives, false)),
             _ => Kind::Sparse { weights: joined.weights, width, height },
         };
         Convolution { inputs, outputs, kind }
+    }
+
+    /// Joins convolutions of integers of the size that is used for their window, as they are. Returns `None` if others
+    /// are among them.
+    fn of_integers(convs: &[&Conv], primitives: &Primitives, range: ByteRange) -> Option<Convolution> {
+        let &Primitives { align, panel, .. } = primitives;
+        let scales = joined_scales(convs, align)?;
+        if joined_window(convs) == (1, 1) {
+            let weights = integers(convs, IntegerSize::Sixteen, Integers::halves)?;
+            let joined = JoinedConv::of(convs, &weights, align, align);
+            let each @ (inputs, outputs) = (joined.inputs, joined.outputs);
+            let linear = Linear::packed_halves(&joined.weights, each, panel, scales);
+            return Some(Convolution { inputs, outputs, kind: Kind::Pointwise(linear) });
+        }
+        let weights = integers(convs, IntegerSize::Eight, Integers::bytes)?;
+        let joined = JoinedConv::of(convs, &weights, align, align);
+        let JoinedConv { width, height, inputs, outputs, .. } = joined;
+        let linear = Linear::packed(&joined.weights, (inputs, outputs), panel, range, scales);
+        Some(Convolution { inputs, outputs, kind: Kind::Window { linear, range, width, height } })
+    }
+
+    /// Drops the weights at evaluation points, which are computed again when a board needs them.
+    pub(super) fn forget_windows(&mut self) {
+        if let Kind::Winograd(windows) = &mut self.kind {
+            windows.forget();
+        }
     }
 
     /// Returns the number of output channels, including padding.
@@ -244,6 +285,41 @@ impl Convolution {
     }
 }
 
+/// Returns the integers of all convolutions, if all have this size.
+fn integers<T>(convs: &[&Conv], size: IntegerSize, get: fn(&Integers) -> Vec<T>) -> Option<Vec<Vec<T>>> {
+    convs.iter().map(|conv| conv.weights.integers_of(size).map(get)).collect()
+}
+
+/// Returns the scales of the outputs of joined convolutions, which are zeros for padding, if all are of integers.
+fn joined_scales(convs: &[&Conv], align: usize) -> Option<Vec<f32>> {
+    let mut scales = Vec::new();
+    for conv in convs {
+        scales.extend(conv.weights.integers()?.scales());
+        scales.resize(scales.len().next_multiple_of(align), 0.0);
+    }
+    Some(scales)
+}
+
+/// Joins convolutions whose weights are kept as they are: without a copy if there is only one and it needs no padding,
+/// and as bytes if all are bytes. Returns the numbers of inputs and outputs, too.
+fn shared_weights(convs: &[&Conv], align: usize) -> (Weights, usize, usize) {
+    if let [conv] = convs
+        && conv.inputs.is_multiple_of(align)
+        && conv.outputs.is_multiple_of(align)
+    {
+        return (conv.weights.clone(), conv.inputs, conv.outputs);
+    }
+    if let Some(scales) = joined_scales(convs, align)
+        && let Some(weights) = integers(convs, IntegerSize::Eight, Integers::bytes)
+    {
+        let joined = JoinedConv::of(convs, &weights, align, align);
+        let weights = Weights::from(Integers::of_bytes(&joined.weights, scales));
+        return (weights, joined.inputs, joined.outputs);
+    }
+    let joined = JoinedConv::new(convs, align, align);
+    (Weights::from(joined.weights), joined.inputs, joined.outputs)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,7 +341,7 @@ mod tests {
     ) -> f32 {
         let mut sum = 0.0;
         for (index, weight) in
-            conv.weights.iter().enumerate().filter(|(index, _)| index % conv.outputs == output)
+            conv.weights.floats().iter().enumerate().filter(|(index, _)| index % conv.outputs == output)
         {
             let input = index / conv.outputs % conv.inputs;
             let place = index / conv.outputs / conv.inputs;
@@ -306,7 +382,7 @@ mod tests {
                     width,
                     inputs,
                     outputs,
-                    weights: numbers(&mut rng, height * width * inputs * outputs),
+                    weights: numbers(&mut rng, height * width * inputs * outputs).into(),
                 };
                 let convs = [conv(width, height, 7), conv(width.min(3), 1, 35)];
                 let batch = Batch { width: size.0, height: size.1, count: size.2 };

@@ -59,6 +59,14 @@ struct PoolBuffers {
     all: Vec<f32>,
 }
 
+/// Sums of the blocks so far, of positions that are evaluated one after another.
+#[derive(Debug)]
+pub(super) struct Trunks {
+    /// Size of each position.
+    batch: Batch,
+    sums: Vec<Buffer>,
+}
+
 impl Prepared {
     /// Evaluates positions, all on boards of the same size. The outputs are in the order of the inputs, each from the
     /// perspective of its side to move.
@@ -105,11 +113,51 @@ impl Prepared {
         Ok(outputs.pop().expect("one output per input"))
     }
 
+    /// Begins to evaluate positions of the same size one after another, and returns what enters the first block.
+    pub(super) fn begin_each(&self, inputs: &[Input], scratch: &mut Scratch) -> Trunks {
+        let size = inputs.first().map_or((0, 0), |input| (input.width, input.height));
+        let batch = Batch { width: size.0, height: size.1, count: 1 };
+        let begin = |input| {
+            let mut sum = Buffer::default();
+            self.begin(batch, &[input], sum.at_least(batch.plane_len(self.first_conv.outputs)), scratch);
+            sum
+        };
+        Trunks { batch, sums: inputs.iter().map(begin).collect() }
+    }
+
+    /// Adds the results of the next block of the trunk.
+    pub(super) fn continue_each(&self, block: &PreparedBlock, trunks: &mut Trunks, scratch: &mut Scratch) {
+        let Trunks { batch, sums } = trunks;
+        let len = batch.plane_len(self.first_conv.outputs);
+        for sum in sums {
+            self.stack(*batch, std::slice::from_ref(block), sum.at_least(len), 0, scratch);
+        }
+    }
+
+    /// Computes the outputs after the last block.
+    pub(super) fn end_each(&self, trunks: Trunks, scratch: &mut Scratch) -> Vec<Result<Output, NotFinite>> {
+        let Trunks { batch, sums } = trunks;
+        let end = |sum: Buffer| {
+            self.last_norm(batch, &self.last_norm, sum.as_slice(), scratch);
+            let mut outputs = self.heads(batch, scratch);
+            outputs.pop().expect("one output per input").into_finite()
+        };
+        sums.into_iter().map(end).collect()
+    }
+
     /// Computes the trunk and leaves the input of the heads in `active`.
     fn trunk(&self, batch: Batch, inputs: &[&Input], scratch: &mut Scratch) {
-        let conv = &self.first_conv;
         let mut sum = take_sum(scratch, 0);
-        let plane = sum.at_least(batch.plane_len(conv.outputs));
+        let plane = sum.at_least(batch.plane_len(self.first_conv.outputs));
+        self.begin(batch, inputs, plane, scratch);
+        self.stack(batch, &self.blocks, plane, 0, scratch);
+        self.last_norm(batch, &self.last_norm, plane, scratch);
+        scratch.sums[0] = sum;
+    }
+
+    /// Computes the first convolution and what is added to all points, the input of the first block.
+    fn begin(&self, batch: Batch, inputs: &[&Input], plane: &mut [f32], scratch: &mut Scratch) {
+        let conv = &self.first_conv;
         for (input, plane) in inputs.iter().zip(plane.chunks_mut(batch.area() * conv.outputs)) {
             let mut bias = matmul(&self.global_matmul, &input.global);
             if let Some(encoder) = &self.metadata_encoder {
@@ -128,9 +176,6 @@ impl Prepared {
             };
             (self.primitives.sparse)(&it, plane);
         }
-        self.stack(batch, &self.blocks, plane, 0, scratch);
-        self.last_norm(batch, &self.last_norm, plane, scratch);
-        scratch.sums[0] = sum;
     }
 
     /// Applies the norm and the activation at the end of the trunk.

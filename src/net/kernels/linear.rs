@@ -9,9 +9,10 @@ use super::product::{
     Accumulate, ByteProduct, Dequantised, FloatWords, Gate, Halves, IndexedRows, Overwrite, ProductArgs,
     ROW_ALIGN, RowStarts, Scaled, Store, StridedRows, Target, VectorProduct, product,
 };
-use super::rows::{ByteRange, HALF_LEVELS, inverse, nearest};
+use super::rows::{ByteRange, inverse, nearest};
 use super::simd::{ByteSums, PANEL_VECTORS, Simd};
 use super::statistics::InputStatistics;
+use crate::weights::half_weight_levels;
 
 /// Matrix with prepared weights, or several matrices, one for each piece of the rows that it multiplies.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ pub(super) enum InputRows<'t> {
     Floats(&'t [f32], usize, Option<&'t [f32]>),
     /// Bytes, with `inputs` bytes per row, and scales of the rows.
     Bytes(&'t [u8], &'t [f32]),
-    /// Integers up to [`HALF_LEVELS`], with `inputs` integers per row, and scales of the rows.
+    /// Integers up to [`HALF_LEVELS`](super::rows::HALF_LEVELS), with `inputs` integers per row, and scales of the rows.
     Halves(&'t [i16], &'t [f32]),
     /// Bytes of points, starts of the rows, offsets of the pieces from the start of a row, and scales of the rows.
     Window(&'t [u8], &'t [u32], &'t [usize], &'t [f32]),
@@ -106,23 +107,12 @@ impl Linear {
         range: ByteRange,
         moments: Option<&InputStatistics>,
     ) -> Linear {
-        // Feedback changes a weight by one at most, plain rounding by one half.
-        let most_rounding = if moments.is_some() { 1.0 } else { 0.5 };
-        let scales = column_scales(weights, outputs, sums, most_rounding);
-        let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
-        if let Some(moments) = moments {
-            let integers = with_feedback(weights, &inverse, moments);
-            return Linear::packed(&integers, (inputs, outputs), panel, range, scales);
-        }
-        let integers: Vec<i8> = weights
-            .chunks_exact(outputs)
-            .flat_map(|row| row.iter().zip(&inverse).map(|(weight, inverse)| nearest(weight * inverse) as i8))
-            .collect();
+        let (integers, scales) = rounded_to_bytes(weights, outputs, sums, moments);
         Linear::packed(&integers, (inputs, outputs), panel, range, scales)
     }
 
-    /// Packs integers of shape `[pieces][inputs][outputs]` with a scale per column.
-    fn packed(
+    /// Prepares integers of shape `[pieces][inputs][outputs]` with a scale per column. `inputs` is a multiple of four.
+    pub(super) fn packed(
         weights: &[i8],
         (inputs, outputs): (usize, usize),
         panel: usize,
@@ -133,14 +123,15 @@ impl Linear {
         let mut integers = Buffer::zeroed(weights.len());
         let packed: &mut [i8] = integers.as_mut_slice();
         let depth = weights.len() / outputs;
-        for (row, numbers) in weights.chunks_exact(outputs).enumerate() {
-            for (index, numbers) in numbers.chunks_exact(panel).enumerate() {
-                let start = (index * depth + row / 4 * 4) * panel + row % 4;
-                let columns = index * panel..(index + 1) * panel;
-                let places = packed[start..].iter_mut().step_by(4);
-                for ((place, integer), sum) in places.zip(numbers).zip(&mut sums[columns]) {
-                    *place = *integer;
-                    *sum += i32::from(*integer);
+        for (group, rows) in weights.chunks_exact(4 * outputs).enumerate() {
+            let rows: [&[i8]; 4] = std::array::from_fn(|row| &rows[row * outputs..][..outputs]);
+            for (index, sums) in sums.chunks_exact_mut(panel).enumerate() {
+                let [a, b, c, d] = rows.map(|row| &row[index * panel..][..panel]);
+                let (places, _) = packed[(index * depth + group * 4) * panel..][..4 * panel].as_chunks_mut();
+                let columns = places.iter_mut().zip(sums).zip(a.iter().zip(b).zip(c.iter().zip(d)));
+                for ((place, sum), ((a, b), (c, d))) in columns {
+                    *place = [*a, *b, *c, *d];
+                    *sum += place.iter().map(|&integer| i32::from(integer)).sum::<i32>();
                 }
             }
         }
@@ -148,30 +139,34 @@ impl Linear {
         Linear { inputs, outputs, weights: Weights::Bytes { integers, scales, offsets } }
     }
 
-    /// Prepares a matrix of shape `[inputs][outputs]` in 16 bits.
-    pub(super) fn halves(weights: &[f32], inputs: usize, outputs: usize, panel: usize) -> Linear {
-        let mut scales = vec![0.0f32; outputs];
-        for row in weights.chunks_exact(outputs) {
-            for (scale, weight) in scales.iter_mut().zip(row) {
-                *scale = scale.max(weight.abs());
-            }
-        }
-        // Largest number of levels with which the sum over all inputs always fits into 32 bits.
-        let levels = (i32::MAX / HALF_LEVELS) as usize / inputs.max(1);
-        let levels = levels.min(HALF_LEVELS as usize) as f32;
-        scales.iter_mut().for_each(|scale| *scale /= levels);
-        let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
+    /// Prepares a matrix of shape `[inputs][outputs]` in 16 bits. Rows after the first `known` ones are zeros.
+    pub(super) fn halves(
+        weights: &[f32],
+        known: usize,
+        (inputs, outputs): (usize, usize),
+        panel: usize,
+    ) -> Linear {
+        let (integers, scales) = rounded_to_halves(weights, known, outputs);
+        Linear::packed_halves(&integers, (inputs, outputs), panel, scales)
+    }
+
+    /// Prepares 16-bit integers of shape `[inputs][outputs]` with a scale per column. `inputs` is a multiple of two. The
+    /// integers are at most [`half_weight_levels`] of the inputs that are not padding.
+    pub(super) fn packed_halves(
+        weights: &[i16],
+        (inputs, outputs): (usize, usize),
+        panel: usize,
+        scales: Vec<f32>,
+    ) -> Linear {
         let mut integers = Buffer::zeroed(weights.len());
         let packed: &mut [i16] = integers.as_mut_slice();
-        for (row, numbers) in weights.chunks_exact(outputs).enumerate() {
-            let panels = numbers.chunks_exact(panel).zip(inverse.chunks_exact(panel));
-            for (index, (numbers, inverse)) in panels.enumerate() {
-                let start = (index * inputs + row / 2 * 2) * panel + row % 2;
-                let places = packed[start..].iter_mut().step_by(2);
-                for (place, (weight, inverse)) in places.zip(numbers.iter().zip(inverse)) {
-                    let exact = weight * inverse;
-                    // Rounds to the nearest integer, and away from zero between two. `round` would be a function call.
-                    *place = (exact + 0.5f32.copysign(exact)) as i16;
+        for (pair, rows) in weights.chunks_exact(2 * outputs).enumerate() {
+            let (first, second) = rows.split_at(outputs);
+            let panels = first.chunks_exact(panel).zip(second.chunks_exact(panel));
+            for (index, (first, second)) in panels.enumerate() {
+                let (places, _) = packed[(index * inputs + pair * 2) * panel..][..2 * panel].as_chunks_mut();
+                for (place, (first, second)) in places.iter_mut().zip(first.iter().zip(second)) {
+                    *place = [*first, *second];
                 }
             }
         }
@@ -187,6 +182,51 @@ impl Linear {
     pub(super) fn takes_bytes(&self) -> bool {
         matches!(self.weights, Weights::Bytes { .. })
     }
+}
+
+/// Rounds a matrix with this many columns to bytes, each times the scale of its column. For a single matrix, `statistics`
+/// of its rows improve the accuracy.
+pub(super) fn rounded_to_bytes(
+    weights: &[f32],
+    outputs: usize,
+    sums: ByteSums,
+    statistics: Option<&InputStatistics>,
+) -> (Vec<i8>, Vec<f32>) {
+    // Feedback changes a weight by one at most, plain rounding by one half.
+    let most_rounding = if statistics.is_some() { 1.0 } else { 0.5 };
+    let scales = column_scales(weights, outputs, sums, most_rounding);
+    let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
+    let integers = match statistics {
+        Some(statistics) => with_feedback(weights, &inverse, statistics),
+        None => weights
+            .chunks_exact(outputs)
+            .flat_map(|row| row.iter().zip(&inverse).map(|(weight, inverse)| nearest(weight * inverse) as i8))
+            .collect(),
+    };
+    (integers, scales)
+}
+
+/// Rounds a matrix with this many inputs and columns to 16 bits, each times the scale of its column. Further rows are
+/// zeros.
+pub(super) fn rounded_to_halves(weights: &[f32], inputs: usize, outputs: usize) -> (Vec<i16>, Vec<f32>) {
+    let mut scales = vec![0.0f32; outputs];
+    for row in weights.chunks_exact(outputs) {
+        for (scale, weight) in scales.iter_mut().zip(row) {
+            *scale = scale.max(weight.abs());
+        }
+    }
+    let levels = f32::from(half_weight_levels(inputs));
+    scales.iter_mut().for_each(|scale| *scale /= levels);
+    let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
+    let mut integers = Vec::with_capacity(weights.len());
+    for row in weights.chunks_exact(outputs) {
+        integers.extend(row.iter().zip(&inverse).map(|(weight, inverse)| {
+            let exact = weight * inverse;
+            // Rounds to the nearest integer, and away from zero between two. `round` would be a function call.
+            (exact + 0.5f32.copysign(exact)) as i16
+        }));
+    }
+    (integers, scales)
 }
 
 /// Rounds weights, given in steps of their columns, so that the mean rounding error of each sum over all rows is nearly
@@ -501,7 +541,7 @@ mod tests {
                 let mut number = || if size == 0.0 { 1.0 } else { (rng.unit() as f32 * 2.0 - 1.0) * size };
                 let weights: Vec<f32> = (0..inputs * outputs).map(|_| number()).collect();
                 let numbers: Vec<f32> = (0..padded * inputs).map(|_| number()).collect();
-                let linear = Linear::halves(&weights, inputs, outputs, panel);
+                let linear = Linear::halves(&weights, inputs, (inputs, outputs), panel);
                 let (mut halves, mut scales) = (vec![0; padded * inputs], vec![0.0; padded]);
                 let extent = Extent { points: rows, channels: inputs };
                 let rounded = (&mut halves[..], &mut scales[..]);

@@ -2,13 +2,18 @@
 
 use super::batch::JoinedConv;
 use super::convolution::Convolution;
+use super::forward::Scratch;
 use super::kernel::{Arithmetic, Kernel, Precision};
 use super::pointwise::NormAct;
 use super::primitives::Primitives;
 use super::statistics::{BlockPath, ObservedStatistics};
-use super::transformer::{PreparedAttention, PreparedFeedForward};
+use super::transformer::{PreparedAttention, PreparedFeedForward, keeps_integers};
+use crate::input::Input;
 use crate::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
 use crate::model::{Block, GlobalPooling, MetadataEncoder, Network, NormActConv, TrunkNorm};
+use crate::output::{NotFinite, Output};
+use std::borrow::Cow;
+use std::sync::mpsc::sync_channel;
 use std::thread;
 
 /// Network that is prepared for a processor. Evaluation does not change it, so threads can share it.
@@ -137,7 +142,32 @@ impl Prepared {
         Prepared::prepare(network, arithmetic, Primitives::of(arithmetic.kernel), observed)
     }
 
+    /// Evaluates positions one after another in 32 bits, even for kernels of lower precision, with the weights of one or
+    /// two blocks at a time. The positions must have the same size.
+    pub(super) fn evaluate_by_blocks(
+        network: &Network,
+        kernel: Kernel,
+        inputs: &[Input],
+        scratch: &mut Scratch,
+    ) -> Vec<Result<Output, NotFinite>> {
+        let (observed, primitives) = (&ObservedStatistics::default(), Primitives::of(kernel));
+        let maker = Preparer { primitives, precision: Precision::F32, observed };
+        let arithmetic = Arithmetic { kernel, precision: Precision::F32 };
+        let around = maker.network(network, arithmetic, Vec::new());
+        let mut trunks = around.begin_each(inputs, scratch);
+        maker.each_block(&network.trunk.blocks, &mut |block| {
+            around.continue_each(&block, &mut trunks, scratch);
+        });
+        around.end_each(trunks, scratch)
+    }
+
+    /// Drops the weights at evaluation points, which are computed again when a board needs them.
+    pub(super) fn forget_windows(&mut self) {
+        self.blocks.iter_mut().for_each(PreparedBlock::forget_windows);
+    }
+
     /// Prepares a network in 32 bits, even for kernels of lower precision.
+    #[cfg(test)]
     pub(super) fn without_rounding(network: &Network, kernel: Kernel) -> Prepared {
         let arithmetic = Arithmetic { kernel, precision: Precision::F32 };
         Prepared::with_moments(network, arithmetic, &ObservedStatistics::default())
@@ -150,18 +180,7 @@ impl Prepared {
         observed: &ObservedStatistics,
     ) -> Prepared {
         let maker = Preparer { primitives, precision: arithmetic.precision, observed };
-        let trunk = &network.trunk;
-        Prepared {
-            arithmetic,
-            primitives,
-            // The number of features is not padded.
-            first_conv: JoinedConv::new(&[&trunk.first_conv], 1, primitives.align),
-            global_matmul: trunk.global_matmul.clone(),
-            metadata_encoder: trunk.metadata_encoder.clone(),
-            blocks: maker.trunk(&trunk.blocks),
-            last_norm: maker.last_norm(&trunk.last_norm, &trunk.last_activation),
-            heads: maker.heads(network),
-        }
+        maker.network(network, arithmetic, maker.trunk(&network.trunk.blocks))
     }
 
     /// Returns the arithmetic that the network was prepared for.
@@ -199,7 +218,63 @@ struct Preparer<'o> {
     precision: Precision,
 }
 
+impl PreparedBlock {
+    fn forget_windows(&mut self) {
+        let PreparedBlock::Convolutions(block) = self else { return };
+        block.last_conv.forget_windows();
+        match &mut block.inside {
+            InnerLayers::Ordinary(conv) | InnerLayers::Pooling(conv, _) => conv.forget_windows(),
+            InnerLayers::Nested(conv, blocks) => {
+                conv.forget_windows();
+                blocks.iter_mut().for_each(PreparedBlock::forget_windows);
+            }
+        }
+    }
+}
+
 impl Preparer<'_> {
+    /// Prepares everything except for the blocks of the trunk.
+    fn network(&self, network: &Network, arithmetic: Arithmetic, blocks: Vec<PreparedBlock>) -> Prepared {
+        let (trunk, primitives) = (&network.trunk, self.primitives);
+        Prepared {
+            arithmetic,
+            primitives,
+            // The number of features is not padded.
+            first_conv: JoinedConv::new(&[&trunk.first_conv], 1, primitives.align),
+            global_matmul: trunk.global_matmul.clone(),
+            metadata_encoder: trunk.metadata_encoder.clone(),
+            blocks,
+            last_norm: self.last_norm(&trunk.last_norm, &trunk.last_activation),
+            heads: self.heads(network),
+        }
+    }
+
+    /// Calls `run` with each block of the trunk. A second thread prepares the next block at the same time.
+    fn each_block(&self, blocks: &[Block], run: &mut dyn FnMut(PreparedBlock)) {
+        let mut done = 0;
+        thread::scope(|scope| {
+            // The thread waits until a block is taken, so that there are no more than two.
+            let (sender, prepared) = sync_channel(0);
+            let ahead = move || {
+                for (index, block) in blocks.iter().enumerate() {
+                    if sender.send(self.block(block, BlockPath::TRUNK.inside(index))).is_err() {
+                        return;
+                    }
+                }
+            };
+            if thread::Builder::new().spawn_scoped(scope, ahead).is_ok() {
+                for block in prepared {
+                    run(block);
+                    done += 1;
+                }
+            }
+        });
+        // No thread could be started.
+        for (index, block) in blocks.iter().enumerate().skip(done) {
+            run(self.block(block, BlockPath::TRUNK.inside(index)));
+        }
+    }
+
     fn norm(&self, norm: &Norm, activation: &ActivationLayer) -> PreparedNorm {
         let mut affine = norm.folded();
         let channels = norm.channels().next_multiple_of(self.primitives.align);
@@ -300,7 +375,9 @@ impl Preparer<'_> {
                 return PreparedBlock::Attention(Box::new(block));
             }
             Block::FeedForward(block) => {
-                let block = &block.without_dead_units();
+                // Units are removed before a network is converted to integers.
+                let is_kept = keeps_integers(&self.primitives, self.precision) && block.is_of_integers();
+                let block = &if is_kept { Cow::Borrowed(&**block) } else { block.without_dead_units() };
                 let block =
                     PreparedFeedForward::new(block, &self.primitives, self.precision, (place, self.observed));
                 return PreparedBlock::FeedForward(Box::new(block));
@@ -336,9 +413,6 @@ impl Preparer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Input;
-    use crate::kernels::forward::Scratch;
-    use crate::kernels::kernel::Kernel;
     use crate::kernels::tiles;
     use crate::random::{BlockKind, Options, network};
     use kosumi_go::rng::Rng;

@@ -13,7 +13,7 @@ use super::rows::{self, ByteRange, PaddedBoard, Rms};
 use super::simd::{ByteSums, PANEL_VECTORS, Portable, Simd};
 use super::sparse::{self, Sparse};
 use super::tiles::{self, TileUnit};
-use super::winograd::{self, BoardLayout, WinogradFormat};
+use super::winograd::{self, BoardLayout, TileSize, WinogradFormat};
 
 /// Number of bytes of a row that a product reads at a time.
 const BYTES_ALIGN: usize = 4 * WORD_ALIGN;
@@ -47,6 +47,7 @@ pub(super) struct Primitives {
     pub(super) winograd: WinogradUnit,
     /// Functions for 3 × 3 windows in 16 bits, where these are faster than 32 bits and than windows in 8 bits.
     pub(super) winograd_16_bits: Option<WinogradUnit>,
+    pub(super) transform_windows: fn(TileSize, usize, &[f32], &mut [f32]),
     pub(super) transform_output: fn(&BoardLayout, &[f32], &mut [f32], bool),
     pub(super) norm_act: fn(Extent, NormAct<'_>, Strided<'_>, StridedMut<'_>),
     pub(super) scaled_norm_act: fn(Extent, NormAct<'_>, &[f32], &[f32], &mut [f32]),
@@ -77,6 +78,8 @@ pub(super) struct WinogradUnit {
 macro_rules! table {
     ($(#[$feature:meta])* $set:ty, $token:expr) => {{
         table!(@functions $(#[$feature])* $set, $token;
+            transform_windows(size: TileSize, place: usize, windows: &[f32], result: &mut [f32])
+                = winograd::transform_windows;
             transform_output(boards: &BoardLayout, places: &[f32], plane: &mut [f32], is_added: bool) = winograd::transform_output;
             norm_act(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, to: StridedMut<'_>) = pointwise::norm_act;
             scaled_norm_act(extent: Extent, norm: NormAct<'_>, from: &[f32], factors: &[f32], to: &mut [f32])
@@ -105,6 +108,7 @@ macro_rules! table {
             tiles: None,
             winograd: table!(@winograd Floats, transform_input, gemm_of_floats, $(#[$feature])* $set, $token),
             winograd_16_bits: None,
+            transform_windows,
             transform_output,
             norm_act,
             scaled_norm_act,

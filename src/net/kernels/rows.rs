@@ -79,9 +79,7 @@ fn inverse_rms(rms: Rms<'_>, square_sum: f32) -> f32 {
     1.0 / (square_sum / rms.channels as f32 + rms.epsilon).sqrt()
 }
 
-/// Largest magnitude of 16-bit integers. A larger one would leave fewer bits for the weights that they are multiplied
-/// by.
-pub(super) const HALF_LEVELS: i32 = 4095;
+pub(super) use crate::weights::HALF_LEVELS;
 
 /// Number of rows whose maxima are computed before they are rounded.
 const GROUP: usize = 4;

@@ -13,6 +13,7 @@ use super::rows::Rms;
 use super::statistics::{BlockPath, InputStatistics, ObservedStatistics, ProductKind};
 use crate::layer::{MatMul, RmsNorm, RotaryEmbedding};
 use crate::model::{AttentionBlock, FeedForwardBlock};
+use crate::weights::{IntegerSize, Integers};
 use kosumi_go::board::MAX_SIDE;
 
 /// Number of rows that go through both products of a feed-forward block before the next ones do. The intermediate
@@ -105,6 +106,8 @@ enum WeightFormat<'m> {
     Halves,
     /// 8 bits, rounded according to the statistics of the rows that it multiplies.
     Bytes(Option<&'m InputStatistics>),
+    /// The integers that the weights are: 8 or 16 bits.
+    Kept,
 }
 
 impl<'m> WeightFormat<'m> {
@@ -122,32 +125,79 @@ impl<'m> WeightFormat<'m> {
     }
 }
 
-/// Prepares a [`Linear`] of `outputs` columns. `at` returns the matrix and the column for each of them, or `None` for
-/// padding.
-fn linear<'m>(
-    primitives: &Primitives,
-    kept: WeightFormat<'_>,
-    inputs: usize,
-    outputs: usize,
-    at: impl Fn(usize) -> Option<(&'m MatMul, usize)>,
-) -> Linear {
-    let padded = inputs.next_multiple_of(primitives.align);
-    let columns: Vec<_> = (0..outputs).map(at).collect();
-    let mut weights = vec![0.0; padded * outputs];
-    for (input, row) in weights.chunks_exact_mut(outputs).take(inputs).enumerate() {
-        for (to, column) in row.iter_mut().zip(&columns) {
-            if let Some((matrix, from)) = column {
-                *to = matrix.weights[input * matrix.outputs + from];
+/// Column of one of several matrices: the index of the matrix and that of the column, or `None` for padding.
+type Column = Option<(usize, usize)>;
+
+/// Collects columns of matrices of shape `[inputs][columns]`, of which `widths` has the numbers of columns, in a matrix
+/// of `padded` rows.
+fn gathered<T: Copy + Default>(
+    matrices: &[impl AsRef<[T]>],
+    widths: &[usize],
+    columns: &[Column],
+    (inputs, padded): (usize, usize),
+) -> Vec<T> {
+    // Columns that are neighbours in both are copied together: the first column, its source and their number.
+    let mut runs: Vec<(usize, (usize, usize), usize)> = Vec::new();
+    for (column, &source) in columns.iter().enumerate() {
+        let Some((matrix, from)) = source else { continue };
+        match runs.last_mut() {
+            Some((first, source, count))
+                if *first + *count == column && *source == (matrix, from.wrapping_sub(*count)) =>
+            {
+                *count += 1;
             }
+            _ => runs.push((column, (matrix, from), 1)),
         }
     }
+    let mut weights = vec![T::default(); padded * columns.len()];
+    for (input, row) in weights.chunks_exact_mut(columns.len()).take(inputs).enumerate() {
+        for &(first, (matrix, from), count) in &runs {
+            let from = &matrices[matrix].as_ref()[input * widths[matrix] + from..][..count];
+            row[first..first + count].copy_from_slice(from);
+        }
+    }
+    weights
+}
+
+/// Prepares a [`Linear`] of `outputs` columns of matrices with the same inputs. `at` returns the source of each column.
+fn linear(
+    primitives: &Primitives,
+    kept: WeightFormat<'_>,
+    matrices: &[&MatMul],
+    outputs: usize,
+    at: impl Fn(usize) -> Column,
+) -> Linear {
+    let inputs = matrices[0].inputs;
+    let padded = inputs.next_multiple_of(primitives.align);
+    let columns: Vec<Column> = (0..outputs).map(at).collect();
+    let widths: Vec<usize> = matrices.iter().map(|matrix| matrix.outputs).collect();
     let panel = primitives.panel;
+    if matches!(kept, WeightFormat::Kept) {
+        let integers = || matrices.iter().map(|it| it.weights.integers().expect("checked by the caller"));
+        let scale = |column: &Column| {
+            column.map_or(0.0, |(matrix, from)| integers().nth(matrix).expect("a matrix").scales()[from])
+        };
+        let scales = columns.iter().map(scale).collect();
+        let size = (inputs, padded);
+        return if integers().all(|it| it.size == IntegerSize::Eight) {
+            let weights: Vec<_> = integers().map(Integers::bytes).collect();
+            let weights = gathered(&weights, &widths, &columns, size);
+            Linear::packed(&weights, (padded, outputs), panel, primitives.signed_range(), scales)
+        } else {
+            let weights: Vec<_> = integers().map(Integers::halves).collect();
+            let weights = gathered(&weights, &widths, &columns, size);
+            Linear::packed_halves(&weights, (padded, outputs), panel, scales)
+        };
+    }
+    let weights: Vec<_> = matrices.iter().map(|matrix| matrix.weights.floats()).collect();
+    let mut weights = gathered(&weights, &widths, &columns, (inputs, padded));
     match kept {
+        WeightFormat::Kept => unreachable!("returned above"),
         WeightFormat::Bytes(moments) => {
             let (sums, range) = (primitives.byte_sums, primitives.signed_range());
             Linear::bytes(&weights, (padded, outputs), panel, sums, range, moments)
         }
-        WeightFormat::Halves => Linear::halves(&weights, padded, outputs, panel),
+        WeightFormat::Halves => Linear::halves(&weights, inputs, (padded, outputs), panel),
         WeightFormat::Floats(factors) => {
             for (row, factor) in weights.chunks_exact_mut(outputs).zip(factors.unwrap_or_default()) {
                 row.iter_mut().for_each(|weight| *weight *= factor);
@@ -160,8 +210,12 @@ fn linear<'m>(
 /// Prepares a matrix that no norm precedes.
 fn plain(primitives: &Primitives, kept: WeightFormat<'_>, matrix: &MatMul) -> Linear {
     let outputs = matrix.outputs.next_multiple_of(primitives.align);
-    let column = |column| (column < matrix.outputs).then_some((matrix, column));
-    linear(primitives, kept, matrix.inputs, outputs, column)
+    linear(primitives, kept, &[matrix], outputs, |column| (column < matrix.outputs).then_some((0, column)))
+}
+
+/// Returns whether weights that are integers stay as they are: in 8 bits, unless the processor limits sums of bytes.
+pub(super) fn keeps_integers(primitives: &Primitives, precision: Precision) -> bool {
+    precision == Precision::Int8 && primitives.byte_sums.is_whole()
 }
 
 impl PreparedAttention {
@@ -173,7 +227,9 @@ impl PreparedAttention {
     ) -> PreparedAttention {
         let mut moments = observed.of(place, ProductKind::First).cloned();
         let is_rounded = precision == Precision::Int8;
-        let balanced = is_rounded.then(|| balance::of_values(&balance::attention(block, moments.as_mut())));
+        let is_kept = keeps_integers(primitives, precision) && block.is_of_integers();
+        let balanced = (is_rounded && !is_kept)
+            .then(|| balance::of_values(&balance::attention(block, moments.as_mut())));
         let block = balanced.as_ref().unwrap_or(block);
         let &AttentionBlock { heads, key_heads, key_width, value_width, .. } = block;
         let half = key_width / 2;
@@ -189,13 +245,17 @@ impl PreparedAttention {
         let count = queries + keys + key_heads * value_width;
         let first = linear(
             primitives,
-            WeightFormat::rounded(precision, moments.as_ref(), Some(&block.norm.scale)),
-            block.query.inputs,
+            if is_kept {
+                WeightFormat::Kept
+            } else {
+                WeightFormat::rounded(precision, moments.as_ref(), Some(&block.norm.scale))
+            },
+            &[&block.query, &block.key, &block.value],
             count.next_multiple_of(primitives.align),
             |column| match column {
-                _ if column < queries => Some((&block.query, source(column))),
-                _ if column < queries + keys => Some((&block.key, source(column - queries))),
-                _ => (column < count).then(|| (&block.value, column - queries - keys)),
+                _ if column < queries => Some((0, source(column))),
+                _ if column < queries + keys => Some((1, source(column - queries))),
+                _ => (column < count).then(|| (2, column - queries - keys)),
             },
         );
         let rotation = block.rotary.as_ref().map(|rotary| rotation(rotary, key_heads, half));
@@ -208,7 +268,11 @@ impl PreparedAttention {
             // the squared error of win rates.
             last: plain(
                 primitives,
-                if is_rounded { WeightFormat::Halves } else { WeightFormat::Floats(None) },
+                match is_rounded {
+                    _ if is_kept => WeightFormat::Kept,
+                    true => WeightFormat::Halves,
+                    false => WeightFormat::Floats(None),
+                },
                 &block.output,
             ),
         }
@@ -281,23 +345,31 @@ impl PreparedFeedForward {
         (place, observed): (BlockPath, &ObservedStatistics),
     ) -> PreparedFeedForward {
         let mut moments = observed.of(place, ProductKind::First).cloned();
-        let balanced = (precision == Precision::Int8).then(|| balance::feed_forward(block, moments.as_mut()));
+        let is_kept = keeps_integers(primitives, precision) && block.is_of_integers();
+        let balanced = (precision == Precision::Int8 && !is_kept)
+            .then(|| balance::feed_forward(block, moments.as_mut()));
         let block = balanced.as_ref().unwrap_or(block);
         let units = block.first.outputs;
         let (align, lanes) = (primitives.align, primitives.lanes);
         let hidden = units.next_multiple_of(align);
         let first = linear(
             primitives,
-            WeightFormat::rounded(precision, moments.as_ref(), Some(&block.norm.scale)),
-            block.first.inputs,
+            if is_kept {
+                WeightFormat::Kept
+            } else {
+                WeightFormat::rounded(precision, moments.as_ref(), Some(&block.norm.scale))
+            },
+            &[&block.first, &block.gate],
             2 * hidden,
             |column| {
                 let unit = column / (2 * lanes) * lanes + column % lanes;
-                let matrix = if column / lanes % 2 == 0 { &block.first } else { &block.gate };
-                (unit < units).then_some((matrix, unit))
+                (unit < units).then_some((column / lanes % 2, unit))
             },
         );
-        let kept = WeightFormat::rounded(precision, observed.of(place, ProductKind::Last), None);
+        let kept = match is_kept {
+            true => WeightFormat::Kept,
+            false => WeightFormat::rounded(precision, observed.of(place, ProductKind::Last), None),
+        };
         let last = plain(primitives, kept, &block.last);
         PreparedFeedForward { place, norm: PreparedRms::new(&block.norm, align), first, last }
     }

@@ -1,10 +1,11 @@
 //! Trial evaluation of a network without rounding, in a few positions.
 
 use super::forward::Scratch;
-use super::kernel::{Arithmetic, Precision};
+use super::kernel::{Arithmetic, Kernel, Precision};
 use super::prepared::Prepared;
 use super::primitives::Primitives;
 use super::statistics::ObservedStatistics;
+use super::transformer::keeps_integers;
 use crate::features::Features;
 use crate::input::Input;
 use crate::model::Network;
@@ -16,7 +17,7 @@ use kosumi_go::rules::Rules;
 
 impl Prepared {
     /// Prepares `network` for this arithmetic. For 8 bits, the network is first evaluated without rounding in a few
-    /// positions, to determine how to round it best.
+    /// positions, to determine how to round it best, unless it was converted to integers.
     ///
     /// # Panics
     ///
@@ -33,27 +34,30 @@ impl Prepared {
             kernel.name(),
             precision.name()
         );
-        TrialEvaluation::of(Prepared::without_rounding(network, kernel)).prepare(network, arithmetic)
+        if network.rounding.is_some() && keeps_integers(&Primitives::of(kernel), precision) {
+            return Prepared::with_primitives(network, arithmetic, Primitives::of(kernel));
+        }
+        TrialEvaluation::of(network, kernel).prepare(network, arithmetic)
     }
 }
 
 /// Outputs of a network in the trial positions without rounding, and statistics of its products.
 #[derive(Debug)]
 pub(super) struct TrialEvaluation {
-    pub(super) prepared: Prepared,
     inputs: [Input; 2],
     outputs: Vec<Result<Output, NotFinite>>,
-    observed: ObservedStatistics,
+    pub(super) observed: ObservedStatistics,
 }
 
 impl TrialEvaluation {
-    /// Evaluates the trial positions with `prepared`, which must not round.
-    pub(super) fn of(prepared: Prepared) -> TrialEvaluation {
+    /// Evaluates the trial positions without rounding, by this kernel. The weights of a single block are prepared at a
+    /// time, or two blocks, because those of a large network take gigabytes.
+    pub(super) fn of(network: &Network, kernel: Kernel) -> TrialEvaluation {
         let mut scratch = Scratch::default();
         scratch.observe();
         let inputs = trial_inputs();
-        let outputs = inputs.iter().map(|input| prepared.evaluate_one(input, &mut scratch)).collect();
-        TrialEvaluation { prepared, inputs, outputs, observed: scratch.observed() }
+        let outputs = Prepared::evaluate_by_blocks(network, kernel, &inputs, &mut scratch);
+        TrialEvaluation { inputs, outputs, observed: scratch.observed() }
     }
 
     /// Prepares the network like [`Prepared::new`], but without a new trial.
@@ -123,7 +127,7 @@ mod tests {
         let [one, other] = [1, 2].map(network);
         let exact = Arithmetic { kernel: Kernel::Portable, precision: Precision::F32 };
         let [trial_one, trial_other] =
-            [&one, &other].map(|network| TrialEvaluation::of(Prepared::new(network, exact)));
+            [&one, &other].map(|network| TrialEvaluation::of(network, exact.kernel));
         let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
         for arithmetic in [exact, emulated] {
             let prepared = Prepared::new(&one, arithmetic);
@@ -142,7 +146,7 @@ mod tests {
     #[test]
     fn all_int8_products_are_observed() {
         let network = transformer();
-        let trial = TrialEvaluation::of(Prepared::without_rounding(&network, Kernel::Portable));
+        let trial = TrialEvaluation::of(&network, Kernel::Portable);
         let Block::NestedBottleneck(nested) = &network.trunk.blocks[0] else { panic!("a nested block") };
         let place = BlockPath::TRUNK.inside(0);
         let inner = nested.blocks.iter().enumerate().map(|(index, block)| (place.inside(index), block));
@@ -179,7 +183,7 @@ mod tests {
             };
             norm.scale[3] *= 40.0;
             for matrix in matrices {
-                matrix.weights[3 * matrix.outputs..][..matrix.outputs]
+                matrix.weights.to_mut()[3 * matrix.outputs..][..matrix.outputs]
                     .iter_mut()
                     .for_each(|weight| *weight /= 40.0);
             }

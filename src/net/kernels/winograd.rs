@@ -72,7 +72,8 @@ impl TileSize {
 
     /// Transforms windows to an evaluation point. `windows` has the shape `[3][3][number]`, and `result` the shape
     /// `[number]`.
-    pub(super) fn transform_windows(self, place: usize, windows: &[f32], result: &mut [f32]) {
+    #[inline(always)]
+    fn transform_windows(self, place: usize, windows: &[f32], result: &mut [f32]) {
         // Row `i` evaluates a polynomial of degree 2 at evaluation point `i`, divided by the divisor of Lagrange's
         // interpolation at that point. For small tiles, the evaluation points are 0, 1, −1, 2 and infinity.
         const THREE: [[f64; 3]; 5] = [
@@ -114,6 +115,19 @@ impl TileSize {
             result.iter_mut().zip(sums).for_each(|(to, sum)| *to = sum as f32);
         }
     }
+}
+
+/// Transforms windows to an evaluation point of tiles of this size; see [`TileSize::transform_windows`]. The result is
+/// the same with all instructions.
+#[inline(always)]
+pub(super) fn transform_windows<S: Simd>(
+    _s: S,
+    size: TileSize,
+    place: usize,
+    windows: &[f32],
+    result: &mut [f32],
+) {
+    size.transform_windows(place, windows, result);
 }
 
 /// Cost of fetching the weights of an evaluation point for a board, in rows of their product. With small boards, the

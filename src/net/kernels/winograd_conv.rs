@@ -16,6 +16,7 @@ use super::gemm::{Gemm, pack_into};
 use super::primitives::{Primitives, WinogradUnit};
 use super::rows::{inverse, nearest};
 use super::winograd::{BoardLayout, MOST, TileSize, WinogradFormat};
+use crate::weights::Weights;
 use std::sync::OnceLock;
 
 /// Number of tiles that are transformed together. Their channels fit into the second-level cache.
@@ -29,8 +30,8 @@ const MOST_OF_COLUMN: f32 = 65_535.0;
 pub(super) struct WinogradConv {
     inputs: usize,
     outputs: usize,
-    /// Weights, of shape `[3][3][inputs][outputs]`.
-    weights: Vec<f32>,
+    /// Weights, of shape `[3][3][inputs][outputs]`, of which further sizes of tiles are computed.
+    weights: Weights,
     unit: WinogradUnit,
     /// Transformed weights per size of tiles, computed when a board first needs that size.
     transformed: [OnceLock<TransformedWeights>; TileSize::BOTH.len()],
@@ -57,7 +58,7 @@ pub(super) struct WinogradWorkspace {
 impl WinogradConv {
     /// Prepares weights of shape `[3][3][inputs][outputs]`, in 16 bits if `is_rounded` and if that is faster.
     pub(super) fn new(
-        weights: Vec<f32>,
+        weights: Weights,
         (inputs, outputs): (usize, usize),
         primitives: &Primitives,
         is_rounded: bool,
@@ -66,16 +67,22 @@ impl WinogradConv {
         WinogradConv { inputs, outputs, weights, unit, transformed: Default::default() }
     }
 
-    fn at_places(&self, size: TileSize, panel: usize) -> TransformedWeights {
-        let numbers = self.unit.numbers;
+    /// Drops the transformed weights.
+    pub(super) fn forget(&mut self) {
+        self.transformed = Default::default();
+    }
+
+    fn at_places(&self, size: TileSize, primitives: &Primitives) -> TransformedWeights {
+        let (numbers, panel) = (self.unit.numbers, primitives.panel);
         let (outputs, mut rows) = (self.outputs, vec![0.0; self.inputs * self.outputs]);
         let each = rows.len() / numbers.of_word();
         let mut words = Buffer::zeroed(size.evaluation_points() * each);
         let mut scales = Vec::new();
+        let weights = self.weights.floats();
         for (place, packed) in
             words.as_mut_slice()[..size.evaluation_points() * each].chunks_exact_mut(each).enumerate()
         {
-            size.transform_windows(place, &self.weights, &mut rows);
+            (primitives.transform_windows)(size, place, &weights, &mut rows);
             match numbers {
                 WinogradFormat::Floats => pack_into(bytemuck::cast_slice(&rows), outputs, panel, packed),
                 WinogradFormat::Bf16s => {
@@ -109,7 +116,7 @@ impl WinogradConv {
         let size = TileSize::best(width, height);
         let index = usize::from(size == TileSize::Four);
         let TransformedWeights { words, scales } =
-            self.transformed[index].get_or_init(|| self.at_places(size, primitives.panel));
+            self.transformed[index].get_or_init(|| self.at_places(size, primitives));
         let at_a_time = (TILES / size.tiles(width, height)).max(1);
         // Number of words in a row at an evaluation point.
         let inner = self.inputs / self.unit.numbers.of_word();
@@ -169,8 +176,7 @@ fn pairs(rows: &[f32], outputs: usize, number: impl Fn(usize, f32) -> u16) -> Ve
     for (two, words) in rows.chunks_exact(2 * outputs).zip(words.chunks_exact_mut(outputs)) {
         let (first, second) = two.split_at(outputs);
         for (column, ((word, first), second)) in words.iter_mut().zip(first).zip(second).enumerate() {
-            let [[a, b], [c, d]] = [first, second].map(|x| number(column, *x).to_ne_bytes());
-            *word = u32::from_ne_bytes([a, b, c, d]);
+            *word = bytemuck::cast([number(column, *first), number(column, *second)]);
         }
     }
     words

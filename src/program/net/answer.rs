@@ -31,7 +31,7 @@ a network does not have are NaN.
 Examples:
   kosumi net answer b10c384.bin.gz --precision int8 < questions > answers")]
 pub(super) struct Arguments {
-    /// Network: .bin.gz, .txt.gz, .bin, .txt, or compact
+    /// Network: .bin.gz, .txt.gz, .bin, .txt, .kosumi8, or compact
     file: PathBuf,
     /// Instruction set [default: the fastest one that the processor supports]
     #[arg(long, value_name = "NAME", value_parser = options::kernel)]

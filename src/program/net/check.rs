@@ -36,7 +36,7 @@ Examples:
   kosumi net check --device gpu                  a graphics card
   kosumi net check --kernel emulated-bf16        emulates amx-bf16 on any processor")]
 pub(super) struct Arguments {
-    /// Large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in ones]
+    /// Large network: .bin.gz, .txt.gz, .bin, .txt or .kosumi8 [default: the built-in ones]
     file: Option<PathBuf>,
     /// Kernel to check [default: all that the processor can run]
     #[arg(long, value_name = "NAME", value_parser = options::kernel)]

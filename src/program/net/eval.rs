@@ -28,7 +28,7 @@ Examples:
   kosumi net eval b6c96.bin.gz --sgf game.sgf
   kosumi net eval b6c96.bin.gz --sgf game.sgf --move 30 --symmetry all --json")]
 pub(super) struct Arguments {
-    /// Network: .bin.gz, .txt.gz, .bin, .txt, or compact
+    /// Network: .bin.gz, .txt.gz, .bin, .txt, .kosumi8, or compact
     file: PathBuf,
     /// Game record; the main line of its first game is used
     #[arg(long, value_name = "GAME")]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Show the structure of a network and its cost
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Network: .bin.gz, .txt.gz, .bin, .txt, or compact
+    /// Network: .bin.gz, .txt.gz, .bin, .txt, .kosumi8, or compact
     file: PathBuf,
 }
 
@@ -58,6 +58,9 @@ fn report(network: &Network, bytes: u64) -> String {
             "dead units",
             format!("{} of feed-forward blocks have no effect and are skipped", network.dead_units()),
         );
+    }
+    if network.is_int8() {
+        add("weights", "8-bit and 16-bit integers; those of the heads are 32-bit floats".to_owned());
     }
     if network.takes_metadata() {
         add("human play", "has a metadata input: --profile rank_5k, for instance".to_owned());

@@ -65,7 +65,7 @@ pub(super) struct Arguments {
     /// Seed of all weights
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// Output file; its name must end in .bin.gz, .txt.gz, .bin or .txt
+    /// Output file; its name must end in .bin.gz, .txt.gz, .bin, .txt or .kosumi8
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
