@@ -27,6 +27,8 @@ pub mod selfplay;
 pub mod session;
 pub mod setup;
 pub mod shards;
+#[cfg(test)]
+mod simulation;
 pub mod statistics;
 pub mod system;
 pub mod training;

@@ -8,7 +8,7 @@ use super::query::{Action, HumanModels, Line, Object, Query, read};
 use super::report;
 use crate::files::without_bom;
 use kosumi_engine::{Analyst, Question, Reports};
-use kosumi_search::Detail;
+use kosumi_search::{Analysis, Detail};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -16,6 +16,9 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+#[cfg(test)]
+mod simulation;
 
 /// Maximum length of a line, in bytes.
 const LINE_MOST: usize = 64 << 20;
@@ -76,6 +79,8 @@ struct Shared<'s, W> {
     server: &'s Server,
     requests: Arc<Requests>,
     output: Mutex<Output<W>>,
+    /// Size of the waiting queries, in bytes, from which no further line is read.
+    waiting_most: usize,
 }
 
 /// Requests that wait or run.
@@ -97,6 +102,11 @@ impl Requests {
 
     fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Removes a request that was answered.
+    fn leave(&self, number: u64) {
+        self.state().running.retain(|(running, ..)| *running != number);
     }
 
     /// Ends all requests.
@@ -182,12 +192,7 @@ impl Server {
         output: impl Write + Send,
         at_the_end: impl FnOnce(Arc<Requests>),
     ) -> io::Result<()> {
-        let requests = Arc::<Requests>::default();
-        let shared = Shared {
-            server: self,
-            requests: Arc::clone(&requests),
-            output: Mutex::new(Output { writer: output, error: None, is_silent: false }),
-        };
+        let shared = Shared::new(self, output);
         let result = thread::scope(|scope| {
             for _ in 0..self.workers {
                 let mut analyst = self.analyst.clone();
@@ -195,20 +200,11 @@ impl Server {
                 scope.spawn(move || shared.work(&mut analyst));
             }
             let result = shared.listen(&mut input);
-            if self.quits_at_once {
-                shared.output().is_silent = true;
-                requests.end();
-            }
-            requests.state().is_closed = true;
-            requests.work.notify_all();
-            at_the_end(requests);
+            shared.input_ended();
+            at_the_end(Arc::clone(&shared.requests));
             result
         });
-        let output = shared.output.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match output.error {
-            Some(error) => Err(error),
-            None => result,
-        }
+        shared.into_error().map_or(result, Err)
     }
 }
 
@@ -239,7 +235,17 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(line))
 }
 
-impl<W: Write + Send> Shared<'_, W> {
+impl<'s, W: Write + Send> Shared<'s, W> {
+    fn new(server: &'s Server, output: W) -> Shared<'s, W> {
+        let output = Mutex::new(Output { writer: output, error: None, is_silent: false });
+        Shared { server, requests: Arc::default(), output, waiting_most: WAITING_MOST }
+    }
+
+    /// Returns the first error of a write.
+    fn into_error(self) -> Option<io::Error> {
+        self.output.into_inner().unwrap_or_else(PoisonError::into_inner).error
+    }
+
     fn output(&self) -> MutexGuard<'_, Output<W>> {
         self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -285,10 +291,20 @@ impl<W: Write + Send> Shared<'_, W> {
         Ok(())
     }
 
+    /// Lets the workers end when no request is left.
+    fn input_ended(&self) {
+        if self.server.quits_at_once {
+            self.output().is_silent = true;
+            self.requests.end();
+        }
+        self.requests.state().is_closed = true;
+        self.requests.work.notify_all();
+    }
+
     fn enqueue(&self, query: Query) {
         let query = Arc::new(query);
         let mut state = self.requests.state();
-        while state.bytes > WAITING_MOST && !self.requests.is_over() {
+        while state.bytes > self.waiting_most && !self.requests.is_over() {
             state = self.requests.has_space.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if query.turns.is_empty() {
@@ -381,7 +397,7 @@ impl<W: Write + Send> Shared<'_, W> {
         let stop = Arc::new(AtomicBool::new(false));
         while let Some((number, request, threads)) = self.next(&stop) {
             self.analyze(analyst, &request, &stop, threads);
-            self.requests.state().running.retain(|(running, ..)| *running != number);
+            self.requests.leave(number);
         }
     }
 
@@ -389,21 +405,28 @@ impl<W: Write + Send> Shared<'_, W> {
     fn next(&self, stop: &Arc<AtomicBool>) -> Option<(u64, Request, usize)> {
         let mut state = self.requests.state();
         loop {
-            if let Some(((_, number), request)) = state.queue.pop_first() {
-                state.bytes = state.bytes.saturating_sub(request.leave());
-                self.requests.has_space.notify_all();
-                stop.store(self.requests.is_over(), Ordering::Relaxed);
-                state.running.push((number, request.clone(), Arc::clone(stop)));
-                // The other requests share the processors.
-                let busy = (state.running.len() + state.queue.len()).min(self.server.workers);
-                let most = self.server.processors / busy.max(1);
-                return Some((number, request, most.max(1)));
+            let next = self.take(&mut state, stop);
+            if next.is_some() {
+                return next;
             }
             if state.is_closed || self.requests.is_over() {
                 return None;
             }
             state = self.requests.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Takes the first request of the queue, if there is one.
+    fn take(&self, state: &mut State, stop: &Arc<AtomicBool>) -> Option<(u64, Request, usize)> {
+        let ((_, number), request) = state.queue.pop_first()?;
+        state.bytes = state.bytes.saturating_sub(request.leave());
+        self.requests.has_space.notify_all();
+        stop.store(self.requests.is_over(), Ordering::Relaxed);
+        state.running.push((number, request.clone(), Arc::clone(stop)));
+        // The other requests share the processors.
+        let busy = (state.running.len() + state.queue.len()).min(self.server.workers);
+        let most = self.server.processors / busy.max(1);
+        Some((number, request, most.max(1)))
     }
 
     fn analyze(&self, analyst: &mut Analyst, request: &Request, stop: &AtomicBool, threads: usize) {
@@ -416,7 +439,7 @@ impl<W: Write + Send> Shared<'_, W> {
         let sensible = (fewest / VISITS_PER_THREAD).max(1) as usize;
         let threads = threads.min(sensible);
         settings.threads = settings.threads.clamp(1, threads);
-        let on_report = |analysis| self.say(&report::result(query, *turn, analysis, true));
+        let on_report = |analysis| self.report(request, analysis);
         let reports = query.first_report.map(|first| Reports {
             first,
             every: query.report_every,
@@ -436,11 +459,20 @@ impl<W: Write + Send> Shared<'_, W> {
             interrupted: &|| stop.load(Ordering::Relaxed),
             reports,
         };
-        let answer = match analyst.analyze(&question) {
+        self.answer(request, analyst.analyze(&question));
+    }
+
+    /// Reports during the search of a request.
+    fn report(&self, Request { query, turn, .. }: &Request, analysis: Analysis) {
+        self.say(&report::result(query, *turn, analysis, true));
+    }
+
+    /// Gives the final answer to a request. There is no analysis if the search did not begin.
+    fn answer(&self, Request { query, turn, .. }: &Request, analysis: Option<Analysis>) {
+        self.say(&match analysis {
             Some(analysis) => report::result(query, *turn, analysis, false),
             None => report::no_results(&query.id, *turn),
-        };
-        self.say(&answer);
+        });
     }
 }
 

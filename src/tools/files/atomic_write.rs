@@ -1,6 +1,7 @@
 //! Atomic writes of files.
 
-use std::fs::{self, File, OpenOptions};
+use super::disk::{self, File, folder_of};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, TempPath};
@@ -79,7 +80,7 @@ impl AtomicFile {
                 return Err(io::Error::from(io::ErrorKind::IsADirectory));
             }
             if !old.is_file() {
-                return Ok(AtomicFile { file: super::regular::open_to_write(&path)?, names: None });
+                return Ok(AtomicFile { file: disk::open_device(&path)?, names: None });
             }
             if old.permissions().readonly() {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
@@ -92,7 +93,7 @@ impl AtomicFile {
         let (file, unfinished) = Builder::new()
             .prefix(&prefix)
             .suffix(".part")
-            .make_in(folder_of(&path), |path| OpenOptions::new().write(true).create_new(true).open(path))?
+            .make_in(folder_of(&path), disk::create_new)?
             .into_parts();
         if let Some(old) = old {
             // Some file systems have no permissions.
@@ -105,15 +106,15 @@ impl AtomicFile {
     ///
     /// # Errors
     ///
-    /// Returns an error if writing fails. An existing file of this name is unchanged then.
+    /// Returns an error if writing fails. An existing file of this name is unchanged then, unless the disk fails after
+    /// the file got its name.
     pub fn finish(self) -> io::Result<()> {
         let Some((unfinished, path)) = self.names else { return Ok(()) };
         self.file.sync_all()?;
         // Windows does not rename open files.
         drop(self.file);
-        unfinished.persist(&path).map_err(|error| error.error)?;
-        sync_folder(folder_of(&path));
-        Ok(())
+        disk::persist(unfinished, &path)?;
+        disk::sync_folder(folder_of(&path))
     }
 }
 
@@ -125,15 +126,6 @@ impl Write for AtomicFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Synchronises the names in a folder to the disk. Some systems do not support this, so errors are ignored.
-fn sync_folder(folder: &Path) {
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! Logs of JSON lines that survive the end of the process at any moment.
 //!
 //! Every line is synchronised to the disk before the next one is written, so only the last line can be torn. A torn
-//! line has no line break and is cut off when the log is resumed. A lock keeps a second process out. It is released
-//! when the process ends.
+//! line has no line break, or zeros where the disk has lost a part of it, and is cut off when the log is resumed. A lock
+//! keeps a second process out. It is released when the process ends.
 
+use super::disk::{self, File};
 use super::regular::not_regular;
 use anyhow::{Context, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::TryLockError;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::thread;
@@ -29,6 +30,8 @@ pub struct LineLog {
     file: File,
     /// Length of the complete lines, in bytes.
     complete: u64,
+    /// Whether there may be something behind the complete lines.
+    is_torn: bool,
 }
 
 impl LineLog {
@@ -40,25 +43,28 @@ impl LineLog {
     /// Returns an error if the log cannot be read or written, or if another process holds its lock.
     pub fn open(path: &Path, what: &str) -> anyhow::Result<(LineLog, Vec<u8>)> {
         let about = || format!("cannot use the log {}", path.display());
-        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
-        let file = file.with_context(about)?;
-        let metadata = file.metadata().with_context(about)?;
-        if !metadata.is_file() {
+        let mut file = disk::open_or_create(path).with_context(about)?;
+        let Some(length) = disk::regular_length(&file).with_context(about)? else {
             return Err(not_regular()).with_context(about);
-        }
-        if metadata.len() > LOG_BYTES_MAX {
+        };
+        if length > LOG_BYTES_MAX {
             bail!("the log {} is longer than {LOG_BYTES_MAX} bytes", path.display());
         }
-        if !lock(&file) {
+        if !lock(&mut file) {
             bail!("another {what} is writing {}", path.display());
         }
+        if length == 0 {
+            // A file whose name is lost is lost with all its lines.
+            disk::sync_folder(disk::folder_of(path)).with_context(about)?;
+        }
         let mut bytes = Vec::new();
-        (&file).take(LOG_BYTES_MAX).read_to_end(&mut bytes).with_context(about)?;
-        Ok((LineLog { file, complete: bytes.len() as u64 }, bytes))
+        Read::take(&mut file, LOG_BYTES_MAX).read_to_end(&mut bytes).with_context(about)?;
+        Ok((LineLog { file, complete: bytes.len() as u64, is_torn: false }, bytes))
     }
 
     /// Truncates the log to `complete`, which must be its beginning and consist of complete lines. The line break of
-    /// the last line is added if it is missing. New lines are appended after it.
+    /// the last line is added if it is missing. New lines are appended after it. What is left is on the disk when this
+    /// method returns.
     ///
     /// # Errors
     ///
@@ -66,17 +72,27 @@ impl LineLog {
     pub fn resume_after(&mut self, complete: &[u8]) -> std::io::Result<()> {
         self.complete = complete.len() as u64;
         self.truncate()?;
-        if complete.last().is_some_and(|&last| last != b'\n') {
-            self.file.write_all(b"\n")?;
-            self.complete += 1;
-        }
+        let Some((_, before)) = complete.split_last() else { return Ok(()) };
+        // The last line is written again. If an earlier process could not synchronise it, it may be in memory only, and
+        // another synchronisation would not report that.
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let line = complete[start..].strip_suffix(b"\n").unwrap_or(&complete[start..]);
+        self.is_torn = true;
+        self.file.seek(SeekFrom::Start(start as u64))?;
+        self.file.write_all(&[line, b"\n"].concat())?;
+        self.file.sync_data()?;
+        self.complete = (start + line.len() + 1) as u64;
+        self.is_torn = false;
         Ok(())
     }
 
-    /// Truncates the file to the complete lines.
+    /// Truncates the file to the complete lines. What was behind them does not return after a power cut.
     fn truncate(&mut self) -> std::io::Result<()> {
+        self.is_torn = true;
         self.file.set_len(self.complete)?;
+        self.file.sync_all()?;
         self.file.seek(SeekFrom::End(0))?;
+        self.is_torn = false;
         Ok(())
     }
 
@@ -84,17 +100,20 @@ impl LineLog {
     ///
     /// # Errors
     ///
-    /// Returns an error if writing fails. The part of the line that was written is removed if the system allows it, so
-    /// that the next line does not follow a torn one.
+    /// Returns an error if writing fails. The part of the line that was written is removed, at the latest before the next
+    /// line is written, so that no line follows a torn one.
     pub fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
         let mut text = serde_json::to_string(line)?;
         text.push('\n');
+        if self.is_torn {
+            self.truncate().context("cannot write the log")?;
+        }
         // A single call, so that a torn line lacks only its end.
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         match written {
             Ok(()) => self.complete += text.len() as u64,
-            // If truncation fails, too, the torn line stays, as after a power cut. It is cut off when the log is opened
-            // again.
+            // If truncation fails, too, the torn line stays, as after a power cut. It is cut off before the next line,
+            // or when the log is opened again.
             Err(_) => drop(self.truncate()),
         }
         written.context("cannot write the log")
@@ -103,7 +122,7 @@ impl LineLog {
 
 /// Takes the lock of a log. Returns false if another process holds it. A process that was just killed may hold it a
 /// moment longer, through a child that it was about to start.
-fn lock(file: &File) -> bool {
+fn lock(file: &mut File) -> bool {
     for _ in 0..LOCK_ATTEMPTS {
         match file.try_lock() {
             // Some file systems do not support locks.
@@ -115,7 +134,7 @@ fn lock(file: &File) -> bool {
 }
 
 /// Parses the complete lines of a log, and returns them with their length in bytes. A last line without a line break
-/// counts if it can be parsed.
+/// counts if it can be parsed. A last line with zeros is torn: the disk has lost a part of it, and JSON has none.
 ///
 /// # Errors
 ///
@@ -126,6 +145,7 @@ pub fn complete_lines<L: DeserializeOwned>(bytes: &[u8]) -> anyhow::Result<(Vec<
         match serde_json::from_slice(piece) {
             Ok(line) => lines.push(line),
             Err(_) if !piece.ends_with(b"\n") => break,
+            Err(_) if piece.contains(&0) && complete + piece.len() == bytes.len() => break,
             Err(error) => bail!("line {}: {error}", index + 1),
         }
         complete += piece.len();

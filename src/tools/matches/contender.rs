@@ -33,6 +33,8 @@ enum Kind {
         program: String,
         arguments: Vec<String>,
     },
+    #[cfg(test)]
+    Simulated(super::simulation::SimulatedEngines),
 }
 
 impl Contender {
@@ -66,7 +68,7 @@ impl Contender {
     pub fn settings(&self) -> Option<&EngineSettings> {
         match &self.kind {
             Kind::BuiltIn { settings, .. } => Some(settings),
-            Kind::Child { .. } => None,
+            _ => None,
         }
     }
 
@@ -78,6 +80,12 @@ impl Contender {
     /// Seed in the settings of the built-in engine. It is mixed with the seed of each game.
     pub(super) fn seed(&self) -> u64 {
         self.settings().map_or(0, |settings| settings.seed)
+    }
+
+    /// Creates a simulated engine.
+    #[cfg(test)]
+    pub(super) fn simulated(text: &str, engines: super::simulation::SimulatedEngines) -> Contender {
+        Contender { text: text.to_owned(), kind: Kind::Simulated(engines) }
     }
 
     /// Starts the engine.
@@ -104,6 +112,8 @@ impl Contender {
                 protect_from_interrupts(&mut command);
                 Ok(EngineLink::Child(Client::spawn_command(command)?))
             }
+            #[cfg(test)]
+            Kind::Simulated(engines) => Ok(EngineLink::Local(engines.start()?)),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Game records of a match, one file per game.
 
 use super::record::GameRecord;
-use crate::files::write_atomically;
+use crate::files::{create_folders, disk, write_atomically};
 use anyhow::{Context, bail};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folder of the records of a match.
@@ -16,10 +15,9 @@ impl GameFiles {
     /// Prepares the folder. A folder that contains games is only accepted when a match is resumed.
     pub(super) fn open(folder: &Path, resume: bool) -> anyhow::Result<GameFiles> {
         let about = || format!("cannot use the folder {}", folder.display());
-        fs::create_dir_all(folder).with_context(about)?;
+        create_folders(folder).with_context(about)?;
         if !resume {
-            for entry in fs::read_dir(folder).with_context(about)? {
-                let name = entry.with_context(about)?.file_name().to_string_lossy().into_owned();
+            for name in disk::names(folder).with_context(about)? {
                 if name.starts_with("game-") && name.ends_with(".sgf") {
                     bail!("{} contains games, such as {name}, which would be overwritten", folder.display());
                 }
@@ -35,7 +33,7 @@ impl GameFiles {
 
     /// Returns the number of these games that have no record here, as after a change of the folder.
     pub(super) fn count_missing(&self, games: &[GameRecord]) -> usize {
-        let is_missing = |game: &&GameRecord| !self.folder.join(file_name(game.number)).exists();
+        let is_missing = |game: &&GameRecord| !disk::exists(&self.folder.join(file_name(game.number)));
         games.iter().filter(is_missing).count()
     }
 }
@@ -48,6 +46,7 @@ pub(super) fn file_name(number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn folders_with_games_are_left_alone() {

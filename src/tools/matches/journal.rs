@@ -78,9 +78,8 @@ impl Journal {
         if past.header.is_some() && !resume {
             bail!("{} exists; use --resume to continue it", path.display());
         }
-        // The first line may be torn as well.
-        let common = bytes.len().min(FIRST_BYTES.len());
-        if bytes[..common] != FIRST_BYTES[..common] {
+        // The first line may be torn as well. What the disk has lost of it are zeros.
+        if bytes.iter().zip(FIRST_BYTES).any(|(&byte, &first)| byte != first && byte != 0) {
             bail!("{} is not the log of a match", path.display());
         }
         if let Some(header) = &past.header {
@@ -123,7 +122,7 @@ impl Journal {
 
 /// Reads a log, and returns the number of bytes in complete lines. A last line without a line break counts if it can be
 /// parsed: then only the line break is missing.
-fn read(bytes: &[u8]) -> anyhow::Result<(LogContent, usize)> {
+pub(super) fn read(bytes: &[u8]) -> anyhow::Result<(LogContent, usize)> {
     let mut past = LogContent::default();
     let mut seen = BTreeSet::new();
     let (lines, complete) = complete_lines::<LogLine>(bytes)?;

@@ -40,6 +40,8 @@ mod report;
 mod run;
 mod schedule;
 mod side;
+#[cfg(test)]
+mod simulation;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use kosumi_go::board::{BoardSize, Color, Move, PointSet};
 use kosumi_go::rng::mix;
 use kosumi_gtp::{ClientError, Vertex};
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Maximum time of an engine for commands other than moves.
 pub(super) const COMMAND_TIME_MAX: Duration = Duration::from_secs(60);
@@ -187,11 +187,11 @@ impl MatchPlayer {
                 };
             }
         };
-        let start = Instant::now();
+        let start = control.now();
         client.post(command).map_err(|error| PlayerFault::Ended(error.to_string()))?;
         let mut stray: Vec<String> = Vec::new();
         loop {
-            let left = timeout.saturating_sub(start.elapsed());
+            let left = timeout.saturating_sub(control.since(start));
             match client.receive(left.min(SLICE)) {
                 Ok(body) => return Ok(body),
                 Err(ClientError::Refused(message)) => return Err(PlayerFault::Refused(message)),
@@ -264,9 +264,9 @@ impl MatchPlayer {
 
     /// Sends a move to the engine.
     pub(super) fn send_move(&mut self, color: Color, mv: Move, control: &Control) -> Result<(), PlayerFault> {
-        let start = Instant::now();
+        let start = control.now();
         self.send(&play_command(color, mv), COMMAND_TIME_MAX, control)?;
-        self.latency.0 += start.elapsed();
+        self.latency.0 += control.since(start);
         self.latency.1 += 1;
         Ok(())
     }

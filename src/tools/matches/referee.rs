@@ -22,7 +22,7 @@ use kosumi_go::board::Color;
 use kosumi_go::game::Game;
 use kosumi_go::score;
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 /// Finished game with its SGF record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub(super) fn play(
         plan,
         control,
         players,
-        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        date: humantime::format_rfc3339_seconds((control.clocks.date)()).to_string(),
         game: plan.board.game(conditions.rules, plan.handicap),
         clocks: clock.map(|clock| [clock, clock]),
         notes: Vec::new(),
@@ -228,9 +228,9 @@ impl GameInProgress<'_> {
             shown.map_err(|fault| self.stop(side, "time_left", &fault))?;
         }
         let timeout = clock.map_or(self.conditions.unclocked_move_time, |clock| clock.deadline());
-        let start = Instant::now();
+        let start = control.now();
         let answer = self.player(side).choose(color, size, timeout, control);
-        let used = start.elapsed();
+        let used = control.since(start);
         let seconds = used.as_secs_f64();
         self.seconds[index] += seconds;
         self.slowest[index] = self.slowest[index].max(seconds);

@@ -8,7 +8,7 @@ use super::over_ranks;
 use super::player::{Identity, MatchPlayer, start_one};
 use super::record::GameRecord;
 use super::referee::FinishedGame;
-use super::schedule::{self, WorkerEvent};
+use super::schedule::{self, Events, WorkerEvent};
 use super::summary::Summary;
 use crate::ranks::PieceQueue;
 use anyhow::bail;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Interval at which the match checks its control flags while no game ends.
 const TICK: Duration = Duration::from_millis(200);
@@ -144,29 +144,46 @@ impl Match {
         others: Option<RankLink>,
         observer: &mut dyn MatchObserver,
     ) -> anyhow::Result<()> {
-        let players = self.players.take();
-        // Without players no game is missing, and the other ranks get no pieces.
-        let missing = if players.is_some() { std::mem::take(&mut self.missing) } else { Vec::new() };
-        let games = Arc::new(PieceQueue::new(missing));
+        let (players, games) = self.take_work();
+        let games = Arc::new(games);
         let workers = if players.is_some() { usize::from(jobs).min(games.waiting().max(1)) } else { 0 };
-        let (sender, events) = mpsc::channel();
+        let (sender, mut events) = mpsc::channel();
         schedule::start(&self.conditions, &self.control, &games, workers, players, &sender)?;
         let lending = others.map(|link| over_ranks::assign_games(link, &games, &sender)).transpose()?;
         drop(sender);
+        let (result, has_ended) = self.follow(&mut events, &games, observer);
+        if has_ended {
+            lending.map(JoinHandle::join);
+        }
+        result
+    }
+
+    /// Takes the engines that run and the missing games. Without engines no game is missing, and the other ranks get no
+    /// pieces.
+    pub(super) fn take_work(&mut self) -> (Option<[MatchPlayer; 2]>, PieceQueue) {
+        let players = self.players.take();
+        let missing = if players.is_some() { std::mem::take(&mut self.missing) } else { Vec::new() };
+        (players, PieceQueue::new(missing))
+    }
+
+    /// Stores what the workers report until none is active on any rank. Also returns whether this is so: an aborted
+    /// match does not wait for all workers.
+    pub(super) fn follow(
+        &mut self,
+        events: &mut dyn Events,
+        games: &PieceQueue,
+        observer: &mut dyn MatchObserver,
+    ) -> (anyhow::Result<()>, bool) {
         let mut failure = None;
-        let mut given_up: Option<Instant> = None;
-        loop {
-            let result = match events.recv_timeout(TICK) {
+        let mut given_up: Option<Duration> = None;
+        let has_ended = loop {
+            let result = match events.next(TICK) {
                 Ok(WorkerEvent::Finished(played)) => self.finished(&played, observer),
                 Ok(WorkerEvent::Annulled { number, reason }) => self.annulled(number, &reason, observer),
                 Ok(WorkerEvent::Failed(error)) => Err(error),
                 Ok(WorkerEvent::Lost { rank, games }) => observer.lost(rank, games),
                 Err(RecvTimeoutError::Timeout) => Ok(()),
-                // No worker is left on any rank.
-                Err(RecvTimeoutError::Disconnected) => {
-                    lending.map(JoinHandle::join);
-                    break;
-                }
+                Err(RecvTimeoutError::Disconnected) => break true,
             };
             if let Err(error) = result {
                 // Games that cannot be stored need not be finished.
@@ -179,12 +196,14 @@ impl Match {
             if self.control.is_stopped() {
                 games.stop();
             }
-            if self.control.is_aborted() && given_up.get_or_insert_with(Instant::now).elapsed() > GIVE_UP_TIME
-            {
-                break;
+            if self.control.is_aborted() {
+                let start = *given_up.get_or_insert_with(|| self.control.now());
+                if self.control.since(start) > GIVE_UP_TIME {
+                    break false;
+                }
             }
-        }
-        failure.map_or(Ok(()), Err)
+        };
+        (failure.map_or(Ok(()), Err), has_ended)
     }
 
     /// Stores a game. The record is written before the line of the log, so the log never mentions a missing record.

@@ -6,7 +6,7 @@ use super::player::{MatchPlayer, start_one};
 use super::referee::{self, FinishedGame, NoGame};
 use crate::ranks::PieceQueue;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -32,6 +32,22 @@ const MOST_ATTEMPTS: u32 = 3;
 /// Pause before engines are restarted after a failure.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// Workers as a match sees them: a source of events.
+pub(super) trait Events {
+    /// Waits for the next event, at most this long.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if nothing happened in this time, or if no worker is active any more.
+    fn next(&mut self, wait: Duration) -> Result<WorkerEvent, RecvTimeoutError>;
+}
+
+impl Events for Receiver<WorkerEvent> {
+    fn next(&mut self, wait: Duration) -> Result<WorkerEvent, RecvTimeoutError> {
+        self.recv_timeout(wait)
+    }
+}
+
 /// Starts `workers` threads that play these games. The events end when no worker is active any more: when all games are
 /// played, when the control stops the match and the running games are over, or when all workers have failed. The
 /// threads are not scoped, so an aborted match need not wait for an engine in this process.
@@ -45,69 +61,83 @@ pub(super) fn start(
 ) -> anyhow::Result<()> {
     let mut ready = first;
     for index in 0..workers {
-        let mut worker = Worker {
-            conditions: Arc::clone(conditions),
-            control: Arc::clone(control),
-            sender: sender.clone(),
-            players: ready.take().map_or([None, None], |players| players.map(Some)),
+        let mut worker = Worker::new(Arc::clone(conditions), Arc::clone(control), ready.take());
+        let (games, sender) = (Arc::clone(games), sender.clone());
+        let work = move || {
+            while let Some(event) = worker.next_event(&games) {
+                if sender.send(event).is_err() {
+                    break;
+                }
+            }
+            worker.quit();
         };
-        let games = Arc::clone(games);
-        thread::Builder::new().name(format!("match-{index}")).spawn(move || worker.work(&games))?;
+        thread::Builder::new().name(format!("match-{index}")).spawn(work)?;
     }
     Ok(())
 }
 
-struct Worker {
+/// Player of one game after the other, with two engines of its own.
+pub(super) struct Worker {
     conditions: Arc<Conditions>,
     control: Arc<Control>,
-    sender: Sender<WorkerEvent>,
     players: [Option<MatchPlayer>; 2],
+    /// Game that could not start.
+    retried: Option<Retry>,
+    has_failed: bool,
+}
+
+/// Game that could not start in the first `attempts` attempts.
+struct Retry {
+    plan: GamePlan,
+    attempts: u32,
+    /// Reason of the last failure.
+    reason: String,
 }
 
 impl Worker {
-    /// Plays games until none is left, and ends the engines.
-    fn work(&mut self, games: &PieceQueue) {
-        // A game that was taken is played to its end, whatever the match has decided in the meantime. Dropping it would
-        // bias the result towards short games.
-        while !self.control.is_stopped() {
-            let Some(number) = games.next() else { break };
-            let plan = self.conditions.plan(number);
-            match self.play(&plan) {
-                Ok(Some(played)) => {
-                    if self.sender.send(WorkerEvent::Finished(Box::new(played))).is_err() {
-                        break;
-                    }
-                }
-                Ok(None) => break,
-                Err(error) => {
-                    let _ = self.sender.send(WorkerEvent::Failed(error.context(format!("game {number}"))));
-                    break;
-                }
-            }
-        }
-        self.players.iter_mut().filter_map(Option::take).for_each(MatchPlayer::quit);
+    /// Creates a worker. `ready` are engines that already run.
+    pub(super) fn new(
+        conditions: Arc<Conditions>,
+        control: Arc<Control>,
+        ready: Option<[MatchPlayer; 2]>,
+    ) -> Worker {
+        let players = ready.map_or([None, None], |players| players.map(Some));
+        Worker { conditions, control, players, retried: None, has_failed: false }
     }
 
-    /// Plays a game and retries if it could not start. Returns `None` if the match was aborted.
-    fn play(&mut self, plan: &GamePlan) -> anyhow::Result<Option<FinishedGame>> {
-        for attempt in 1.. {
-            let reason = match self.attempt(plan) {
-                Ok(Ok(played)) => return Ok(Some(played)),
-                Ok(Err(NoGame::Aborted)) => return Ok(None),
-                Err(_) if self.control.is_aborted() => return Ok(None),
-                Ok(Err(NoGame::Annulled(reason))) => reason,
-                Err(error) => format!("{error:#}"),
-            };
-            let event = WorkerEvent::Annulled { number: plan.number, reason: reason.clone() };
-            if self.sender.send(event).is_err() {
-                return Ok(None);
+    /// Plays until something happens that the match must know: the end of a game, or a game that cannot start. Returns
+    /// `None` when no game is left, when the match is stopped or aborted, and after a failure.
+    pub(super) fn next_event(&mut self, games: &PieceQueue) -> Option<WorkerEvent> {
+        let (plan, attempts) = match self.retried.take() {
+            // A game that was taken is played to its end, whatever the match has decided in the meantime. Dropping it
+            // would bias the result towards short games.
+            Some(Retry { plan, attempts, .. }) if attempts < MOST_ATTEMPTS => {
+                (self.control.clocks.pause)(PAUSE);
+                (plan, attempts)
             }
-            if attempt >= MOST_ATTEMPTS {
-                return Err(anyhow::Error::msg(reason).context("cannot begin"));
+            Some(Retry { plan, reason, .. }) => {
+                self.has_failed = true;
+                let error = anyhow::Error::msg(reason).context("cannot begin");
+                return Some(WorkerEvent::Failed(error.context(format!("game {}", plan.number))));
             }
-            thread::sleep(PAUSE);
-        }
-        Ok(None)
+            None if self.has_failed || self.control.is_stopped() => return None,
+            None => (self.conditions.plan(games.next()?), 0),
+        };
+        let reason = match self.attempt(&plan) {
+            Ok(Ok(played)) => return Some(WorkerEvent::Finished(Box::new(played))),
+            Ok(Err(NoGame::Aborted)) => return None,
+            Err(_) if self.control.is_aborted() => return None,
+            Ok(Err(NoGame::Annulled(reason))) => reason,
+            Err(error) => format!("{error:#}"),
+        };
+        let number = plan.number;
+        self.retried = Some(Retry { plan, attempts: attempts + 1, reason: reason.clone() });
+        Some(WorkerEvent::Annulled { number, reason })
+    }
+
+    /// Ends the engines.
+    pub(super) fn quit(&mut self) {
+        self.players.iter_mut().filter_map(Option::take).for_each(MatchPlayer::quit);
     }
 
     fn attempt(&mut self, plan: &GamePlan) -> anyhow::Result<Result<FinishedGame, NoGame>> {

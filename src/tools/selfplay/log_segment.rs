@@ -8,7 +8,7 @@
 //!   segment has grown.
 
 use super::record::{InvalidRecord, PlayedGame};
-use crate::files::{LineLog, complete_lines, differences, write_atomically};
+use crate::files::{LineLog, complete_lines, differences, disk, write_atomically};
 use crate::shards::{ShardFiles, encode};
 use crate::training::{Example, Shard};
 use anyhow::{Context, bail};
@@ -21,7 +21,6 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Line of the log.
@@ -119,7 +118,7 @@ impl LogSegment {
     pub fn open(storage: LogStorage) -> anyhow::Result<LogSegment> {
         let shards = ShardFiles::new(&storage.folder, storage.prefix)?;
         let mut number = 0;
-        while log_path(&storage.folder, number + 1).exists() {
+        while disk::exists(&log_path(&storage.folder, number + 1)) {
             number += 1;
         }
         let mut segment = LogSegment::read(storage, number, shards)?;
@@ -152,7 +151,7 @@ impl LogSegment {
             // The header of a later segment lists the finished games. Without it, the previous segment must be read.
             None if number > 0 => {
                 drop(log);
-                fs::remove_file(&path).with_context(damaged)?;
+                disk::remove(&path).with_context(damaged)?;
                 return LogSegment::read(storage, number - 1, shards);
             }
             None => true,
@@ -264,7 +263,7 @@ impl LogSegment {
     }
 }
 
-fn log_path(folder: &Path, number: u32) -> PathBuf {
+pub(super) fn log_path(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("games-{number:05}.jsonl"))
 }
 
@@ -273,7 +272,7 @@ fn examples(game: &PlayedGame, features: &mut Features) -> Result<Vec<Example>, 
 }
 
 /// Returns the game as SGF.
-fn record(game: &PlayedGame) -> Result<String, InvalidRecord> {
+pub(super) fn record(game: &PlayedGame) -> Result<String, InvalidRecord> {
     let result = game.ending.as_ref().map_or("Void".to_owned(), |ending| format_score(ending.score));
     let comment = format!("game {}, an opening of {} moves", game.number, game.opening);
     let meta = Meta { result: Some(result), comment: Some(comment), ..Meta::default() };

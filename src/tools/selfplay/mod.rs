@@ -19,6 +19,8 @@ mod play;
 mod record;
 mod settings;
 #[cfg(test)]
+mod simulation;
+#[cfg(test)]
 mod tests;
 mod workers;
 

@@ -12,7 +12,7 @@
 //! leaves none of those.
 
 use crate::collections::read_game;
-use crate::files::write_atomically_with;
+use crate::files::{disk, write_atomically_with};
 use anyhow::Context;
 use kosumi_engine::{CommentDetail, Engine, Revision};
 use kosumi_go::board::{Color, Key, Move};
@@ -267,7 +267,7 @@ fn write_later(path: &Path, text: &str, latest: &mut SystemTime) -> io::Result<(
         output.write_all(text.as_bytes())?;
         output.flush()?;
         let file = output.get_ref();
-        saved = file.metadata()?.modified()?;
+        saved = disk::modified(file)?;
         if saved <= *latest {
             saved = latest.checked_add(TIME_STEP).unwrap_or(saved);
             // Files without a modification time, such as pipes, need none.

@@ -1,10 +1,9 @@
 //! Numbered shards in a folder.
 
-use crate::files::write_atomically_with;
+use crate::files::{create_folders, disk, write_atomically_with};
 use crate::training::Shard;
 use anyhow::Context;
 use kosumi_go::rng::Rng;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folder with the shards `prefix-00000.npz` and so on. A file under its final name is complete, so programs may read
@@ -25,14 +24,13 @@ impl ShardFiles {
     ///
     /// Returns an error if the folder cannot be created.
     pub fn new(folder: &Path, prefix: &'static str) -> anyhow::Result<ShardFiles> {
-        fs::create_dir_all(folder)
-            .with_context(|| format!("cannot create the folder {}", folder.display()))?;
+        create_folders(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
         Ok(ShardFiles { folder: folder.to_owned(), prefix, next: 0, count: 0, bytes: 0 })
     }
 
     /// Returns the path of the first shard if it exists.
     pub fn first(&self) -> Option<PathBuf> {
-        Some(self.path(0)).filter(|path| path.exists())
+        Some(self.path(0)).filter(|path| disk::exists(path))
     }
 
     /// Returns the number of shards written.
@@ -64,7 +62,7 @@ impl ShardFiles {
         let wrong = || format!("cannot write {}", path.display());
         shard.shuffle(rng);
         write_atomically_with(&path, |file| shard.write(file).map(|_| ())).with_context(wrong)?;
-        self.bytes += fs::metadata(&path).with_context(wrong)?.len();
+        self.bytes += disk::length(&path).with_context(wrong)?;
         self.next += 1;
         self.count += 1;
         *shard = Shard::new();

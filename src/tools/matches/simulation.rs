@@ -1,0 +1,441 @@
+//! Matches in virtual time, with engines that misbehave, a disk that fails, and power cuts.
+//!
+//! The workers, the referee, the log, the records and the table are the real ones. Simulated are the engines behind
+//! their commands, the clocks, the disk, and the threads: the workers take turns in the order of virtual time. A match
+//! is played in several lives, each of which ends by a power cut, `kill -9`, an error or a stop; the last one has no
+//! faults. After each life, of the games that were reported as stored:
+//!
+//! * each is in the log exactly once, as reported, and its record is whole;
+//! * none is played again.
+//!
+//! At the end, the match has exactly its games, and its table is the one that follows from the log.
+
+use super::conditions::{Conditions, EvaluationComments};
+use super::contender::Contender;
+use super::control::{Clocks, Control};
+use super::fixtures;
+use super::journal;
+use super::openings::Source;
+use super::record::GameRecord;
+use super::run::{Match, MatchObserver, Storage};
+use super::schedule::{Events, Worker, WorkerEvent};
+use super::summary::Summary;
+use crate::commands::vertex_move;
+use crate::files::{Plan, SimulatedDisk, Stop};
+use crate::players::{GtpPlayer, GtpResponse, PlayerError};
+use crate::ranks::PieceQueue;
+use crate::simulation::{self, Counts, run_seeds};
+use crate::statistics::Sprt;
+use anyhow::bail;
+use kosumi_go::board::{BoardSize, Color, Move};
+use kosumi_go::game::Game;
+use kosumi_go::rng::Rng;
+use kosumi_gtp::Vertex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Number of lives with faults.
+const LIVES: u32 = 10;
+
+/// How often an engine does something else than play, in a thousand of its commands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Character {
+    does_not_start: u32,
+    /// It refuses the board, so the game is annulled.
+    refuses_board: u32,
+    refuses_move: u32,
+    crashes: u32,
+    hangs: u32,
+    thinks_long: u32,
+    plays_anything: u32,
+    answers_nonsense: u32,
+    resigns: u32,
+    /// The user ends the match while this engine works.
+    stops: u32,
+    aborts: u32,
+}
+
+impl Character {
+    fn draw(rng: &mut Rng) -> Character {
+        let mut some = |most: u32| if rng.chance(300) { rng.below(most) } else { 0 };
+        Character {
+            does_not_start: some(300),
+            refuses_board: some(200),
+            refuses_move: some(20),
+            crashes: some(20),
+            hangs: some(20),
+            thinks_long: some(50),
+            plays_anything: some(50),
+            answers_nonsense: some(20),
+            resigns: some(50),
+            stops: some(3),
+            aborts: some(3),
+        }
+    }
+}
+
+/// Source of simulated engines.
+#[derive(Clone, Debug)]
+pub(super) struct SimulatedEngines(Arc<Source_>);
+
+#[derive(Debug)]
+struct Source_ {
+    seed: u64,
+    started: AtomicU64,
+    /// Character of the engines in this life, and the flags of its match.
+    now: Mutex<(Character, Arc<Control>)>,
+}
+
+impl SimulatedEngines {
+    fn new(seed: u64) -> SimulatedEngines {
+        SimulatedEngines(Arc::new(Source_ { seed, started: AtomicU64::new(0), now: Mutex::default() }))
+    }
+
+    fn begin_life(&self, character: Character, control: &Arc<Control>) {
+        *self.0.now.lock().unwrap_or_else(PoisonError::into_inner) = (character, Arc::clone(control));
+    }
+
+    pub(super) fn start(&self) -> anyhow::Result<Box<dyn GtpPlayer>> {
+        let number = self.0.started.fetch_add(1, Ordering::Relaxed);
+        let mut rng = Rng::for_worker(self.0.seed, number as usize);
+        let (character, control) = self.0.now.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        simulation::pass(Duration::from_millis(rng.below(500).into()));
+        if rng.chance(character.does_not_start) {
+            bail!("a simulated engine that does not start");
+        }
+        let size = BoardSize::square(5).expect("a size");
+        let game = Game::new(size, fixtures::conditions(&[5], Source::None).rules, 0.0);
+        Ok(Box::new(SimulatedEngine { character, control, rng, game, is_gone: false }))
+    }
+}
+
+struct SimulatedEngine {
+    character: Character,
+    control: Arc<Control>,
+    rng: Rng,
+    game: Game,
+    is_gone: bool,
+}
+
+impl GtpPlayer for SimulatedEngine {
+    fn send(&mut self, command: &str, timeout: Duration) -> Result<GtpResponse, PlayerError> {
+        let character = self.character;
+        if self.rng.chance(character.stops) {
+            self.control.stop.store(true, Ordering::Relaxed);
+        }
+        if self.rng.chance(character.aborts) {
+            self.control.abort.store(true, Ordering::Relaxed);
+        }
+        if self.is_gone || self.rng.chance(character.crashes) {
+            self.is_gone = true;
+            return Err(PlayerError::Crashed("a simulated crash".to_owned()));
+        }
+        if self.rng.chance(character.hangs) {
+            self.is_gone = true;
+            simulation::pass(timeout);
+            return Err(PlayerError::TimedOut);
+        }
+        let slow = command.starts_with("genmove") && self.rng.chance(character.thinks_long);
+        let most = if slow { 90_000 } else { 20 };
+        let time = Duration::from_millis(self.rng.below(most).into());
+        simulation::pass(time.min(timeout));
+        if time > timeout {
+            self.is_gone = true;
+            return Err(PlayerError::TimedOut);
+        }
+        Ok(self.answer(command))
+    }
+}
+
+impl SimulatedEngine {
+    fn answer(&mut self, command: &str) -> GtpResponse {
+        let refused = || GtpResponse::Failure("a simulated refusal".to_owned());
+        let mut words = command.split(' ');
+        let done = match (words.next().unwrap_or_default(), words.next(), words.next()) {
+            ("name", ..) => "Simulated",
+            ("version", ..) => "1",
+            ("boardsize", Some(size), _) => {
+                if self.rng.chance(self.character.refuses_board) {
+                    return refused();
+                }
+                let size = size.parse().ok().and_then(BoardSize::square).expect("a size");
+                self.game = Game::new(size, self.game.rules(), 0.0);
+                ""
+            }
+            ("play", Some(color), Some(vertex)) => {
+                if self.rng.chance(self.character.refuses_move) {
+                    return refused();
+                }
+                let vertex: Vertex = vertex.parse().expect("a vertex");
+                let mv = vertex_move(self.game.size(), vertex).expect("on the board");
+                self.game.play(color_of(color), mv).expect("the referee sends legal moves");
+                ""
+            }
+            ("genmove", Some(color), _) => return GtpResponse::Success(self.choose(color_of(color))),
+            ("final_score", ..) => return refused(),
+            _ => "",
+        };
+        GtpResponse::Success(done.to_owned())
+    }
+
+    fn choose(&mut self, color: Color) -> String {
+        let (character, size) = (self.character, self.game.size());
+        if self.rng.chance(character.answers_nonsense) {
+            return "?!".to_owned();
+        }
+        if self.rng.chance(character.resigns) {
+            return "resign".to_owned();
+        }
+        let anything = self.rng.chance(character.plays_anything);
+        let is_long = self.game.records().len() > size.area();
+        let tries = if is_long { 1 } else { 8 };
+        for _ in 0..tries {
+            let index = self.rng.below(size.area() as u32) as usize;
+            let mv = Move::Play(size.points().nth(index).expect("a point"));
+            if anything || self.game.check(color, mv).is_ok() {
+                // An engine that plays anything does not notice that it was illegal.
+                let _ = self.game.play(color, mv);
+                return mv.to_string();
+            }
+        }
+        self.game.play(color, Move::Pass).expect("a pass is legal");
+        Move::Pass.to_string()
+    }
+}
+
+fn color_of(letter: &str) -> Color {
+    if letter == "b" { Color::Black } else { Color::White }
+}
+
+/// Workers that take turns in virtual time.
+struct Crew<'s> {
+    games: &'s PieceQueue,
+    /// Workers with the times at which they go on.
+    workers: Vec<(Duration, Worker)>,
+    /// Events by time.
+    events: BTreeMap<(Duration, u64), WorkerEvent>,
+    count: u64,
+    rng: Rng,
+    /// All games that were played, in all lives, with their records.
+    played: &'s mut Vec<(GameRecord, String)>,
+}
+
+impl Events for Crew<'_> {
+    fn next(&mut self, wait: Duration) -> Result<WorkerEvent, RecvTimeoutError> {
+        if self.rng.chance(50) {
+            simulation::pass(wait);
+            return Err(RecvTimeoutError::Timeout);
+        }
+        loop {
+            let earliest = (0..self.workers.len()).min_by_key(|&index| self.workers[index].0);
+            let next_event = self.events.keys().next().map(|&(time, _)| time);
+            match earliest {
+                Some(index) if next_event.is_none_or(|time| self.workers[index].0 < time) => {
+                    let (time, worker) = &mut self.workers[index];
+                    simulation::set_now(*time);
+                    let event = worker.next_event(self.games);
+                    *time = simulation::now();
+                    match event {
+                        Some(event) => {
+                            if let WorkerEvent::Finished(game) = &event {
+                                self.played.push((game.record.clone(), game.sgf.clone()));
+                            }
+                            self.events.insert((*time, self.count), event);
+                            self.count += 1;
+                        }
+                        None => self.workers.remove(index).1.quit(),
+                    }
+                }
+                _ => {
+                    let Some(((time, _), event)) = self.events.pop_first() else {
+                        return Err(RecvTimeoutError::Disconnected);
+                    };
+                    simulation::set_now(time);
+                    return Ok(event);
+                }
+            }
+        }
+    }
+}
+
+/// Games that the match reported as stored.
+struct Ledger<'s> {
+    disk: &'s SimulatedDisk,
+    reported: &'s mut BTreeMap<u32, GameRecord>,
+}
+
+impl MatchObserver for Ledger<'_> {
+    fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()> {
+        // After the disk has stopped, there is nobody to whom it is reported.
+        if self.disk.stopped().is_none() {
+            let before = self.reported.insert(game.number, game.clone());
+            assert!(before.is_none(), "game {} was stored before", game.number);
+            assert!(self.reported.keys().all(|number| summary.games.contains_key(number)));
+        }
+        Ok(())
+    }
+
+    fn annulled(&mut self, _: u32, _: &str) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+struct Simulated<'c> {
+    disk: SimulatedDisk,
+    conditions: Conditions,
+    engines: [SimulatedEngines; 2],
+    games: u32,
+    storage: Storage,
+    reported: BTreeMap<u32, GameRecord>,
+    played: Vec<(GameRecord, String)>,
+    rng: Rng,
+    counts: &'c mut Counts,
+}
+
+impl<'c> Simulated<'c> {
+    fn new(seed: u64, counts: &'c mut Counts) -> Simulated<'c> {
+        let mut rng = Rng::new(seed);
+        let disk = SimulatedDisk::new(rng.next_u64());
+        let engines = [0, 1].map(|_| SimulatedEngines::new(rng.next_u64()));
+        let contenders = [0, 1].map(|index| Contender::simulated(["a", "b"][index], engines[index].clone()));
+        let conditions = Conditions {
+            contenders,
+            time: rng.chance(500).then(|| super::parse_clock("absolute 60").expect("a time control")),
+            seed: rng.next_u64() >> 12,
+            opinions: EvaluationComments::None,
+            sprt: rng.chance(200).then(|| Sprt::parse("-300,300").expect("a test")),
+            ..fixtures::conditions(&[3, 4, 5][..1 + rng.below(3) as usize], Source::None)
+        };
+        let games = 1 + rng.below(10);
+        let storage = Storage {
+            log: Some(disk.root().join("log.jsonl")),
+            resume: true,
+            records: rng.chance(800).then(|| disk.root().join("records/of/games")),
+        };
+        let (reported, played) = (BTreeMap::new(), Vec::new());
+        Simulated { disk, conditions, engines, games, storage, reported, played, rng, counts }
+    }
+
+    /// Plays until the process ends. Returns the match if it could be opened.
+    fn live(&mut self, characters: [Character; 2]) -> anyhow::Result<Match> {
+        let clocks = Clocks { time: simulation::now, date: simulation::date, pause: simulation::pass };
+        let control = Arc::new(Control { clocks, ..Control::default() });
+        for (engines, character) in self.engines.iter().zip(characters) {
+            engines.begin_life(character, &control);
+        }
+        let mut playing =
+            Match::open(self.conditions.clone(), self.games, &self.storage, Arc::clone(&control))?;
+        let (first, games) = playing.take_work();
+        let count = if first.is_some() { 1 + self.rng.below(4) } else { 0 };
+        let mut first = first;
+        let worker = |_| {
+            let worker = Worker::new(Arc::new(self.conditions.clone()), Arc::clone(&control), first.take());
+            (simulation::now(), worker)
+        };
+        let workers = (0..count).map(worker).collect();
+        let (rng, played) = (Rng::new(self.rng.next_u64()), &mut self.played);
+        let mut crew = Crew { games: &games, workers, events: BTreeMap::new(), count: 0, rng, played };
+        let mut ledger = Ledger { disk: &self.disk, reported: &mut self.reported };
+        let (result, _) = playing.follow(&mut crew, &games, &mut ledger);
+        result.map(|()| playing)
+    }
+
+    /// Checks the files against what was reported. Returns the content of the log.
+    fn check_files(&mut self) -> journal::LogContent {
+        let log = self.storage.log.as_ref().expect("a log");
+        let bytes = self.disk.read(log).unwrap_or_default();
+        let (past, complete) =
+            journal::read(&bytes).unwrap_or_else(|error| panic!("{error:#}: {}", bytes.escape_ascii()));
+        self.counts.add("torn lines", u64::from(complete < bytes.len()));
+        for (number, reported) in &self.reported {
+            let stored = past.games.iter().filter(|game| game.number == *number).collect::<Vec<_>>();
+            assert_eq!(stored.len(), 1, "game {number} was reported as stored");
+            let facts =
+                |game: &GameRecord| (game.date.clone(), game.moves.clone(), game.result.clone(), game.ending);
+            assert_eq!(facts(stored[0]), facts(reported));
+        }
+        for game in &past.games {
+            let is_same = |played: &&(GameRecord, String)| {
+                played.0.number == game.number && played.0.date == game.date && played.0.moves == game.moves
+            };
+            let (_, sgf) = self.played.iter().find(is_same).expect("a game that was played");
+            let plan = self.conditions.plan(game.number);
+            assert_eq!((game.size.as_str(), game.black), (plan.board.size_text().as_str(), plan.black));
+            if let Some(folder) = &self.storage.records {
+                let record = self.disk.read(&folder.join(super::files::file_name(game.number)));
+                let record = record.unwrap_or_else(|| panic!("the record of game {} is lost", game.number));
+                assert_eq!(String::from_utf8_lossy(&record), *sgf, "the record of game {}", game.number);
+            }
+        }
+        past
+    }
+
+    fn run(&mut self) {
+        for _ in 0..LIVES {
+            let plan = Plan::draw(&mut self.rng, 60);
+            let may_fail = plan.trouble > 0;
+            self.disk.restart(plan);
+            let characters = [0, 1].map(|_| Character::draw(&mut self.rng));
+            let result = self.live(characters);
+            self.counts.add("lives", 1);
+            let stopped = self.disk.stopped();
+            self.counts.add("power cuts", u64::from(stopped == Some(Stop::Power)));
+            self.counts.add("kills", u64::from(stopped == Some(Stop::Process)));
+            if let (Err(error), None) = (&result, stopped) {
+                let text = format!("{error:#}");
+                let is_expected = text.contains("does not start")
+                    || text.contains("cannot begin")
+                    || text.contains("cannot start")
+                    || may_fail && ["simulated error", "no storage"].iter().any(|part| text.contains(part));
+                assert!(is_expected, "{text}");
+                self.counts.add("errors", 1);
+            }
+            drop(result);
+            self.disk.restart(Plan::default());
+            self.check_files();
+        }
+        self.counts.add("games before the end", self.reported.len() as u64);
+        let last = self.live(Default::default()).expect("a life without faults");
+        assert!(last.is_complete());
+        let missing = last.records_missing();
+        let past = self.check_files();
+        let numbers: Vec<u32> = last.summary().games.keys().copied().collect();
+        let all: Vec<u32> = (1..=self.games).collect();
+        if !last.summary().is_decided() {
+            assert_eq!(numbers, all);
+        }
+        assert!(numbers.iter().all(|number| all.contains(number)) && past.games.len() == numbers.len());
+        assert_eq!(missing, 0, "records of games in the log");
+        let mut table = Summary::new(Default::default(), &self.conditions);
+        past.games.iter().for_each(|game| table.add(game));
+        let figures =
+            |summary: &Summary| format!("{:?} {:?} {:?}", summary.all, summary.boards, summary.repeats());
+        assert_eq!(figures(last.summary()), figures(&table), "the table is that of the log");
+        assert_eq!(last.summary().annulled, past.annulled);
+        self.counts.add("games", self.games.into());
+        self.counts.add("annulled", past.annulled.into());
+        self.counts.add("forfeits", past.games.iter().filter(|game| game.ending.is_forfeit()).count() as u64);
+        self.counts.add("decided", u64::from(last.summary().is_decided()));
+    }
+}
+
+#[test]
+fn a_match_survives_everything() {
+    let simulate = |seed, counts: &mut Counts| Simulated::new(seed, counts).run();
+    let Some(counts) = run_seeds("matches::simulation", 100, simulate) else { return };
+    for what in [
+        "power cuts",
+        "kills",
+        "errors",
+        "torn lines",
+        "games before the end",
+        "annulled",
+        "forfeits",
+        "decided",
+    ] {
+        assert!(counts.of(what) > 0, "{what}: {counts:?}");
+    }
+}
