@@ -4,7 +4,7 @@
 //! follows from a seed: a disk that fails and loses power ([`SimulatedDisk`](crate::files::SimulatedDisk)), engines,
 //! pipes, and the order in which workers proceed. It checks promises about the whole, and a seed that breaks one breaks
 //! it again on every machine. The simulations are beside the code that they run: `matches::simulation`,
-//! `selfplay::simulation`, `analysis::simulation`.
+//! `selfplay::simulation`, `analysis::server::simulation`, `browser::simulation`, and the test of `files::line_log`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

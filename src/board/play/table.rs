@@ -459,9 +459,10 @@ impl GameTable {
         }
     }
 
-    /// Plays a move at any node, in the study mode.
+    /// Plays a move at any node, in the study mode. A refused move changes nothing.
     pub(super) fn try_move(&mut self, node: NodeId, mv: Move, now: Duration) -> Result<(), Refusal> {
         if node != self.head {
+            self.check_move(node, &self.tree.game_at(node), mv)?;
             self.go(node, now);
         }
         self.play(mv, now)
@@ -527,11 +528,7 @@ impl GameTable {
             return Err(Refusal::NotNow);
         }
         let color = self.game.to_move();
-        let known = self.tree.child(self.head, color, mv);
-        if self.tree.moves(self.head) >= MOVES_MOST || (known.is_none() && !self.tree.has_space()) {
-            return Err(Refusal::TooLong);
-        }
-        self.game.check(color, mv).map_err(|reason| self.refusal(reason, mv))?;
+        let known = self.check_move(self.head, &self.game, mv)?;
         if self.check_flag(now) {
             return Ok(());
         }
@@ -560,12 +557,22 @@ impl GameTable {
         Ok(())
     }
 
+    /// Checks a move of the side to move at a node with this game. Returns its node if the tree has it.
+    fn check_move(&self, node: NodeId, game: &Game, mv: Move) -> Result<Option<NodeId>, Refusal> {
+        let color = game.to_move();
+        let known = self.tree.child(node, color, mv);
+        if self.tree.moves(node) >= MOVES_MOST || (known.is_none() && !self.tree.has_space()) {
+            return Err(Refusal::TooLong);
+        }
+        game.check(color, mv).map_err(|reason| GameTable::refusal(game, reason, mv))?;
+        Ok(known)
+    }
+
     /// Returns the refusal of an illegal move. Under superko rules the repetition that takes back a ko is called a ko.
-    fn refusal(&self, reason: IllegalMove, mv: Move) -> Refusal {
-        let Some(last) = self.game.records().last() else { return reason.into() };
+    fn refusal(game: &Game, reason: IllegalMove, mv: Move) -> Refusal {
+        let Some(last) = game.records().last() else { return reason.into() };
         let takes_back = |point| {
-            last.lifted[..] == [point]
-                && last.mv.point().is_some_and(|at| self.game.board().chain_len(at) == 1)
+            last.lifted[..] == [point] && last.mv.point().is_some_and(|at| game.board().chain_len(at) == 1)
         };
         if reason == IllegalMove::Superko && mv.point().is_some_and(takes_back) {
             return Refusal::Ko;
@@ -1237,8 +1244,9 @@ mod tests {
         let mv = |place| parse_place(BoardSize::square(9).unwrap(), place).unwrap();
         table.try_move(root, mv("ee"), NOW).unwrap();
         play(&mut table, &["dd", "de"], NOW);
+        let tried = table.head;
         assert_eq!(table.try_move(game, mv("cc"), NOW), Err(Refusal::Occupied));
-        assert_eq!(table.tree.children(root).len(), 2);
+        assert_eq!((table.head, table.tree.children(root).len()), (tried, 2), "nothing has changed");
         table.study(false, NOW);
         assert_eq!((table.head, table.seat_on_turn()), (game, Some(&PlayerKind::Person)));
         assert!(text_of(&table).contains("(;B[cc];W[gg])(;B[ee];W[dd];B[de])"), "{}", text_of(&table));

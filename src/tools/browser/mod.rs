@@ -14,6 +14,8 @@ mod http;
 mod opponent;
 mod play;
 mod server;
+#[cfg(test)]
+mod simulation;
 mod socket;
 mod study;
 mod thinker;

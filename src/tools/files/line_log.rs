@@ -164,3 +164,56 @@ pub fn differences(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<St
     let different = keys.into_iter().filter(|&key| old.get(key) != new.get(key));
     different.map(|key| format!("{key} was {}, is {}", text(old.get(key)), text(new.get(key)))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::{Plan, SimulatedDisk, create_folders};
+    use crate::simulation::{Counts, run_seeds};
+    use kosumi_go::rng::Rng;
+    use std::collections::BTreeSet;
+
+    /// Writes lines to a log until the disk stops, also after errors. Adds those that were written to `written`, and
+    /// returns whether the log could be opened.
+    fn write_lines(
+        disk: &SimulatedDisk,
+        rng: &mut Rng,
+        written: &mut BTreeSet<String>,
+    ) -> anyhow::Result<()> {
+        let folder = disk.root().join("a/b");
+        create_folders(&folder)?;
+        let (mut log, bytes) = LineLog::open(&folder.join("log"), "test")?;
+        let (lines, complete) = complete_lines::<String>(&bytes).expect("a sound log");
+        let found: BTreeSet<String> = lines.iter().cloned().collect();
+        assert_eq!(found.len(), lines.len(), "no line is there twice");
+        assert!(written.is_subset(&found), "{:?} are lost", written.difference(&found));
+        log.resume_after(&bytes[..complete])?;
+        // What was read stays, too.
+        written.extend(found);
+        for _ in 0..rng.below(6) {
+            let line = format!("{}{}", rng.next_u64(), "x".repeat(rng.below(600) as usize));
+            if log.write(&line).is_ok() {
+                written.insert(line);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn no_line_is_lost_and_none_is_torn() {
+        let simulate = |seed, counts: &mut Counts| {
+            let (disk, mut rng, mut written) = (SimulatedDisk::new(seed), Rng::new(seed), BTreeSet::new());
+            for _ in 0..8 {
+                disk.restart(Plan::draw(&mut rng, 40));
+                let opened = write_lines(&disk, &mut rng, &mut written);
+                counts.add("errors", u64::from(opened.is_err()));
+                counts.add("stops", u64::from(disk.stopped().is_some()));
+            }
+            disk.restart(Plan::default());
+            write_lines(&disk, &mut rng, &mut written).expect("a disk without faults");
+            counts.add("lines", written.len() as u64);
+        };
+        let Some(counts) = run_seeds("files::line_log", 200, simulate) else { return };
+        assert!(["errors", "stops", "lines"].iter().all(|what| counts.of(what) > 0), "{counts:?}");
+    }
+}

@@ -134,6 +134,8 @@ fn draw_line(rng: &mut Rng, number: u32) -> (String, Sent) {
 struct Model {
     /// Turns that wait, in the order in which they came.
     waiting: Vec<Turn>,
+    /// Turns that are searched, with their numbers, and whether they were terminated.
+    running: Vec<(u64, Turn, bool)>,
     /// Lines that the client must read, in short.
     expected: Vec<String>,
 }
@@ -172,6 +174,9 @@ impl Model {
                     }
                 }
                 self.waiting = others;
+                for (_, turn, is_terminated) in &mut self.running {
+                    *is_terminated |= is_meant(turn);
+                }
                 self.expect(format!("action {own}"));
             }
         }
@@ -260,6 +265,7 @@ impl Crew<'_, '_, '_> {
             if !self.shared.requests.is_over() {
                 let turn = self.model.take().expect("a turn that waits");
                 assert_eq!((&request.query.id, request.turn), (&turn.id, turn.turn), "the highest priority");
+                self.model.running.push((number, turn, false));
             }
             let reports = if request.query.first_report.is_some() { self.rng.below(3) } else { 0 };
             worker.job = Some(Job { number, request, reports, is_answered: false });
@@ -267,10 +273,18 @@ impl Crew<'_, '_, '_> {
         };
         let analysis = || ANALYST.1.clone();
         let (id, turn) = (&job.request.query.id, job.request.turn);
+        let is_stopped = worker.stop.load(Ordering::Relaxed);
+        if !self.shared.requests.is_over() {
+            let mut running = self.model.running.iter();
+            let is_terminated =
+                running.any(|(number, _, is_terminated)| *number == job.number && *is_terminated);
+            assert_eq!(is_stopped, is_terminated, "{id} {turn}");
+        }
         if job.is_answered {
             self.shared.requests.leave(job.number);
+            self.model.running.retain(|(number, ..)| *number != job.number);
             worker.job = None;
-        } else if worker.stop.load(Ordering::Relaxed) {
+        } else if is_stopped {
             // The search ends at once, before or after it has found something.
             let is_begun = self.rng.chance(500);
             self.model.expect(format!("{} {id} {turn}", if is_begun { "final" } else { "none" }));
