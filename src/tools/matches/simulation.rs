@@ -306,7 +306,7 @@ impl<'c> Simulated<'c> {
             time: rng.chance(500).then(|| super::parse_clock("absolute 60").expect("a time control")),
             seed: rng.next_u64() >> 12,
             opinions: EvaluationComments::None,
-            sprt: rng.chance(200).then(|| Sprt::parse("-300,300").expect("a test")),
+            sprt: rng.chance(200).then(|| Sprt::parse("-300,300,0.3,0.3").expect("a test")),
             ..fixtures::conditions(&[3, 4, 5][..1 + rng.below(3) as usize], Source::None)
         };
         let games = 1 + rng.below(10);
@@ -319,8 +319,8 @@ impl<'c> Simulated<'c> {
         Simulated { disk, conditions, engines, games, storage, reported, played, rng, counts }
     }
 
-    /// Plays until the process ends. Returns the match if it could be opened.
-    fn live(&mut self, characters: [Character; 2]) -> anyhow::Result<Match> {
+    /// Plays until the process ends. Returns the match, and whether the user stopped it.
+    fn live(&mut self, characters: [Character; 2]) -> anyhow::Result<(Match, bool)> {
         let clocks = Clocks { time: simulation::now, date: simulation::date, pause: simulation::pass };
         let control = Arc::new(Control { clocks, ..Control::default() });
         for (engines, character) in self.engines.iter().zip(characters) {
@@ -340,7 +340,7 @@ impl<'c> Simulated<'c> {
         let mut crew = Crew { games: &games, workers, events: BTreeMap::new(), count: 0, rng, played };
         let mut ledger = Ledger { disk: &self.disk, reported: &mut self.reported };
         let (result, _) = playing.follow(&mut crew, &games, &mut ledger);
-        result.map(|()| playing)
+        result.map(|()| (playing, control.is_stopped()))
     }
 
     /// Checks the files against what was reported. Returns the content of the log.
@@ -393,12 +393,15 @@ impl<'c> Simulated<'c> {
                 assert!(is_expected, "{text}");
                 self.counts.add("errors", 1);
             }
+            if let (Ok((playing, false)), None) = (&result, stopped) {
+                assert!(playing.is_complete(), "nothing has stopped the match");
+            }
             drop(result);
             self.disk.restart(Plan::default());
             self.check_files();
         }
         self.counts.add("games before the end", self.reported.len() as u64);
-        let last = self.live(Default::default()).expect("a life without faults");
+        let (last, _) = self.live(Default::default()).expect("a life without faults");
         assert!(last.is_complete());
         let missing = last.records_missing();
         let past = self.check_files();
