@@ -97,10 +97,14 @@ fn a_match_stops_on_write_errors_and_can_be_resumed() {
 #[test]
 fn self_play_stops_on_write_errors_and_can_be_resumed() {
     let Some(()) = strace() else { return };
-    // The log, the content of a shard, and its name.
-    for fault in
-        ["fdatasync:error=EIO:when=4+", "fsync:error=EIO:when=1", "rename,renameat,renameat2:error=EIO"]
-    {
+    // The log, the name of the folder, the content of a shard, and its name. The first calls of `fsync` are for the names
+    // of the folder and the log, and for the empty log.
+    for fault in [
+        "fdatasync:error=EIO:when=4+",
+        "fsync:error=EIO:when=1",
+        "fsync:error=EIO:when=4",
+        "rename,renameat,renameat2:error=EIO",
+    ] {
         let folder = TempDir::new().unwrap();
         let arguments =
             ["selfplay", "--out", "shards", "--sizes", "5", "--visits", "4", "--games", "8", "--no-model"];
