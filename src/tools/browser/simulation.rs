@@ -45,8 +45,8 @@ struct Surroundings {
 
 #[derive(Clone)]
 enum Question {
-    Task(u64, Game, Task),
-    Engine(u64, Game),
+    Task(u64, Box<Game>, Box<Task>),
+    Engine(u64, Box<Game>),
 }
 
 impl Host for Surroundings {
@@ -70,7 +70,7 @@ impl Host for Surroundings {
     fn start_task(&mut self, game: &Game, task: Task) -> u64 {
         self.tasks += 1;
         self.task = Some(self.tasks);
-        self.questions.push(Question::Task(self.tasks, game.clone(), task));
+        self.questions.push(Question::Task(self.tasks, Box::new(game.clone()), Box::new(task)));
         self.tasks
     }
 
@@ -80,7 +80,7 @@ impl Host for Surroundings {
 
     fn ask_engine(&mut self, _: usize, number: u64, game: &Game) {
         self.request = Some(number);
-        self.questions.push(Question::Engine(number, game.clone()));
+        self.questions.push(Question::Engine(number, Box::new(game.clone())));
     }
 
     fn start_review(&mut self, _: u64, _: String) -> bool {
@@ -332,7 +332,7 @@ impl Simulated<'_> {
         match question {
             Question::Task(number, _, task) => {
                 is_awaited = self.session.host().task == Some(number);
-                let result = match task {
+                let result = match *task {
                     _ if fails => TaskResult::Crashed("a simulated crash".to_owned()),
                     Task::Choose { .. } => TaskResult::Chosen(decision, None),
                     Task::Settle => TaskResult::Settled(Box::new(PointSet::EMPTY)),

@@ -306,10 +306,10 @@ impl<'c> Simulated<'c> {
             time: rng.chance(500).then(|| super::parse_clock("absolute 60").expect("a time control")),
             seed: rng.next_u64() >> 12,
             opinions: EvaluationComments::None,
-            sprt: rng.chance(200).then(|| Sprt::parse("-300,300,0.3,0.3").expect("a test")),
+            sprt: rng.chance(200).then(|| Sprt::parse("-300,300,0.4,0.4").expect("a test")),
             ..fixtures::conditions(&[3, 4, 5][..1 + rng.below(3) as usize], Source::None)
         };
-        let games = 1 + rng.below(10);
+        let games = 1 + rng.below(24);
         let storage = Storage {
             log: Some(disk.root().join("log.jsonl")),
             resume: true,
@@ -428,7 +428,7 @@ impl<'c> Simulated<'c> {
 #[test]
 fn a_match_survives_everything() {
     let simulate = |seed, counts: &mut Counts| Simulated::new(seed, counts).run();
-    let Some(counts) = run_seeds("matches::simulation", 100, simulate) else { return };
+    let Some(counts) = run_seeds("matches::simulation", 60, simulate) else { return };
     for what in [
         "power cuts",
         "kills",
