@@ -1,0 +1,318 @@
+//! What the engines are asked for, and what becomes of their answers.
+
+use super::{Host, TableSession, TaskPurpose};
+use crate::play::judging::{JUDGE_PLAYOUTS, Step};
+use crate::play::message::PlayerKind;
+use crate::play::strength::Level;
+use crate::play::table::{Phase, Refusal};
+use crate::play::task::{MoveEvaluation, Task, TaskResult};
+use crate::review::Numbers;
+use kosumi_engine::Decision;
+use kosumi_go::board::Move;
+use kosumi_go::game::Game;
+use kosumi_go::sgf::NodeId;
+use kosumi_search::Limits;
+use serde_json::json;
+use std::time::Duration;
+
+/// Maximum visits of a continuous analysis.
+const ANALYSIS_VISITS: u32 = 50_000;
+/// Maximum time of a continuous analysis.
+const ANALYSIS_TIME: Duration = Duration::from_secs(600);
+/// Level at which Kosumi answers in the study mode.
+const ANSWER_LEVEL: &str = "seconds-1";
+/// Number of judgements that count as one change of the table.
+const JUDGEMENTS_UNKEPT: usize = 16;
+
+impl<H: Host> TableSession<H> {
+    pub(super) fn engine_on_turn(&self) -> bool {
+        self.table.seat_on_turn().is_some_and(|seat| *seat != PlayerKind::Person)
+    }
+
+    /// Starts the task that this position requires.
+    pub(super) fn start_task(&mut self) {
+        self.question = None;
+        self.opponent_number += 1;
+        self.host.stop_task();
+        self.judging.interrupt();
+        self.waits_for_judgement = false;
+        if let Some(posed) = &self.posed {
+            if let Some(task) = posed.task() {
+                let game = self.table.game().clone();
+                self.ask(&game, TaskPurpose::Solve, self.table.head(), Task::Solve(task));
+            }
+            return;
+        }
+        let game = self.table.game().clone();
+        if self.is_answering && self.table.is_study() && !game.is_over() {
+            if let Some(level) = Level::named(ANSWER_LEVEL) {
+                self.ask(&game, TaskPurpose::Move, self.table.head(), Task::Choose { level, clock: None });
+            }
+            return;
+        }
+        self.is_answering = false;
+        let is_playing = matches!(self.table.phase(), Phase::Playing) && !self.table.is_paused();
+        if self.teaches && is_playing && !self.engine_on_turn() {
+            self.judging.look_ahead(self.table.head());
+        }
+        match self.table.phase() {
+            Phase::Marking(dead) if dead.is_empty() => {
+                self.ask(&game, TaskPurpose::Dead, self.table.head(), Task::Settle);
+            }
+            Phase::Playing if self.engine_on_turn() && is_playing => {
+                let is_kosumi = matches!(self.table.seat_on_turn(), Some(PlayerKind::Kosumi { .. }));
+                if is_kosumi && self.judging.is_urgent() && self.judge() {
+                    self.waits_for_judgement = true;
+                    return;
+                }
+                match self.table.seat_on_turn() {
+                    Some(PlayerKind::Kosumi { level }) => {
+                        let Some(level) = Level::named(level) else { return };
+                        let clock = self.table.time_left(self.now);
+                        let task = Task::Choose { level, clock };
+                        self.ask(&game, TaskPurpose::Move, self.table.head(), task);
+                    }
+                    Some(PlayerKind::Engine { number }) => {
+                        self.host.ask_engine(*number, self.opponent_number, &game);
+                        self.start_background();
+                    }
+                    _ => {}
+                }
+            }
+            _ => self.start_background(),
+        }
+    }
+
+    /// Starts the work of the engine that nothing waits for: judgements, then the continuous analysis.
+    pub(super) fn start_background(&mut self) {
+        if !self.judge() {
+            self.analyse_if_wanted();
+        }
+    }
+
+    /// Goes on with the judgements. Returns whether a search for them was started.
+    pub(super) fn judge(&mut self) -> bool {
+        loop {
+            let before = self.judging.progress();
+            match self.judging.advance(&self.table) {
+                Step::Search(game, is_afresh) => {
+                    let task = Task::Judge { playouts: JUDGE_PLAYOUTS, is_afresh };
+                    self.ask(&game, TaskPurpose::Judge, self.table.head(), task);
+                    return true;
+                }
+                Step::Judged(nodes) => self.tell_judged(&nodes),
+                Step::Answered(window, key, result) => {
+                    let message = json!({ "is": "solved", "key": key, "result": result });
+                    self.host.tell(window, &message);
+                }
+                Step::Idle => {
+                    self.keep_judgements();
+                    return false;
+                }
+            }
+            if self.judging.progress() != before {
+                let progress = json!({ "is": "judging", "judging": self.judging.progress() });
+                self.host.tell_all(&progress);
+            }
+        }
+    }
+
+    /// Stores the results for nodes, and sends the new ones to the windows.
+    pub(super) fn tell_judged(&mut self, nodes: &[NodeId]) {
+        let mut told = Vec::new();
+        for &id in nodes {
+            let Some(judged) = self.judging.judged(&self.table, id) else { continue };
+            if self.table.tree().path(id).is_some() && self.table.add_judged(id, judged.clone()) {
+                told.push(json!({ "i": id.number(), "j": judged.data() }));
+            }
+        }
+        if !told.is_empty() {
+            self.judgements += told.len();
+            if self.judgements >= JUDGEMENTS_UNKEPT {
+                self.keep_judgements();
+            }
+            self.host.tell_all(&json!({ "is": "judged", "game": self.game, "nodes": told }));
+        }
+    }
+
+    /// Counts judgements as a change of the table. A host that keeps the game after every change would keep it too often
+    /// if each of them counted.
+    pub(super) fn keep_judgements(&mut self) {
+        if std::mem::take(&mut self.judgements) > 0 {
+            self.revision += 1;
+        }
+    }
+
+    /// Starts the continuous analysis of the node that is viewed.
+    pub(super) fn analyse_if_wanted(&mut self) {
+        let id = self.viewed.unwrap_or_else(|| self.table.head());
+        let is_marked = self.viewed.is_none() && matches!(self.table.phase(), Phase::Marking(_));
+        if self.is_analysed && !is_marked {
+            let limits = Limits {
+                visits: Some(ANALYSIS_VISITS),
+                soft: Some(ANALYSIS_TIME),
+                hard: Some(ANALYSIS_TIME),
+                ..Limits::default()
+            };
+            let game = self.table.tree().game_at(id);
+            self.ask(&game, TaskPurpose::Analysis, id, Task::Study { limits });
+        }
+    }
+
+    pub(super) fn ask(&mut self, game: &Game, question: TaskPurpose, node: NodeId, task: Task) {
+        let number = self.host.start_task(game, task);
+        self.question = Some((number, question, node));
+    }
+
+    /// Starts an analysis of the position of a node, unless an engine is to move.
+    pub(super) fn start_consultation(
+        &mut self,
+        at: usize,
+        question: TaskPurpose,
+        limits: Limits,
+    ) -> Result<(), Refusal> {
+        let at = self.node(at)?;
+        let is_earlier = at != self.table.head();
+        let is_settling = self.question.is_some_and(|(_, purpose, _)| purpose == TaskPurpose::Dead);
+        if is_settling
+            || self.is_answering
+            || (self.engine_on_turn() && !self.table.is_paused())
+            || (!is_earlier && matches!(self.table.phase(), Phase::Marking(_)))
+        {
+            return Err(Refusal::NotNow);
+        }
+        let game = self.table.tree().game_at(at);
+        self.judging.interrupt();
+        self.ask(&game, question, at, Task::Study { limits });
+        Ok(())
+    }
+
+    /// Ends the judgements, and the search for one.
+    pub(super) fn stop_judging(&mut self) {
+        self.judging.stop();
+        if self.question.is_some_and(|(_, purpose, _)| purpose == TaskPurpose::Judge) {
+            self.question = None;
+            self.host.stop_task();
+        }
+    }
+
+    /// Handles a result of the engine's task with this number.
+    pub fn handle_result(&mut self, number: u64, finding: TaskResult, now: Duration) {
+        self.now = now;
+        let Some((_, question, node)) = self.question.filter(|(asked, ..)| *asked == number) else { return };
+        match finding {
+            TaskResult::Chosen(decision, outlook) => {
+                self.question = None;
+                let is_move = matches!(decision, Decision::Play(_));
+                if std::mem::take(&mut self.is_answering) && !is_move {
+                    self.host.tell_all(&json!({ "is": "would-resign" }));
+                } else {
+                    self.decided(decision);
+                }
+                if let Some(outlook) = outlook.filter(|_| is_move) {
+                    self.table.add_evaluation(outlook);
+                }
+                self.changed();
+            }
+            TaskResult::Studied { analysis, .. } if question == TaskPurpose::Judge => {
+                self.question = None;
+                self.judging.take(self.table.tree(), *analysis);
+                if !self.waits_for_judgement {
+                    self.start_background();
+                } else if !self.judging.is_urgent() || !self.judge() {
+                    self.start_task();
+                }
+            }
+            TaskResult::Studied { game, analysis, is_last } => {
+                let evaluation = MoveEvaluation {
+                    win_rate: analysis.win_rate.mean,
+                    score: analysis.score.mean,
+                    visits: analysis.visits,
+                };
+                self.table.add_analysis(node, evaluation);
+                let message = json!({
+                    "is": "thought",
+                    "of": match question {
+                        TaskPurpose::Hint => "hint",
+                        TaskPurpose::Estimate => "estimate",
+                        _ => "analysis",
+                    },
+                    "at": node.number(),
+                    "last": is_last,
+                    "numbers": Numbers::new(&game, game.to_move(), &analysis),
+                });
+                self.host.tell_all(&message);
+                if is_last {
+                    self.question = None;
+                    if question != TaskPurpose::Analysis {
+                        self.start_background();
+                    }
+                }
+            }
+            TaskResult::Settled(dead) => {
+                self.question = None;
+                self.table.set_dead(*dead);
+                if self.table.is_without_people() {
+                    // In a game between two engines, no person can object.
+                    let settled = self.table.settle();
+                    debug_assert_eq!(settled, Ok(()));
+                }
+                self.revision += 1;
+                self.tell_state();
+            }
+            TaskResult::Solved(found) => {
+                self.question = None;
+                self.take_solved(found);
+            }
+            TaskResult::Crashed(text) => {
+                self.question = None;
+                if let Some(posed) = &mut self.posed {
+                    posed.give_up();
+                }
+                self.judging.stop();
+                (self.teaches, self.is_answering) = (false, false);
+                self.host.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+                // The engine was restarted. It must not get the task that crashed it again, so play is paused and the
+                // analysis ended.
+                self.table.pause(true, self.now);
+                self.is_analysed = false;
+                self.changed();
+            }
+        }
+    }
+
+    pub(super) fn decided(&mut self, decision: Decision) {
+        let now = self.now;
+        let done = match decision {
+            Decision::Play(mv) => self.table.play(mv, now),
+            Decision::Resign => self.table.resign(),
+        };
+        if done.is_err() {
+            // An illegal move of an engine counts as a pass.
+            let passed = self.table.play(Move::Pass, now);
+            debug_assert_eq!(passed, Ok(()));
+        }
+    }
+
+    /// Handles the response of another engine to the request with this number: its move, or an error message.
+    pub fn handle_engine_move(&mut self, number: u64, moved: Result<Decision, String>, now: Duration) {
+        self.now = now;
+        if number != self.opponent_number || !self.engine_on_turn() {
+            return;
+        }
+        match moved {
+            Ok(decision) => self.decided(decision),
+            Err(text) => {
+                let name = match self.table.seat_on_turn() {
+                    Some(PlayerKind::Engine { number }) => {
+                        self.engines.get(*number).cloned().unwrap_or_default()
+                    }
+                    _ => String::new(),
+                };
+                self.host.tell_all(&json!({ "is": "trouble", "engine": name, "text": text }));
+                self.table.pause(true, self.now);
+            }
+        }
+        self.changed();
+    }
+}
