@@ -37,6 +37,12 @@ pub fn scripts() -> [&'static str; 7] {
 /// Style of boards, stones, curves and panels, in addition to the common style.
 pub const STYLE: &str = include_str!("pieces.css");
 
+/// Returns a script without comments and indentation. No text of the scripts has several lines.
+pub fn compact(script: &str) -> String {
+    let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
 /// Returns the source of a script for a content security policy, which allows only this script.
 pub fn script_source(script: &str) -> String {
     format!("'sha256-{}'", BASE64.encode(&Sha256::digest(script.as_bytes())))
