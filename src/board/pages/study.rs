@@ -1,7 +1,7 @@
 //! Parts of the pages on which a game with variations is studied: the board of `kosumi play` and the page of a review. Both
-//! have the same tree, verdicts, candidates, curves, problems and appearance.
+//! have the same tree, verdicts, candidates, curves, problems and appearance. The markup contains the names of its texts, which
+//! scripts fill in; nothing of it works without scripts.
 
-use super::texts::english;
 use crate::words::color_name;
 use kosumi_go::board::Color;
 use maud::{Markup, html};
@@ -23,12 +23,12 @@ pub const STYLE: &str = include_str!("study/study.css");
 
 /// Returns an element with a text.
 fn words(text: &str) -> Markup {
-    html! { span data-text=(text) { (english(text)) } }
+    html! { span data-text=(text) {} }
 }
 
 /// Returns a button.
 pub fn button(id: &str, text: &str, key: Option<&str>) -> Markup {
-    html! { button id=(id) type="button" data-text=(text) data-key=[key] { (english(text)) } }
+    html! { button id=(id) type="button" data-text=(text) data-key=[key] {} }
 }
 
 /// Returns a control with a label above it.
@@ -40,16 +40,16 @@ pub fn field(text: &str, control: &Markup) -> Markup {
 pub fn transport(has_bad: bool) -> Markup {
     let icon = |path: &str| html! { svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(path) {} } };
     let button = |go: &str, label: &str, path: &str| {
-        html! { button type="button" data-go=(go) aria-label=(english(label)) data-label=(label) { (icon(path)) } }
+        html! { button type="button" data-go=(go) data-label=(label) { (icon(path)) } }
     };
     let bad = |id: &str, key: &str, content: &Markup| {
         html! { @if has_bad {
-            button.bad id=(id) type="button" aria-label=(english(id)) data-label=(id) data-key=(key) { (content) }
+            button.bad id=(id) type="button" data-label=(id) data-key=(key) { (content) }
         } }
     };
     let question = html! { span aria-hidden="true" { "?" } };
     html! {
-        div.transport.wide[has_bad] role="group" aria-label=(english("go-through")) data-label="go-through" {
+        div.transport.wide[has_bad] role="group" data-label="go-through" {
             (button("first", "first", "M6 5v14M19 5L9 12l10 7z"))
             (bad("previous-bad", "P", &html! { (icon("M11 5L3 12l8 7z")) (question) }))
             (button("-1", "back", "M16 5L7 12l9 7z"))
@@ -88,12 +88,12 @@ pub fn balance() -> Markup {
 pub fn tree(editing: &Markup) -> Markup {
     html! {
         article.card.tree #tree-card hidden {
-            h2 data-text="tree" { (english("tree")) }
+            h2 data-text="tree" {}
             div.window #tree-window {
                 div.space aria-hidden="true" {}
-                svg #tree role="tree" tabindex="0" aria-label=(english("tree")) data-label="tree" aria-describedby="tree-keys" {}
+                svg #tree role="tree" tabindex="0" data-label="tree" aria-describedby="tree-keys" {}
             }
-            p.hidden #tree-keys data-text="tree-keys" { (english("tree-keys")) }
+            p.hidden #tree-keys data-text="tree-keys" {}
             (editing)
         }
     }
@@ -120,21 +120,21 @@ pub fn candidates(heading: &Markup, rest: &Markup) -> Markup {
             div.heading {
                 (heading)
                 label {
-                    span.hidden data-text="labels" { (english("labels")) }
-                    select #labels title=(english("labels-hint")) data-hint="labels-hint" {
+                    span.hidden data-text="labels" {}
+                    select #labels data-hint="labels-hint" {
                         @for label in ["points", "rate", "visits", "letter"] {
                             @let name = format!("label-{label}");
-                            option value=(label) data-text=(name) { (english(&name)) }
+                            option value=(label) data-text=(name) {}
                         }
                     }
                 }
             }
             table #candidates {
                 thead { tr {
-                    th scope="col" { span.hidden data-text="show-line" { (english("show-line")) } }
-                    th scope="col" data-text="move" { (english("move")) }
+                    th scope="col" { span.hidden data-text="show-line" {} }
+                    th scope="col" data-text="move" {}
                     @for heading in ["black-wins", "lead", "visits"] {
-                        th.number scope="col" data-text=(heading) { (english(heading)) }
+                        th.number scope="col" data-text=(heading) {}
                     }
                 } }
                 tbody {}
@@ -149,8 +149,8 @@ pub fn candidates(heading: &Markup, rest: &Markup) -> Markup {
 pub fn curves() -> Markup {
     let curve = |id: &str, caption: &str, label: &str| {
         html! { figure {
-            figcaption data-text=(caption) { (english(caption)) }
-            svg id=(id) role="img" aria-label=(english(label)) data-label=(label) {}
+            figcaption data-text=(caption) {}
+            svg id=(id) role="img" data-label=(label) {}
         } }
     };
     html! {
@@ -170,7 +170,7 @@ pub fn problem() -> Markup {
             p #problem-result role="status" {}
             div.actions {
                 (button("problem-retry", "problem-retry", None))
-                button #problem-line type="button" data-text="show-line" aria-pressed="false" { (english("show-line")) }
+                button #problem-line type="button" data-text="show-line" aria-pressed="false" {}
                 button.main #problem-next type="button" {}
                 (button("problem-end", "problem-end", None))
             }
@@ -187,7 +187,7 @@ pub fn comfort(title: &str, has_sound: bool) -> Markup {
         let options = html! { select data-comfort=(name) {
             @for value in values {
                 @let name = format!("comfort-{value}");
-                option value=(value) data-text=(name) { (english(&name)) }
+                option value=(value) data-text=(name) {}
             }
         } };
         field(&format!("comfort-{name}"), &options)
@@ -195,7 +195,7 @@ pub fn comfort(title: &str, has_sound: bool) -> Markup {
     html! {
         dialog #comfort-choice aria-labelledby="comfort-title" {
             form method="dialog" {
-                h2 #comfort-title data-text=(title) { (english(title)) }
+                h2 #comfort-title data-text=(title) {}
                 div.fields {
                     (choice("wood", &["warm", "light", "slate"]))
                     (choice("stones", &["shaded", "flat"]))
@@ -204,7 +204,7 @@ pub fn comfort(title: &str, has_sound: bool) -> Markup {
                 (switch("dots", true))
                 (switch("colours", false))
                 @if has_sound { (switch("sound", false)) }
-                div.actions { button.main data-text="close" { (english("close")) } }
+                div.actions { button.main data-text="close" {} }
             }
         }
     }

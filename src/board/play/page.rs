@@ -2,7 +2,7 @@
 
 use super::networks;
 use crate::pages::study::{self, button, field};
-use crate::pages::{components, english, style as common_style};
+use crate::pages::{components, style as common_style};
 use crate::review;
 use crate::words::color_name;
 use kosumi_go::board::Color;
@@ -137,7 +137,7 @@ fn markup(is_file: bool) -> Markup {
                         }
                         (study::tree(&editing()))
                         (study::verdict(&html! {}, &html! {}))
-                        (study::candidates(&html! { h2 data-text="best-moves" { (english("best-moves")) } }, &html! {}))
+                        (study::candidates(&html! { h2 data-text="best-moves" {} }, &html! {}))
                         (study::curves())
                         article.card.worst #worst hidden {
                             h2 data-text="worst-moves" {}

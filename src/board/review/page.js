@@ -3,6 +3,8 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const get = id => document.getElementById(id);
+  // Without scripts it is left out.
+  get("review").hidden = false;
   const { columns, rows, stars, thresholds, score_thresholds: scoreThresholds, main } = data;
   const COLORS = { B: 1, W: 2 };
 

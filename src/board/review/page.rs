@@ -89,7 +89,7 @@ fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, Str
         noscript {
             p.note { "The board and the curves need JavaScript, which is switched off here. The lists below do not." }
         }
-        div.review #review {
+        div.review #review hidden {
             (stage(facts, reviewed.line.steps().len() - 1, live.is_some()))
             (side(facts))
         }
@@ -210,12 +210,12 @@ fn side(facts: &Facts) -> Markup {
             }))
             (study::tree(&html! {}))
             (study::candidates(
-                &html! { h2 #candidates-title { (english("best-moves")) } },
+                &html! { h2 #candidates-title {} },
                 &html! {
                     p.legend #legend {
                         @for (grade, text) in legend(&facts.thresholds) { span.item { i class={ "letter " (grade) } {} (text) } " " }
                     }
-                    p.faint #candidates-none hidden { (english("none-searched")) }
+                    p.faint #candidates-none hidden {}
                 },
             ))
             (study::curves())
