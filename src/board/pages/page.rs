@@ -157,7 +157,7 @@ impl Page {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     @for element in &self.head { (element) }
                     title data-text=[name] data-values=[&values] { (self.title) }
-                    style { (PreEscaped(&self.style)) }
+                    style { (PreEscaped(components::compact_style(&self.style))) }
                 }
                 (line_end)
                 body class=[self.class] {

@@ -64,21 +64,21 @@ impl Language {
     }
 }
 
-/// Returns the script of `TEXTS`, the tables of the languages that are included; of `OTHERS`, the names of the other
-/// languages; and of `PACKED`, their compressed tables.
-fn script(
-    included: &[Language],
-    others: &[Language],
-    table: impl Fn(Language) -> String,
-    packed: &str,
-) -> String {
-    let texts: Vec<String> =
-        included.iter().map(|it| format!("{}: {}", it.code, table(*it).trim_end())).collect();
-    let texts = texts.join(",\n");
+/// Returns the script of `TEXTS`, the tables of English and of German, if its texts are given in the order of their names;
+/// of `OTHERS`, the names of the other languages; and of `PACKED`, their compressed tables.
+fn script(english: &str, german: Option<&[String]>, others: &[Language], packed: &str) -> String {
     let others: Map<String, Value> =
         others.iter().map(|language| (language.code.to_owned(), language.name().into())).collect();
-    let others = Value::Object(others);
-    format!("const TEXTS = {{\n{texts}}};\nconst OTHERS = {others};\nconst PACKED = \"{packed}\";\n")
+    let german = german.map_or_else(String::new, |texts| {
+        format!(
+            "const GERMAN = {};\nTEXTS.de = Object.fromEntries(Object.keys(TEXTS.en).map((name, at) => [name, GERMAN[at]]));\n",
+            Value::from(texts)
+        )
+    });
+    let (english, others) = (english.trim_end(), Value::Object(others));
+    format!(
+        "const TEXTS = {{ en: {english} }};\n{german}const OTHERS = {others};\nconst PACKED = \"{packed}\";\n"
+    )
 }
 
 /// Texts that the pages of single reviews do not have: those of games that are played, of reports about many reviews, of
@@ -125,14 +125,14 @@ fn script_of_files(left_out: &[&str]) -> String {
     let mut encoder = DeflateEncoder::new(text.as_bytes(), Compression::best());
     // Reading from memory does not fail.
     let _ = encoder.read_to_end(&mut bytes);
-    let table = |language| serde_json::to_string(&table(language)).unwrap_or_default();
-    script(&[ENGLISH, GERMAN], &OTHERS, table, &BASE64.encode(&bytes))
+    let english = serde_json::to_string(&table(ENGLISH)).unwrap_or_default();
+    script(&english, Some(&values(GERMAN)), &OTHERS, &BASE64.encode(&bytes))
 }
 
 /// Script with the texts of the board, which loads other languages from [`files`].
 static OF_BOARD: LazyLock<String> = LazyLock::new(|| {
     let loaded: Vec<Language> = loaded().collect();
-    script(&[ENGLISH], &loaded, Language::all, "")
+    script(&ENGLISH.all(), None, &loaded, "")
 });
 
 /// Returns the languages that the board loads.

@@ -48,7 +48,7 @@ pub fn script(kind: PageKind) -> String {
 
 /// Returns the style of the page: `play.css`.
 pub fn style() -> String {
-    [common_style(), components::STYLE, study::STYLE, STYLE].concat()
+    components::compact_style(&[common_style(), components::STYLE, study::STYLE, STYLE].concat())
 }
 
 /// Returns the policy of a page with a worker. A document that the page makes, such as a review, inherits the policy, so the
