@@ -84,8 +84,8 @@ fn script(english: &str, german: Option<&[String]>, others: &[Language], packed:
 /// Texts that the pages of single reviews do not have: those of games that are played, of reports about many reviews, of
 /// matches, regressions and collections.
 #[rustfmt::skip]
-const NOT_OF_REVIEWS: [&str; 127] = [
-    "more", "new", "help", "size", "handicap", "clock", "increment", "kosumi", "undo", "estimate", "resign",
+const NOT_OF_REVIEWS: [&str; 129] = [
+    "moves", "refused-bad-settings", "more", "new", "help", "size", "handicap", "clock", "increment", "kosumi", "undo", "estimate", "resign",
     "thinking", "draw", "reviewed-games", "report-of", "worst-move", "interval-90", "by-size", "by-opponent",
     "opponent-rank", "share-of-loss", "points-lost", "points-a-move", "loss-below", "loss-between",
     "loss-above", "interval-is", "not-reviewed", "games-left", "refused-bad-link", "refused-link-too-long",
