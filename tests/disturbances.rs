@@ -280,7 +280,7 @@ fn wall_clocks_are_used_for_dates_only() {
         ("Local::now", &[]),
         // Scripts of pages have wall clocks, too. Uses: names and dates of the games that a browser keeps, the date of
         // a record, the days until a problem comes back.
-        ("Date.now", &["page/games.js", "page/table-worker.js", "play/teaching.js"]),
+        ("Date.now", &["page/games.js", "page/table-worker.js", "play/problems.js"]),
         ("new Date", &["page/table-worker.js"]),
     ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

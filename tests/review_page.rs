@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
 
-/// Small game with a capture, a set-up, passes, and clearly bad moves.
+/// Small game with a capture, a set-up, passes, clearly bad moves, and a variation.
 const GAME: &str = "(;SZ[9]KM[5.5]PB[Black & Co.]PW[White <b>]RE[B+R]\
-    ;B[ee];W[eg];B[gd];W[ce];B[dg];W[df];B[ef];W[dh];B[cg];W[ch];B[cf]C[</script><script>window.broken=1</script>\nsecond line]\
+    ;B[ee];W[eg](;B[gd];W[ce];B[dg];W[df];B[ef];W[dh];B[cg];W[ch];B[cf]C[</script><script>window.broken=1</script>\nsecond line]\
     ;W[eh];B[];W[aa];B[fg];W[fh];B[gh];W[de];B[ed];W[dd];B[dc];W[cd];B[cc];W[bc];B[ia];W[bb];B[bf];W[ai];B[ii]\
-    ;AB[ha]AE[ia];W[];B[])";
+    ;AB[ha]AE[ia];W[];B[])(;B[aa];W[ii]C[<i>another</i>]))";
 
 /// Returns the stones after every step, by name.
 fn boards(line: &MainLine) -> Value {
@@ -64,6 +64,7 @@ fn the_page_works_in_a_browser() {
     let expected = json!({
         "boards": boards(&line),
         "bad": numbers["worst"],
+        "moves": line.move_count(),
         "comment": [11, "</script><script>window.broken=1</script>\nsecond line"],
     });
     fs::write(folder.join("expected.json"), expected.to_string()).unwrap();

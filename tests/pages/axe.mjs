@@ -160,7 +160,14 @@ for (const name of ["reviewed/0.review.html", "reviewed/index.html", "reviewed/p
   await open(chromium, join(folder, name), desktop, async page => {
     await axe(page, name);
     for (const closed of await page.$$("details:not([open]) summary")) await closed.click();
-    if (await page.$(".worst a")) await page.click(".worst a");
+    if (await page.$(".worst a")) {
+      await page.click(".worst a");
+      await axe(page, `${name} with a verdict`);
+      await dialog(page, "#comfort", "#comfort-choice");
+      await page.click("#again");
+      await axe(page, `${name} with a problem`);
+      await page.click("#problem-end");
+    }
     await page.selectOption("#language", "de");
     await axe(page, `${name} in German`);
   });

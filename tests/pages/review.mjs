@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, checkContrast, checkWidth, equal, finish, open } from "./browser.mjs";
+import { click } from "./table.mjs";
 import { pictures } from "./table.mjs";
 
 const [chromium, file, expectedFile, folder] = process.argv.slice(2);
@@ -107,10 +108,10 @@ async function badMoves(page) {
   for (const [index, at] of links.slice(0, 3).entries()) {
     await page.click(`.worst li:nth-child(${index + 1}) a`);
     equal(await step(page), at, "the list jumps");
-    check(await page.isVisible("#verdict-instead"), "a better move is offered");
-    const better = await page.textContent("#verdict-instead b");
+    check(await page.isVisible("#verdict-line"), "a better move is offered");
+    const better = await page.textContent("#verdict-line b");
     if (better !== "pass") equal(await page.$eval("#board .missed", mark => mark.dataset.missed), better, "and marked on the board");
-    await page.click("#verdict-instead");
+    await page.click("#verdict-line");
     equal(await step(page), at, "its line is shown at the move that it belongs to");
     check(await count(page, "#board [data-line]") > 0, "and is on the board");
     const isPass = (await page.textContent("#verdict-title")).includes("pass");
@@ -128,7 +129,7 @@ async function badMoves(page) {
 async function fits(page) {
   await page.keyboard.press("Home");
   await page.evaluate(() => scrollTo(0, 0));
-  const bottoms = await page.$$eval("#board, .transport, #slider, .toggles, #candidates", found =>
+  const bottoms = await page.$$eval("#board, .transport, #slider, .stage > .actions, #tree-card, #candidates", found =>
     found.map(it => [it.id || it.className, Math.round(it.getBoundingClientRect().bottom)]));
   for (const [name, bottom] of bottoms) check(bottom <= 900, `${name} ends at ${bottom}`);
 }
@@ -136,15 +137,16 @@ async function fits(page) {
 // Labels of the best moves, the filter of moves, and the record.
 async function choices(page) {
   await page.keyboard.press("Home");
-  const first = () => page.textContent("#board .candidate text");
-  equal(await first(), "A", "letters at first");
+  // On a roomy board a letter stands above the number.
+  const note = () => page.$eval("#board .candidate", found => Array.from(found.querySelectorAll("text"), it => it.textContent));
+  check(/^A [+−]?\d+\.\d$/.test((await note()).join(" ")), `points at first: ${await note()}`);
   await page.selectOption("#labels", "rate");
-  check(/^\d+$/.test(await first()), "win rates");
-  await page.selectOption("#labels", "points");
-  check(/^−?\d+\.\d$/.test(await first()), "points");
+  check(/^A \d+$/.test((await note()).join(" ")), `win rates: ${await note()}`);
   await page.selectOption("#labels", "visits");
-  check(/^[\d.]+k?$/.test(await first()), "visits");
+  check(/^A [\d.]+k?$/.test((await note()).join(" ")), `visits: ${await note()}`);
   await page.selectOption("#labels", "letter");
+  equal(await note(), ["A"], "letters alone");
+  await page.selectOption("#labels", "points");
   equal(await page.$$eval("#legend .letter", found => found.length), 5, "a legend of the colours");
   await page.click('[data-player="B"]');
   const shown = await page.$$eval(".worst li:not([hidden])", found => found.map(it => it.dataset.color));
@@ -157,6 +159,127 @@ async function choices(page) {
   await page.click("#save");
   const saved = readFileSync(await (await download).path(), "utf8");
   check(saved.includes("Reviewed by Kosumi"), "the annotated record");
+}
+
+const nodes = page => page.$$eval("#tree [data-node]", found => found.map(it => it.getAttribute("aria-label")));
+const current = page => page.$eval("#tree .current", it => it.getAttribute("aria-label"));
+const counter = page => page.textContent("#counter");
+
+// The drawn tree with the variation of the record: clicks, keys, rings on the board, and the way back.
+async function tree(page) {
+  await page.keyboard.press("Home");
+  const all = await nodes(page);
+  check(all.some(name => /^Move 3, Black A9, variation 2 of 2/.test(name)), `the variation is drawn: ${all}`);
+  equal(await page.$$eval("#tree [role=treeitem]", found => found.length), all.length, "as items of a tree");
+  equal(await current(page), "Start", "the start is marked");
+  equal(await page.$$eval("#tree-card button, #tree-card textarea", found => found.length), 0, "nothing can be changed");
+  await page.click('#tree [aria-label^="Move 2, White E3"]');
+  equal(await step(page), 2, "a click goes to a move");
+  equal(await page.$$eval("#board .next", found => found.length), 2, "both ways to go on are on the board");
+  equal(await page.$$eval("#board [data-next]", found => found.map(it => it.dataset.next)), ["A9"], "one of them is the variation");
+  await page.click('#tree [aria-label^="Move 4, White J1"]');
+  equal([await counter(page), await step(page)], ["4 · variation", 2], "a move of the variation");
+  equal(await stones(page), sorted([...expected.boards[2], ["A9", "black"], ["J1", "white"]]), "its stones");
+  equal(await page.textContent("#comment"), "<i>another</i>", "its comment is text");
+  check((await current(page)).endsWith("with a comment"), `the tree says so: ${await current(page)}`);
+  await page.focus("#tree");
+  await page.keyboard.press("ArrowUp");
+  equal([await counter(page), await step(page)], [`4 / ${expected.moves}`, 4], "in the drawing, the arrow up leads to the game");
+  equal(await page.getAttribute("#tree", "aria-activedescendant"), await page.getAttribute("#tree .current", "id"), "for screen readers, too");
+  await page.keyboard.press("ArrowDown");
+  equal(await counter(page), "4 · variation", "and the arrow down back");
+  await page.focus("#board");
+  await page.keyboard.press("Shift+V");
+  equal(await step(page), 4, "Shift V does the same");
+  await page.keyboard.press("v");
+  equal(await counter(page), "4 · variation", "and V");
+  await page.keyboard.press("g");
+  equal([await counter(page), await step(page)], [`2 / ${expected.moves}`, 2], "G leads back to the game");
+  // A ring leads into the variation, too.
+  await click(page, "A9");
+  equal(await counter(page), "3 · variation", "a click on a ring follows it");
+  check((await page.textContent("#say")).startsWith("Move 3, Black A9"), `the move is said: ${await page.textContent("#say")}`);
+  check((await nodes(page)).filter(name => /blunder|mistake|inaccuracy/.test(name)).length > 0, "the tree names bad moves");
+  await page.keyboard.press("g");
+}
+
+// Dots on the stones, by points lost, and the appearance of the board.
+async function dots(page) {
+  const found = () => page.$$eval("#board [data-dot]", all => all.map(it => [it.dataset.dot, it.getAttribute("class"), Number(it.getAttribute("r"))]));
+  await page.click(".worst li:first-child a");
+  const move = (await page.textContent("#verdict-title")).match(/Black (\S+)|White (\S+)/).slice(1).find(Boolean);
+  const dot = (await found()).find(it => it[0] === move);
+  check(/mistake|blunder/.test(dot?.[1]) && dot[2] >= 8, `the bad move has a large dot: ${JSON.stringify(dot)} for ${move}`);
+  check((await found()).some(it => it[1].includes("good") && it[2] === 4), "good moves have small ones");
+  check((await found()).length <= 12, "those of the latest moves alone");
+  const before = (await found()).length, colour = () => page.$eval("#board .dots .mark:not(.good)", it => getComputedStyle(it).fill);
+  const red = await colour();
+  await page.click("#comfort");
+  await page.click('[data-comfort="colours"]');
+  await page.click('[data-comfort="dots"]');
+  await page.keyboard.press("Escape");
+  equal((await found()).length, 0, "dots can be switched off");
+  await page.click("#comfort");
+  await page.click('[data-comfort="dots"]');
+  await page.click("#comfort-choice .main");
+  equal((await found()).length, before, "and on again");
+  check(await colour() !== red, "in colours that do not rely on red and green");
+  await checkContrast(page, "other colours", [".badge"]);
+  await page.click("#comfort");
+  await page.click('[data-comfort="colours"]');
+  await page.click("#comfort-choice .main");
+  equal(await colour(), red, "or in the usual ones");
+}
+
+// The worst moves as problems, which the numbers of the page judge.
+async function problems(page) {
+  const list = Math.min(10, expected.bad.length), result = () => page.textContent("#problem-result");
+  const points = async () => (await page.$$eval("#board [data-stone]", all => all.map(it => it.dataset.stone)));
+  await page.keyboard.press("End");
+  equal(await page.textContent("#again"), `Play these ${list} again`, "the worst moves are offered");
+  await page.click("#again");
+  equal(await page.textContent("#problem-title"), `Problem 1 of ${list}`, "the first problem");
+  equal(await page.$$eval("#verdict, #tree-card, #thoughts, #curve", all => all.filter(it => it.offsetParent).length), 0, "nothing tells the answer");
+  equal(await count(page, "#board .candidate, #board .missed, #board .mark, #board .next"), 0, "neither does the board");
+  const [, number, played] = (await page.textContent("#problem-words")).match(/Move (\d+) of the game was (\S+) /);
+  const before = await points();
+  check(!before.includes(played), "the move is not on the board");
+  // The move of the game again.
+  if (played !== "pass") {
+    await click(page, played);
+    check(/: not (solved|sure) \(−[\d.]+ ± [\d.]+ points against /.test(await result()), `the loss is known: ${await result()}`);
+    await page.click("#problem-line");
+    check(await count(page, "#board [data-line]") > 0, "the better line is shown");
+    await page.click("#problem-line");
+    await page.click("#problem-retry");
+  }
+  // A move that the review knows nothing about.
+  const known = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent));
+  const at = known.steps.findIndex((it, index) => index < known.main && it.n === Number(number) && it.m && it.j?.c > 0);
+  const letters = "ABCDEFGHJ", name = place => place === "--" ? "pass" : letters[place.charCodeAt(0) - 97] + (9 - (place.charCodeAt(1) - 97));
+  const lines = known.steps[at - 1].k.map(({ l }) => name(l.slice(0, 2)));
+  const free = Array.from({ length: 81 }, (_, index) => letters[index % 9] + (1 + Math.floor(index / 9)))
+    .find(point => !before.includes(point) && !lines.includes(point) && point !== played);
+  await click(page, free);
+  equal(await result(), `${free} was not analysed, so it is not known whether it is good.`, "an unknown move is said to be unknown");
+  await page.click("#problem-retry");
+  equal(await points(), before, "the position is there again");
+  await click(page, lines[0]);
+  equal(await result(), `${lines[0]}: solved. It is the first choice of the search.`, "the first choice is right");
+  equal(await page.isVisible("#problem-retry"), false, "that is all");
+  await picture(page, "desktop-problem");
+  await page.keyboard.press("ArrowLeft");
+  equal(await page.textContent("#problem-title"), `Problem 1 of ${list}`, "keys do not leave a problem");
+  await page.click("#problem-next");
+  equal(await page.textContent("#problem-title"), `Problem 2 of ${list}`, "the next one");
+  for (let rest = 1; rest < list; rest++) await page.click("#problem-next");
+  equal(await page.isVisible("#problem"), false, "the end");
+  equal(await page.textContent("#notice"), `Solved at once: ${played === "pass" ? 1 : 0} of ${list}.`, "only first answers that are judged count");
+  equal([await step(page), await stones(page)], [last, sorted(expected.boards[last])], "the game is where it was");
+  await page.click("#again");
+  await page.click("#problem-end");
+  equal(await page.isVisible("#problem"), false, "problems can be left");
+  check(await page.isVisible("#tree-card"), "and the tree is back");
 }
 
 // The other language: all texts of the markup and of the scripts.
@@ -174,6 +297,8 @@ async function german(page) {
     check(before.includes(words), `${words} in English`);
     check(!(await page.evaluate(() => document.body.innerText)).includes(words), `${words} in German`);
   }
+  equal(await page.$$eval("[data-text], [data-label], [data-hint]", found => found.flatMap(({ dataset: { text, label, hint } }) => [text, label, hint])
+    .filter(name => name && !(name in TEXTS.en && name in TEXTS.de))), [], "every text is in the page");
   equal(await page.$$eval("[data-text]", found => found.filter(it => /\{\w+\}/.test(it.textContent)).length), 0, "every value is put in");
   await checkWidth(page, "German");
   await page.reload();
@@ -212,7 +337,7 @@ async function text(page) {
 }
 
 const CONTRAST = [".details", ".eyebrow", "#verdict-title", ".badge", ".balance p", "#candidates td", "#candidates th",
-  "figcaption", ".worst a span", "dt", "dd", ".toggles button", ".letter", ".about p", ".counter"];
+  "figcaption", ".worst a span", "dt", "dd", ".stage > .actions button", ".letter", ".about p", ".counter"];
 const desktop = { acceptDownloads: true, locale: "en-GB", viewport: { width: 1280, height: 900 } };
 const phone = { locale: "en-GB", viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
@@ -222,6 +347,9 @@ for (const colorScheme of ["light", "dark"]) {
       await goThrough(page);
       await tools(page);
       await badMoves(page);
+      await tree(page);
+      await dots(page);
+      await problems(page);
       await choices(page);
       await fits(page);
       await address(page);

@@ -30,10 +30,10 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   await page.waitForSelector(".worst a");
   await page.waitForTimeout(200);
   await page.click(".worst li:first-child a");
-  const better = await page.textContent("#verdict-instead b");
+  const better = await page.textContent("#verdict-line b");
   const at = Number(await page.$eval("#slider", slider => slider.value));
   equal(await page.$eval("#board .missed", mark => mark.dataset.missed), better, "the missed move is on the board");
-  await page.click("#verdict-instead");
+  await page.click("#verdict-line");
   equal(Number(await page.$eval("#slider", slider => slider.value)), at, "its line is shown at the same move");
   await page.keyboard.press("Escape");
 
@@ -61,7 +61,8 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   await click(page, "A1");
   await page.waitForFunction(() => document.getElementById("verdict-title").textContent.includes("A1")
     && /\?|unclear|good|choice/.test(document.getElementById("verdict-title").textContent));
-  check(await page.isVisible("#branches"), "the variations are listed");
+  const drawn = await page.$$eval("#tree [data-node]", found => found.map(it => it.getAttribute("aria-label")));
+  check([better, "A1"].every(name => drawn.some(words => words.includes(` ${name}`))), `tried moves are in the tree: ${drawn}`);
   // Kosumi answers a tried move.
   await page.click("#toggle-answers");
   await page.keyboard.press("ArrowLeft");
@@ -74,8 +75,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
 
   // The variation of the record.
   await page.keyboard.press("Home");
-  const branch = page.locator("#branches button", { hasText: "Variation: G3" });
-  await branch.click();
+  await page.click('#tree [aria-label^="Move 1, Black G3"]');
   equal((await stones(page)).includes("G3"), true, "a variation of the record can be reached");
   check((await page.textContent("#comment")).includes("<i>another</i>"), "and its comment is text");
 
@@ -94,7 +94,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   // Labels, filter, saving.
   await page.keyboard.press("Home");
   await page.selectOption("#labels", "points");
-  check(/[\d.]/.test(await page.textContent("#board .candidate text")), "points on the best moves");
+  check(/[\d.]/.test(await page.textContent("#board .candidate")), "points on the best moves");
   await page.click('[data-player="W"]');
   equal(await page.$$eval(".worst li:not([hidden])", found => found.every(it => it.dataset.color === "W")), true, "White's moves alone");
   const download = page.waitForEvent("download");

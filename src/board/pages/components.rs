@@ -37,6 +37,35 @@ pub fn scripts() -> [&'static str; 7] {
 /// Style of boards, stones, curves and panels, in addition to the common style.
 pub const STYLE: &str = include_str!("pieces.css");
 
+/// Returns a script without comments and indentation. No text of the scripts has several lines.
+pub fn compact(script: &str) -> String {
+    let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Returns style rules without comments and without white space that means nothing. No text of the rules contains a comment,
+/// or white space beside a brace, a comma or a semicolon.
+pub fn compact_style(style: &str) -> String {
+    let mut rest = style;
+    let mut plain = String::new();
+    while let Some((before, after)) = rest.split_once("/*") {
+        plain.push_str(before);
+        rest = after.split_once("*/").map_or("", |(_, after)| after);
+    }
+    plain.push_str(rest);
+    let mut compact = String::new();
+    for word in plain.split_ascii_whitespace() {
+        if !compact.is_empty()
+            && !compact.ends_with(['{', '}', ';', ',', ':'])
+            && !word.starts_with(['{', '}'])
+        {
+            compact.push(' ');
+        }
+        compact.push_str(word);
+    }
+    compact
+}
+
 /// Returns the source of a script for a content security policy, which allows only this script.
 pub fn script_source(script: &str) -> String {
     format!("'sha256-{}'", BASE64.encode(&Sha256::digest(script.as_bytes())))
@@ -45,6 +74,15 @@ pub fn script_source(script: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn styles_keep_their_meaning_without_white_space() {
+        let style = "/* a: b; */\n.a > :is(.b, #c) .d { margin: 0 -1px; width: calc(1px - 2px) }\n@media (min-width: 1px) and (x) { p { } }";
+        let compact =
+            ".a > :is(.b,#c) .d{margin:0 -1px;width:calc(1px - 2px)}@media (min-width:1px) and (x){p{}}";
+        assert_eq!(compact_style(style), compact);
+        assert_eq!(compact_style("a { b: c } /* open"), "a{b:c}");
+    }
 
     #[test]
     fn the_hash_is_that_of_the_text() {

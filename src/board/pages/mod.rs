@@ -2,7 +2,7 @@
 //!
 //! A [`Page`] has a title and sections. [`Table`] separates columns and cells from their markup. [`Diagram`] draws a
 //! board as SVG. [`components`] has the scripts of interactive boards and curves. [`localized`] returns texts from a table with
-//! all languages. All markup is written with the templates of `maud`, which escape their values.
+//! all languages. [`study`] has the parts that the board and the pages of reviews share. All markup is written with the templates of `maud`, which escape their values.
 //!
 //! It uses `board` and `handicap`.
 
@@ -10,6 +10,7 @@ pub mod components;
 mod diagram;
 mod page;
 mod plots;
+pub mod study;
 mod texts;
 mod viewer;
 

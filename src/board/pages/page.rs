@@ -23,6 +23,8 @@ pub struct Page {
     title_words: Option<Text>,
     /// Whether the reader can choose the language.
     has_languages: bool,
+    /// Class of the body.
+    class: Option<&'static str>,
     head: Vec<Markup>,
     style: String,
     /// Sources of the scripts that may run.
@@ -39,6 +41,7 @@ impl Page {
             title: title.to_owned(),
             title_words: None,
             has_languages: false,
+            class: None,
             head: Vec::new(),
             style: STYLE.to_owned(),
             scripts: Vec::new(),
@@ -68,6 +71,11 @@ impl Page {
         self.enable_languages();
         self.allow_script(&script);
         self.add(html! { script { (PreEscaped(script)) } });
+    }
+
+    /// Sets the class of the body, for the style of all pages of one kind.
+    pub fn class(&mut self, class: &'static str) {
+        self.class = Some(class);
     }
 
     /// Adds an element to the head.
@@ -149,10 +157,10 @@ impl Page {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     @for element in &self.head { (element) }
                     title data-text=[name] data-values=[&values] { (self.title) }
-                    style { (PreEscaped(&self.style)) }
+                    style { (PreEscaped(components::compact_style(&self.style))) }
                 }
                 (line_end)
-                body {
+                body class=[self.class] {
                     @if self.has_languages {
                         // The menu stays hidden without scripts.
                         label.language hidden="hidden" { span.hidden data-text="language" { (english("language")) } select #language {} }

@@ -64,41 +64,45 @@ impl Language {
     }
 }
 
-/// Returns the script of `TEXTS`, the tables of the languages that are included; of `OTHERS`, the names of the other
-/// languages; and of `PACKED`, their compressed tables.
-fn script(
-    included: &[Language],
-    others: &[Language],
-    table: impl Fn(Language) -> String,
-    packed: &str,
-) -> String {
-    let texts: Vec<String> =
-        included.iter().map(|it| format!("{}: {}", it.code, table(*it).trim_end())).collect();
-    let texts = texts.join(",\n");
+/// Returns the script of `TEXTS`, the tables of English and of German, if its texts are given in the order of their names;
+/// of `OTHERS`, the names of the other languages; and of `PACKED`, their compressed tables.
+fn script(english: &str, german: Option<&[String]>, others: &[Language], packed: &str) -> String {
     let others: Map<String, Value> =
         others.iter().map(|language| (language.code.to_owned(), language.name().into())).collect();
-    let others = Value::Object(others);
-    format!("const TEXTS = {{\n{texts}}};\nconst OTHERS = {others};\nconst PACKED = \"{packed}\";\n")
+    let german = german.map_or_else(String::new, |texts| {
+        format!(
+            "const GERMAN = {};\nTEXTS.de = Object.fromEntries(Object.keys(TEXTS.en).map((name, at) => [name, GERMAN[at]]));\n",
+            Value::from(texts)
+        )
+    });
+    let (english, others) = (english.trim_end(), Value::Object(others));
+    format!(
+        "const TEXTS = {{ en: {english} }};\n{german}const OTHERS = {others};\nconst PACKED = \"{packed}\";\n"
+    )
 }
 
-/// Texts that only the pages about many reviews have. They are left out of the pages of single reviews.
-const OF_REPORTS: [&str; 16] = [
-    "reviewed-games",
-    "report-of",
-    "worst-move",
-    "interval-90",
-    "by-size",
-    "by-opponent",
-    "opponent-rank",
-    "share-of-loss",
-    "points-lost",
-    "points-a-move",
-    "loss-below",
-    "loss-between",
-    "loss-above",
-    "interval-is",
-    "not-reviewed",
-    "games-left",
+/// Texts that the pages of single reviews do not have: those of games that are played, of reports about many reviews, of
+/// matches, regressions and collections.
+#[rustfmt::skip]
+const NOT_OF_REVIEWS: [&str; 129] = [
+    "moves", "refused-bad-settings", "more", "new", "help", "size", "handicap", "clock", "increment", "kosumi", "undo", "estimate", "resign",
+    "thinking", "draw", "reviewed-games", "report-of", "worst-move", "interval-90", "by-size", "by-opponent",
+    "opponent-rank", "share-of-loss", "points-lost", "points-a-move", "loss-below", "loss-between",
+    "loss-above", "interval-is", "not-reviewed", "games-left", "refused-bad-link", "refused-link-too-long",
+    "refused-game-open", "share", "link", "cannot-run", "lost", "last-move", "viewer-move",
+    "viewer-start", "viewer-script", "other-parts", "game-records", "at-a-glance", "all-tables",
+    "moves-in-game", "median", "years", "winner", "won-by", "board-sizes", "ranks", "most-games",
+    "without-value", "won", "otherwise", "lost-games", "count-mean", "count-players", "count-unreadable",
+    "count-duplicates", "match-scores", "no-games", "score-curve", "score-curve-is", "first-engine",
+    "second-engine", "boards", "openings", "seed", "games-begun", "drawn", "scores-of", "elo-of", "as-black",
+    "as-white", "without-forfeits", "all-games", "points-in-pair", "count-pairs", "is-stronger", "engines",
+    "slowest", "over-the-clock", "lag", "resigned", "forfeits", "kinds", "other-scores", "stray-lines",
+    "games-cut-off", "games-disputed", "games-repeated", "games-annulled", "game-lengths", "game-lengths-are",
+    "latest-games", "go-through-games", "games", "game-number", "opening", "regression-of", "compared-with",
+    "diagrams-are", "test", "command", "answer", "expected", "line-number", "setup-wrong", "engine-said",
+    "passed-unexpectedly", "failed-as-known", "not-asked", "not-followed", "part-Black", "part-White",
+    "part-draw", "part-void", "part-unknown", "part-other text", "part-resign", "part-score", "part-time",
+    "part-forfeit", "results-of", "review-page", "remove",
 ];
 
 /// Script with the texts of pages that are files. For each of the other languages, `PACKED` has its texts in the order of
@@ -106,7 +110,7 @@ const OF_REPORTS: [&str; 16] = [
 static OF_FILES: LazyLock<String> = LazyLock::new(|| script_of_files(&[]));
 
 /// The same for the pages of single reviews.
-static OF_REVIEWS: LazyLock<String> = LazyLock::new(|| script_of_files(&OF_REPORTS));
+static OF_REVIEWS: LazyLock<String> = LazyLock::new(|| script_of_files(&NOT_OF_REVIEWS));
 
 fn script_of_files(left_out: &[&str]) -> String {
     let table = |language: Language| -> BTreeMap<String, String> {
@@ -121,14 +125,14 @@ fn script_of_files(left_out: &[&str]) -> String {
     let mut encoder = DeflateEncoder::new(text.as_bytes(), Compression::best());
     // Reading from memory does not fail.
     let _ = encoder.read_to_end(&mut bytes);
-    let table = |language| serde_json::to_string(&table(language)).unwrap_or_default();
-    script(&[ENGLISH, GERMAN], &OTHERS, table, &BASE64.encode(&bytes))
+    let english = serde_json::to_string(&table(ENGLISH)).unwrap_or_default();
+    script(&english, Some(&values(GERMAN)), &OTHERS, &BASE64.encode(&bytes))
 }
 
 /// Script with the texts of the board, which loads other languages from [`files`].
 static OF_BOARD: LazyLock<String> = LazyLock::new(|| {
     let loaded: Vec<Language> = loaded().collect();
-    script(&[ENGLISH], &loaded, Language::all, "")
+    script(&ENGLISH.all(), None, &loaded, "")
 });
 
 /// Returns the languages that the board loads.
@@ -256,8 +260,7 @@ mod tests {
     #[test]
     fn pages_that_are_files_need_no_texts_of_the_board() {
         let board: BTreeMap<String, String> = serde_json::from_str(ENGLISH.board).unwrap();
-        let scripts = [
-            include_str!("../review/page.js"),
+        let files = [
             include_str!("viewer.js"),
             include_str!("language.js"),
             include_str!("packed.js"),
@@ -266,13 +269,15 @@ mod tests {
             include_str!("board.js"),
             include_str!("sort.js"),
         ];
-        assert!(
-            OF_REPORTS.iter().all(|name| has_words(name) && !of_reviews().contains(&format!("\"{name}\"")))
-        );
-        for name in board.keys().map(String::as_str).chain(OF_REPORTS) {
-            for quote in ['"', '`', '\''] {
-                let quoted = format!("{quote}{name}{quote}");
-                assert!(scripts.iter().all(|script| !script.contains(&quoted)), "{name}");
+        let reviews = [include_str!("../review/page.js")].into_iter().chain(super::super::study::SCRIPTS);
+        let reviews: Vec<&str> = reviews.chain(files.into_iter().skip(1)).collect();
+        assert!(NOT_OF_REVIEWS.iter().all(|name| has_words(name)));
+        for (scripts, names) in [(&files[..], &[][..]), (&reviews, &NOT_OF_REVIEWS)] {
+            for name in board.keys().map(String::as_str).chain(names.iter().copied()) {
+                for call in ["text(\"", "text(`", "? \"", ": \""] {
+                    let named = format!("{call}{name}{}", if call.ends_with('`') { '`' } else { '"' });
+                    assert!(scripts.iter().all(|script| !script.contains(&named)), "{name}");
+                }
             }
         }
     }

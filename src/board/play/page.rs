@@ -1,20 +1,22 @@
 //! Page of a game and its parts. The markup contains the keys of its texts.
 
 use super::networks;
+use crate::pages::study::{self, button, field};
 use crate::pages::{components, style as common_style};
 use crate::review;
+use crate::words::color_name;
+use kosumi_go::board::Color;
 use maud::{DOCTYPE, Markup, html};
 
-/// Scripts of the page in their order: each module has one purpose, and the last one uses the others.
-const SCRIPTS: [&str; 10] = [
-    include_str!("tree.js"),
-    include_str!("judgement.js"),
-    include_str!("teaching.js"),
+/// Scripts of the page in their order, after those that it shares: each module has one purpose, and the last one uses the
+/// others.
+const SCRIPTS: [&str; 8] = [
+    include_str!("hints.js"),
     include_str!("problems.js"),
+    include_str!("worst.js"),
     include_str!("tsumego.js"),
     include_str!("capture.js"),
     include_str!("clocks.js"),
-    include_str!("comfort.js"),
     include_str!("dialogs.js"),
     include_str!("play.js"),
 ];
@@ -33,24 +35,20 @@ pub enum PageKind {
     Worker,
 }
 
-/// Returns a script without comments and indentation. No text of the scripts has several lines.
-fn compact(script: &str) -> String {
-    let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
-    lines.flat_map(|line| [line, "\n"]).collect()
-}
-
 /// Returns the script of the page: `play.js`.
 pub fn script(kind: PageKind) -> String {
     let (link, own) = match kind {
         PageKind::Program => (components::LINK, ""),
         PageKind::Worker => (components::WORKER_LINK, networks::SCRIPT),
     };
-    compact(&(components::board_scripts().concat() + link + own + &SCRIPTS.concat()))
+    components::compact(
+        &(components::board_scripts().concat() + &study::SCRIPTS.concat() + link + own + &SCRIPTS.concat()),
+    )
 }
 
 /// Returns the style of the page: `play.css`.
 pub fn style() -> String {
-    [common_style(), components::STYLE, STYLE].concat()
+    components::compact_style(&[common_style(), components::STYLE, study::STYLE, STYLE].concat())
 }
 
 /// Returns the policy of a page with a worker. A document that the page makes, such as a review, inherits the policy, so the
@@ -61,10 +59,6 @@ fn worker_policy() -> String {
          worker-src 'self'; manifest-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'",
         review::script_source()
     )
-}
-
-fn button(id: &str, text: &str, key: Option<&str>) -> Markup {
-    html! { button id=(id) type="button" data-text=(text) data-key=[key] {} }
 }
 
 /// Returns the markup of the page.
@@ -94,7 +88,7 @@ fn markup(is_file: bool) -> Markup {
                 link rel="stylesheet" href="play.css";
                 script src="play.js" defer {}
             }
-            body.play {
+            body.study.play {
                 header {
                     h1 { "Kosumi" }
                     div.menu #menu role="group" data-label="menu" {
@@ -119,14 +113,14 @@ fn markup(is_file: bool) -> Markup {
                 p.note #connection role="alert" hidden {}
                 main.review {
                     section.stage data-label="board" {
-                        div.seats #seats { (seat("black")) (seat("white")) }
+                        div.seats #seats { @for color in Color::BOTH { (seat(color)) } }
                         svg #board role="application" tabindex="0" aria-describedby="board-keys" { title #board-title {} }
                         p.hidden #board-keys data-text="board-keys" {}
                         (actions())
-                        (transport())
+                        (study::transport(false))
                     }
                     section.side data-label="game" {
-                        (problem())
+                        (study::problem())
                         (tsumego())
                         (capture())
                         article.card.turn {
@@ -139,41 +133,12 @@ fn markup(is_file: bool) -> Markup {
                             p.faint #reviewing hidden {}
                             p #reviewed hidden { a href="review" target="_blank" rel="noopener" data-text="open-review" {} }
                             table #count hidden { tbody {} }
-                            div.balance #balance hidden {
-                                div.scale aria-hidden="true" { i #balance-black {} }
-                                p { span #balance-rate {} span #balance-lead {} }
-                            }
+                            (study::balance())
                         }
-                        (tree())
-                        (verdict())
-                        article.card.candidates #thoughts hidden {
-                            div.heading {
-                                h2 data-text="best-moves" {}
-                                label {
-                                    span.hidden data-text="labels" {}
-                                    select #labels data-hint="labels-hint" {
-                                        @for label in ["points", "rate", "letter"] {
-                                            option value=(label) data-text={ "label-" (label) } {}
-                                        }
-                                    }
-                                }
-                            }
-                            table #candidates {
-                                thead { tr {
-                                    th { span.hidden data-text="show-line" {} }
-                                    th data-text="move" {}
-                                    th.number data-text="black-wins" {}
-                                    th.number data-text="lead" {}
-                                    th.number data-text="visits" {}
-                                } }
-                                tbody {}
-                            }
-                            p.faint #order hidden {}
-                        }
-                        article.card.curves #curve hidden {
-                            figure { figcaption data-text="black-win-rate" {} svg #chart-rate role="img" data-label="black-win-rate" {} }
-                            figure { figcaption data-text="lead-points" {} svg #chart-score role="img" data-label="lead-curve" {} }
-                        }
+                        (study::tree(&editing()))
+                        (study::verdict(&html! {}, &html! {}))
+                        (study::candidates(&html! { h2 data-text="best-moves" {} }, &html! {}))
+                        (study::curves())
                         article.card.worst #worst hidden {
                             h2 data-text="worst-moves" {}
                             ol #worst-list {}
@@ -186,7 +151,7 @@ fn markup(is_file: bool) -> Markup {
                 (new_game())
                 (players())
                 (tsumego_list())
-                (comfort())
+                (study::comfort("comfort", true))
                 (help(is_file))
                 @if is_file { (share()) (games()) (networks::dialog()) }
             }
@@ -226,15 +191,13 @@ fn games() -> Markup {
     }
 }
 
-fn seat(color: &str) -> Markup {
-    html! {
-        p.seat id={ "seat-" (color) } {
-            span class={ "pip " (color) } {}
-            span.name id={ "name-" (color) } {}
-            span.prisoners id={ "prisoners-" (color) } {}
-            span.clock id={ "clock-" (color) } role="timer" {}
-        }
-    }
+fn seat(color: Color) -> Markup {
+    let name = color_name(color);
+    study::seat(
+        color,
+        &html! { span.name id={ "name-" (name) } {} },
+        &html! { span.clock id={ "clock-" (name) } role="timer" {} },
+    )
 }
 
 fn actions() -> Markup {
@@ -280,26 +243,6 @@ fn actions() -> Markup {
             button #teach type="button" data-text="teach" data-hint="teach-hint" data-key="T" aria-pressed="false" {}
         }
     }
-}
-
-fn transport() -> Markup {
-    let icon = |path: &str| html! { svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(path) {} } };
-    let button = |go: &str, label: &str, path: &str| {
-        html! { button type="button" data-go=(go) data-label=(label) { (icon(path)) } }
-    };
-    html! {
-        div.transport role="group" data-label="go-through" {
-            (button("first", "first", "M6 5v14M19 5L9 12l10 7z"))
-            (button("-1", "back", "M16 5L7 12l9 7z"))
-            output.counter #counter {}
-            (button("1", "forward", "M8 5l9 7-9 7z"))
-            (button("last", "last", "M18 5v14M5 5l10 7-10 7z"))
-        }
-    }
-}
-
-fn field(text: &str, control: &Markup) -> Markup {
-    html! { label.field { span data-text=(text) {} (control) } }
 }
 
 fn number(id: &str, value: &str, least: &str, most: &str, step: &str) -> Markup {
@@ -368,23 +311,6 @@ fn lesson() -> Markup {
     }
 }
 
-/// A problem made of a move that lost points.
-fn problem() -> Markup {
-    html! {
-        article.card.problem #problem hidden {
-            h2 #problem-title {}
-            p #problem-words {}
-            p #problem-result role="status" {}
-            div.actions {
-                (button("problem-retry", "problem-retry", None))
-                button #problem-line type="button" data-text="show-line" aria-pressed="false" {}
-                button.main #problem-next type="button" {}
-                (button("problem-end", "problem-end", None))
-            }
-        }
-    }
-}
-
 /// A problem of life and death on the table.
 fn tsumego() -> Markup {
     html! {
@@ -445,63 +371,15 @@ fn capture() -> Markup {
     }
 }
 
-/// The game tree, and the comment of the node that is shown.
-fn tree() -> Markup {
+/// The buttons that change the tree, and the comment of the node that is shown.
+fn editing() -> Markup {
     html! {
-        article.card.tree #tree-card hidden {
-            h2 data-text="tree" {}
-            div.window #tree-window {
-                div.space aria-hidden="true" {}
-                svg #tree role="tree" tabindex="0" data-label="tree" aria-describedby="tree-keys" {}
-            }
-            p.hidden #tree-keys data-text="tree-keys" {}
-            div.actions role="group" data-label="tree" {
-                button #promote type="button" data-text="promote" data-hint="promote-hint" {}
-                button #remove type="button" data-text="remove" data-hint="remove-hint" {}
-                button #put-back type="button" data-text="put-back" data-hint="put-back-hint" {}
-            }
-            label.comment { span { span data-text="comment" {} " · " span #comment-of {} } textarea #comment rows="2" maxlength="20000" {} }
+        div.actions role="group" data-label="tree" {
+            button #promote type="button" data-text="promote" data-hint="promote-hint" {}
+            button #remove type="button" data-text="remove" data-hint="remove-hint" {}
+            button #put-back type="button" data-text="put-back" data-hint="put-back-hint" {}
         }
-    }
-}
-
-/// The judgement of the move that is shown.
-fn verdict() -> Markup {
-    html! {
-        article.card.verdict #verdict hidden {
-            p.title #verdict-title {}
-            p #verdict-loss {}
-            button.instead #verdict-line type="button" aria-pressed="false" {}
-        }
-    }
-}
-
-/// Appearance and sound.
-fn comfort() -> Markup {
-    let switch = |name: &str, is_on: bool| {
-        html! { label.switch { input type="checkbox" data-comfort=(name) checked[is_on]; span data-text={ "comfort-" (name) } {} } }
-    };
-    let choice = |name: &str, values: &[&str]| {
-        let options = html! { select data-comfort=(name) {
-            @for value in values { option value=(value) data-text={ "comfort-" (value) } {} }
-        } };
-        field(&format!("comfort-{name}"), &options)
-    };
-    html! {
-        dialog #comfort-choice aria-labelledby="comfort-title" {
-            form method="dialog" {
-                h2 #comfort-title data-text="comfort" {}
-                div.fields {
-                    (choice("wood", &["warm", "light", "slate"]))
-                    (choice("stones", &["shaded", "flat"]))
-                }
-                (switch("coordinates", true))
-                (switch("dots", true))
-                (switch("colours", false))
-                (switch("sound", false))
-                div.actions { button.main data-text="close" {} }
-            }
-        }
+        label.comment { span { span data-text="comment" {} " · " span #comment-of {} } textarea #comment rows="2" maxlength="20000" {} }
     }
 }
 
@@ -571,17 +449,18 @@ mod tests {
             }
             // A text of several lines would lose its indentation.
             assert!(
-                SCRIPTS
-                    .iter()
-                    .flat_map(|module| module.lines())
-                    .all(|line| line.matches('`').count() % 2 == 0)
+                SCRIPTS.iter().chain(&study::SCRIPTS).flat_map(|module| module.lines()).all(|line| line
+                    .matches('`')
+                    .count()
+                    % 2
+                    == 0)
             );
         }
     }
 
     #[test]
     fn every_name_of_a_text_in_a_script_has_words() {
-        let scripts = SCRIPTS.concat();
+        let scripts = study::SCRIPTS.concat() + &SCRIPTS.concat();
         let names = scripts.split("text(\"").skip(1).map(|rest| rest.split('"').next().unwrap());
         for name in names {
             assert!(has_words(name), "{name}");

@@ -5,20 +5,19 @@
   const get = id => document.getElementById(id);
   const COLORS = { B: 1, W: 2 }, OTHER = { B: "W", W: "B" }, NAMES = { B: "black", W: "white" };
   const LOSSES = [50, 100];
-  // Rows of the table of candidates, which are always there.
-  const ROWS = 6;
-  // Width of a point in pixels from which a letter and a number fit on a candidate.
-  const ROOMY = 34;
+  // Candidates that are shown.
+  const MOST = 6;
   let choices = null, state = null, board = null, cursor = null, packed = null;
   const tree = new GameTree();
+  const nodeWords = new NodeWords({ tree, board: () => board, packed: () => packed });
   // Node that is shown; null follows the game.
   let view = null;
   // The deepest report of the engine on each position, by node.
   const found = new Map();
   // The latest hint: its node and its degree. Whether it is shown who leads.
   let hint = null, showsLead = false;
-  // The variation that is shown, the node that it starts at, its first move, and a point that waits for a second tap.
-  let line = null, lineBase = null, lineStart = -1, isPinned = false, pending = -1;
+  // A point that waits for a second tap.
+  let pending = -1;
   let isResigning = false;
   // The node that the server was last told to analyse.
   let told = null;
@@ -26,8 +25,6 @@
   let lesson = null;
 
   // ---- Texts ----
-
-  const colorName = color => text(NAMES[color]);
 
   const say = words => { get("say").textContent = words; };
 
@@ -168,8 +165,8 @@
       if (before) warn("");
       [notice, upcoming] = [upcoming, ""];
       pending = -1;
-      line = null;
-      isPinned = isResigning = false;
+      candidates.clear();
+      isResigning = false;
     }
     if (!isSameGame) {
       found.clear();
@@ -198,7 +195,7 @@
       const node = tree.get(next.at);
       if (node.p === before.at || (next.study && node.p === (view ?? before.at))) {
         view = null;
-        say(moveWords(node));
+        say(nodeWords.move(node));
         comfort.play();
         if (next.teaches && node.m && isJudgedFor(node.m[0])) lesson = { node: node.i };
       } else if (!next.study && tree.isOnPath(next.at, before.at)) {
@@ -229,16 +226,11 @@
   // Whether moves of a colour are those of a person whom the page teaches.
   const isJudgedFor = color => state.study || state.seats[color].kind === "person";
 
-  function moveWords({ m, x }) {
-    if (!m) return text("stones-set-up");
-    const isPass = m.endsWith("--"), name = { color: colorName(m[0]), move: isPass ? "" : board.name(packed.point(m.slice(1))) };
-    const words = text(isPass ? "passes" : "played", name);
-    return x ? `${words}, ${text("takes", { count: x.length / 2 })}` : words;
-  }
-  const nodeWords = node => node.p === undefined ? text("at-start")
-    : `${text("move-count", { count: node.n })}, ${moveWords(node)}`;
-
   // ---- Board ----
+
+  const candidates = new Candidates({ words: nodeWords, at: () => at(), changed: () => { if (state) showBoard(); },
+    next: () => { const { m } = tree.get(tree.next(at())) || {}; return m ? packed.point(m.slice(1)) : -2; } }, MOST);
+  const verdict = new Verdict({ words: nodeWords, candidates });
 
   function makeBoard(columns = state.columns, rows = state.rows, stars = state.stars) {
     board = new Board(get("board"), columns, rows, new Packed(columns).points(stars));
@@ -278,21 +270,12 @@
     return deep?.a && (!judged?.a || deep.a[4] >= judged.a[4]) ? deep : judged || deep;
   };
   const signHere = () => turnHere() === "B" ? 1 : -1;
-  const allGraded = () => packed.graded(numbersHere()?.k, signHere(), LOSSES).slice(0, ROWS);
+  const allGraded = () => packed.graded(numbersHere()?.k, signHere(), LOSSES).slice(0, MOST);
   const hintHere = () => hint?.at === at() ? hint.degree : 0;
   const graded = () => state.analysed || hintHere() >= WHY ? allGraded() : hintHere() === MOVE ? allGraded().slice(0, 1) : [];
 
-  // What is written on the candidates: the letter, with the chosen number where there is room for both.
-  function labelled() {
-    const kind = get("labels").value, isRoomy = board.root.clientWidth / (state.columns + 1.2) >= ROOMY;
-    const sign = signHere();
-    const number = { points: ({ s }) => decimal(sign * s / 10, 1).replace("-", "−"),
-      rate: ({ w }) => String(Math.round((sign > 0 ? w : 1000 - w) / 10)) }[kind];
-    return graded().map(it => {
-      if (!number || (!state.analysed && hintHere() === MOVE)) return it;
-      return isRoomy ? { ...it, note: number(it.line) } : { ...it, label: number(it.line) };
-    });
-  }
+  // A hint that names a move alone has a letter.
+  const labelled = () => state.analysed || hintHere() !== MOVE ? candidates.labelled(graded(), signHere()) : graded();
 
   function showBoard() {
     const { stones } = here();
@@ -300,14 +283,9 @@
     board.showGhost(pending, COLORS[turnHere()]);
     if (problems.current) { problems.showBoard(); return; }
     const node = nodeHere();
+    const { line, base: from } = candidates;
     if (line) {
-      const from = lineBase === at() ? stones : tree.position(lineBase, state.columns * state.rows, packed).stones;
-      const played = packed.playedOut(from, COLORS[tree.get(lineBase).t], line);
-      board.showStones(played.stones);
-      board.showMarks(-1);
-      board.showLabels([]);
-      board.showDots([]);
-      board.showLine(played.moves);
+      candidates.draw(board, packed, from === at() ? stones : tree.position(from, state.columns * state.rows, packed).stones, tree.get(from).t);
     } else {
       board.showStones(stones);
       const last = node.m ? packed.point(node.m.slice(1)) : -1;
@@ -328,7 +306,7 @@
     board.showCrosses(deadPoints());
     const owners = state.phase === "marking" && view === null ? state.area : showsLead ? numbersHere()?.o : "";
     board.showOwners(owners ? packed.owners(owners) : null);
-    get("board-title").textContent = `${text("board")} ${state.columns}×${state.rows}, ${node.p === undefined ? text("at-start") : moveWords(node)}`;
+    get("board-title").textContent = `${text("board")} ${state.columns}×${state.rows}, ${node.p === undefined ? text("at-start") : nodeWords.move(node)}`;
   }
 
   // Handles a click, a tap, or Enter.
@@ -348,7 +326,7 @@
     }
     if (here().stones[point]) { refused("occupied"); return; }
     pending = -1;
-    line = null;
+    candidates.clear();
     tsumego.isAnswering = Boolean(state.tsumego);
     ask("play", { at: at(), place: packed.place(point) });
   }
@@ -375,27 +353,14 @@
   root.addEventListener("pointermove", event => {
     if (event.pointerType !== "mouse" || !state) return;
     const point = board.pointAt(event.clientX, event.clientY);
-    if (!problems.current) {
-      const candidate = graded().find(it => it.point === point);
-      if (!isPinned) setLine(candidate?.line || null, false, point);
-    }
-    if (!line) board.showGhost(canPlay() ? point : -1, COLORS[turnHere()]);
+    if (!problems.current) candidates.hover(graded().find(it => it.point === point));
+    if (!candidates.line) board.showGhost(canPlay() ? point : -1, COLORS[turnHere()]);
   });
   root.addEventListener("pointerleave", () => {
     if (!state) return;
     board.showGhost(pending, COLORS[turnHere()]);
-    if (!isPinned) setLine(null, false);
+    candidates.hover(null);
   });
-
-  function setLine(next, pinned, start = -1, from = at()) {
-    if (line === next && isPinned === pinned) return;
-    line = next;
-    lineBase = from;
-    lineStart = next ? start : -1;
-    isPinned = pinned;
-    showBoard();
-    graded().forEach((it, index) => rows[index]?.row.classList.toggle("shown", it.line === line));
-  }
 
   // ---- Side panels ----
 
@@ -484,7 +449,10 @@
     else if (told !== at()) { told = at(); ask("view", { at: told }); }
     showHint();
     showCount();
-    judgements.show(nodeHere(), !problems.current);
+    const judged = nodeHere().j?.j;
+    get("verdict").hidden = !judged || Boolean(problems.current);
+    verdict.show(nodeHere(), judged);
+    worst.show(!problems.current);
     showThought();
     showClocks();
     showReview();
@@ -539,7 +507,7 @@
   }
 
   function lessonWords(node, judged) {
-    const move = moveWords(node);
+    const move = nodeWords.move(node);
     if (!judged.c) return `${move}: ${gradeWords(judged)}.`;
     const best = board.name(packed.points(judged.b?.l)[0] ?? -1);
     return text("lesson", { move, grade: gradeWords(judged), points: pointsWords(judged), best });
@@ -550,10 +518,10 @@
     const isShown = Boolean(node) && state.teaches && !problems.current && view === null;
     get("lesson").hidden = !isShown;
     if (!isShown) return;
-    get("lesson-words").textContent = judged ? lessonWords(node, judged) : text("lesson-soon", { move: moveWords(node) });
+    get("lesson-words").textContent = judged ? lessonWords(node, judged) : text("lesson-soon", { move: nodeWords.move(node) });
     get("take-back").hidden = !judged?.c;
     get("lesson-line").hidden = !judged?.b || !judged.c;
-    get("lesson-line").setAttribute("aria-pressed", Boolean(line) && line === judged?.b);
+    get("lesson-line").setAttribute("aria-pressed", Boolean(candidates.line) && candidates.line === judged?.b);
   }
 
   function showHint() {
@@ -568,13 +536,7 @@
 
   // ---- The tree ----
 
-  const treeView = new TreeView(get("tree-window"), get("tree"), { tree, go: number => go(number),
-    grade: node => gradeOf(node.j?.j),
-    name: node => {
-      const siblings = tree.get(node.p)?.next || [], index = siblings.indexOf(node.i);
-      return [nodeWords(node), siblings.length > 1 ? text("variation-of", { count: index + 1, all: siblings.length }) : "",
-        gradeOf(node.j?.j) ? gradeWords(node.j.j) : "", node.c ? text("has-comment") : ""].filter(Boolean).join(", ");
-    } });
+  const treeView = new TreeView({ tree, words: nodeWords, go: number => go(number) });
 
   function showTree() {
     const node = nodeHere(), isRoot = node.p === undefined;
@@ -589,7 +551,7 @@
       commentAt = at();
       get("comment").value = node.c || "";
     } else if (document.activeElement !== get("comment")) get("comment").value = node.c || "";
-    get("comment-of").textContent = nodeWords(node);
+    get("comment-of").textContent = nodeWords.node(node);
   }
 
   // The node of the comment that is shown, and a change that was not sent yet.
@@ -623,56 +585,13 @@
     row(text("count-score"), resultWords(count.score), "");
   }
 
-  // Rows are made once: those that somebody points at must not move away under the mouse.
-  const rows = Array.from({ length: ROWS }, () => {
-    const row = get("candidates").tBodies[0].insertRow(), button = element("button", "", "letter");
-    button.type = "button";
-    row.insertCell().append(button);
-    const cells = ["", "number", "number", "number"].map(className => {
-      const cell = row.insertCell();
-      cell.className = className;
-      return cell;
-    });
-    const made = { row, button, cells, it: null };
-    const hover = isOver => { if (!isPinned) setLine(isOver ? made.it?.line || null : null, false, made.it?.point); };
-    row.addEventListener("pointerenter", event => { if (event.pointerType === "mouse") hover(true); });
-    row.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") hover(false); });
-    row.addEventListener("click", () => {
-      if (!made.it) return;
-      const isShown = isPinned && line === made.it.line;
-      setLine(isShown ? null : made.it.line, !isShown, made.it.point);
-    });
-    button.addEventListener("focus", () => hover(true));
-    button.addEventListener("blur", () => hover(false));
-    return made;
-  });
-
   function showThought() {
     const lines = problems.current || (!state.analysed && hintHere() < WHY) ? [] : graded();
     get("thoughts").hidden = Boolean(problems.current) || (!lines.length && !state.analysed);
-    rows.forEach((made, index) => {
-      const it = made.it = lines[index] || null, { button, cells, row } = made;
-      const words = it ? [board.name(it.point), percent(it.line.w), lead(it.line.s), grouped(it.line.v)] : ["", "", "", ""];
-      cells.forEach((cell, at) => { if (cell.textContent !== words[at]) cell.textContent = words[at]; });
-      row.classList.toggle("empty", !it);
-      row.classList.toggle("shown", Boolean(it) && it.line === line);
-      button.hidden = !it;
-      if (!it) return;
-      button.textContent = it.label;
-      button.className = `letter ${it.grade}`;
-      button.setAttribute("aria-label", `${text("show-line")}: ${words[0]}`);
-    });
-    const why = orderWords(lines, signHere(), point => board.name(point));
-    get("order").hidden = !why;
-    get("order").textContent = why;
+    candidates.show(lines, signHere());
     const isShown = !problems.current && (state.analysed || state.study || state.phase === "over" || hintHere() >= WHY || showsLead);
     const numbers = isShown ? numbersOf(nodeHere()) : null;
-    get("balance").hidden = !numbers;
-    if (numbers) {
-      get("balance-black").style.width = `${numbers[0] / 10}%`;
-      get("balance-rate").replaceChildren(`${text("black-wins")} `, element("b", percent(numbers[0])));
-      get("balance-lead").replaceChildren(element("b", lead(numbers[1])));
-    }
+    showBalance(numbers && [numbers[0], undefined, numbers[1]]);
     showCurve();
   }
 
@@ -689,7 +608,7 @@
     const isWanted = !problems.current && (state.analysed || !isPlaying), whole = thisLine();
     get("curve").hidden = !isWanted || Curves.known(whole, numbersOf) < 3;
     if (get("curve").hidden) return;
-    curves ||= new Curves(number => { if (number !== undefined) go(number); });
+    curves ||= new Curves(number => { go(number); });
     curves.show(whole, at(), numbersOf);
   }
 
@@ -700,12 +619,12 @@
     if (isDeeper) found.set(message.at, message);
     if (message.last && message.of === "hint" && hint?.at === message.at) hint.isSearching = false;
     if (!isHere) { showCurve(); return; }
-    if (isDeeper && line && !isPinned && lineBase === at()) line = graded().find(it => it.point === lineStart)?.line || line;
+    if (isDeeper && candidates.line && !candidates.isPinned && candidates.base === at()) candidates.renew(graded());
     if (message.last && message.of === "estimate" && showsLead) say(leadWords());
     if (message.last && message.of === "hint" && allGraded()[0] && hintHere()) say(hintWords(allGraded()[0]));
     if (showsLead) get("lead-words").textContent = leadWords();
     showHint();
-    if (!isPinned) showBoard();
+    if (!candidates.isPinned) showBoard();
     showThought();
   }
 
@@ -721,16 +640,16 @@
 
   // ---- Problems, appearance, dialogs ----
 
-  const problems = new ProblemGame({ ask, say, tree, state: () => state, line: thisLine, color: soleColor, makeBoard,
+  const problems = new OwnProblems({ ask, say, tree, state: () => state, size: () => state, line: thisLine, color: soleColor, makeBoard, unknown: "problem-unknown",
+    judge: ({ key, it, packed }, point) => ask("solve", { key, text: it.record, place: packed.place(point) }),
     show: () => { if (state) show(); },
-    clear: () => { setLine(null, false); pending = -1; },
+    clear: () => { candidates.set(null, false); pending = -1; },
     note: words => { notice = words; show(); say(words); } });
   const pointName = move => move && !move.endsWith("--") ? board.name(packed.point(move.slice(1))) : "–";
   const page = { ask, say, tree, state: () => state, at, go: number => go(number), board: () => board, stones: () => here().stones,
     point: move => packed.point(move.slice(1)), pointName, newGame: () => dialogs.newGame(state), show: () => { if (state) show(); },
     note: words => { notice = words; if (state) show(); say(words); } };
-  const judgements = new JudgementView({ tree, go: number => go(number), line: thisLine, color: soleColor, moveWords, board: () => board, packed: () => packed,
-    isShown: better => line === better, toggle: (better, from) => { setLine(line === better ? null : better, line !== better, -1, from); show(); } });
+  const worst = new WorstList({ line: thisLine, color: soleColor, words: nodeWords, go: number => go(number) });
   const tsumego = new TsumegoGame(page), capture = new CaptureLesson(page);
   const comfort = new Comfort(() => { if (state) show(); });
   const dialogs = new Dialogs({ ask, seatName, resultWords });
@@ -743,13 +662,13 @@
     if (!tree.has(number) || problems.current) return;
     view = number === state.at ? null : number;
     tree.choose(number);
-    line = null;
-    isPinned = isResigning = false;
+    candidates.clear();
+    isResigning = false;
     pending = -1;
     notice = "";
     if (!state.analysed) showsLead = false;
     show();
-    say(number === tree.path(number)[0].i ? text("at-start") : moveWords(tree.get(number)));
+    say(number === tree.path(number)[0].i ? text("at-start") : nodeWords.move(tree.get(number)));
   }
   // The node that is a number of moves ahead or behind, or at an end of the line.
   function target(to) {
@@ -828,15 +747,12 @@
     },
     "lesson-line": () => {
       const node = tree.get(lesson.node), better = node.j.j.b;
-      setLine(line === better ? null : better, line !== better, -1, node.p);
+      candidates.toggle(better, node.p);
       show();
     },
     again: () => problems.again(),
     due: () => problems.begin(problems.store.due()),
-    "problem-retry": () => problems.retry(),
-    "problem-line": () => problems.toggleLine(),
-    "problem-next": () => problems.pose(),
-    "problem-end": () => problems.leave(),
+    ...problems.actions,
     ...tsumego.actions,
     ...capture.actions,
     load: () => get("file").click(),
@@ -857,7 +773,7 @@
     if (event.key in KEYS) go(target(KEYS[event.key]));
     else if (key === "v") go(tree.beside(at(), event.shiftKey ? -1 : 1));
     else if (!(isButton && (event.key === "Enter" || event.key === " ")) && cursor?.key(event.key)) { /* Done. */ }
-    else if (event.key === "Escape") { setLine(null, false); pending = -1; isResigning = false; cursor.place(-1); show(); }
+    else if (event.key === "Escape") { candidates.set(null, false); pending = -1; isResigning = false; cursor.place(-1); show(); }
     else if (event.key === "?") get("help-text").showModal();
     else if (key === "s") say(positionWords());
     else if (key === "c" && !get("tree-card").hidden) get("comment").focus();
@@ -900,9 +816,6 @@
     ask("load", opened);
   }
   addEventListener("hashchange", openAddress);
-
-  get("labels").value = ["points", "rate", "letter"].includes(kept("labels")) ? kept("labels") : "points";
-  get("labels").addEventListener("change", event => { keep("labels", event.target.value); if (state) showBoard(); });
 
   takeLanguage(() => {
     if (choices) dialogs.fill();

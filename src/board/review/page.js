@@ -1,81 +1,73 @@
-// Page of a review: draws the position and handles keys, touches and buttons. If the program serves it, an engine is
-// behind it.
+// Page of a review: the study board with a finished analysis, which only reads the game. If the program serves the page, an
+// engine is behind it, and moves can be tried.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const get = id => document.getElementById(id);
-  const { columns, rows, steps, thresholds, score_thresholds: scoreThresholds, main } = data;
-  const GRADES = ["good", "inaccuracy", "mistake", "blunder"], SIGNS = ["", "?!", "?", "??"];
+  // Without scripts it is left out.
+  get("review").hidden = false;
+  const { columns, rows, stars, thresholds, score_thresholds: scoreThresholds, main } = data;
   const COLORS = { B: 1, W: 2 };
-  const colorName = color => text(color === "B" ? "black" : "white");
 
   // ---- Positions: the main line, then its variations, then tried moves ----
 
-  const packed = new Packed(columns);
-  const points = text => packed.points(text);
-  const mover = step => step.m ? step.m[0] : null;
-  const played = step => step.m ? packed.point(step.m.slice(1)) : null;
-  const children = steps.map(() => []);
-  // Stones at every step, number of the move that placed each, and number of stones taken by each side.
-  const boards = [], numbers = [], taken = [];
-  function addPosition(index) {
-    const step = steps[index], before = step.p;
-    const board = before === undefined ? new Uint8Array(columns * rows) : boards[before].slice();
-    const number = before === undefined ? new Uint16Array(columns * rows) : numbers[before].slice();
-    const count = before === undefined ? { B: 0, W: 0 } : { ...taken[before] };
-    if (step.s) {
-      step.s.forEach((text, kind) => points(text).forEach(at => { board[at] = [1, 2, 0][kind]; number[at] = 0; }));
-    } else {
-      const at = played(step);
-      if (at >= 0) { board[at] = COLORS[mover(step)]; number[at] = step.n; }
-      for (const gone of points(step.x)) {
-        count[board[gone] === 1 ? "W" : "B"]++;
-        board[gone] = 0;
-        number[gone] = 0;
-      }
-    }
-    boards[index] = board;
-    numbers[index] = number;
-    taken[index] = count;
-    if (before !== undefined) children[before].push(index);
-  }
-  steps.forEach((step, index) => {
-    if (index && index < main) step.p = index - 1;
-    addPosition(index);
-  });
-  const isMain = index => index < main;
+  const packed = new Packed(columns), tree = new GameTree();
+  let board = null, cursor = null;
+  const words = new NodeWords({ tree, board: () => board, packed: () => packed });
+  tree.take({ whole: true, nodes: data.steps.map(({ a, o, k, j, e, ...step }, i) => {
+    const p = i && i < main ? i - 1 : step.p;
+    return { ...step, i, p, f: e, ...a || j ? { j: { a, o, k, j } } : {} };
+  }) });
+  let count = data.steps.length;
+  const isMain = number => number < main;
+  // Steps of the main line, over which the curves are drawn.
+  const mainLine = tree.path(main - 1);
   // Returns the step of the main line that a position follows, and the moves since then.
-  function pathOf(index) {
+  function pathOf(number) {
     const line = [];
-    while (!isMain(index)) { line.unshift(steps[index].m.slice(1)); index = steps[index].p; }
-    return { step: index, line };
+    let node = tree.get(number);
+    for (; !isMain(node.i); node = tree.get(node.p)) line.unshift(node.m.slice(1));
+    return { step: node.i, line };
   }
-  const nextOf = index => isMain(index) && index + 1 < main ? index + 1 : children[index][0];
+  const pointOf = number => { const { m } = tree.get(number) || {}; return m ? packed.point(m.slice(1)) : null; };
+  const childAt = (number, point) => tree.get(number).next.find(child => pointOf(child) === point);
+  const positionAt = number => tree.position(number, columns * rows, packed);
 
   // ---- Parts of the page ----
 
-  const board = new Board(get("board"), columns, rows, points(data.stars));
-  const state = { step: 0, candidates: true, ownership: false, numbers: false, line: null, pinned: false, base: 0,
-    label: "letter", player: "", answers: false };
-  const isBad = step => (steps[step].j?.c || 0) > 0 && (!state.player || mover(steps[step]) === state.player);
+  const state = { step: 0, candidates: true, ownership: false, numbers: false, player: "", answers: false };
+  const node = () => tree.get(state.step), numbers = () => node().j;
+  const sign = () => node().t === "B" ? 1 : -1;
+  const graded = () => packed.graded(numbers()?.k, sign(), thresholds);
+  let shown = null;
+  // The position that is shown, which is computed once.
+  function here() {
+    if (problems.current) return problems.current.position;
+    if (shown?.at !== state.step) shown = { at: state.step, ...positionAt(state.step) };
+    return shown;
+  }
+  const isBad = step => tree.get(step).j?.j?.c > 0 && (!state.player || tree.get(step).m[0] === state.player);
 
-  const xTicks = (() => {
-    const last = main - 1, every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000].find(n => last / n <= 6) || 10000;
-    return Array.from({ length: Math.floor(last / every) + 1 }, (_, index) => [index * every, steps[index * every].n]);
-  })();
-  const marks = (value, scale) => steps.slice(0, main).flatMap((step, index) =>
-    step.a && step.j && (step.j.c > 0 || step.j.f === 2) && (!state.player || mover(step) === state.player)
-      ? [{ step: index, grade: step.j.f === 2 ? "better" : GRADES[step.j.c], value: step.a[value] / scale }] : []);
-  const known = (value, scale) => steps.slice(0, main).map(step => step.a ? step.a[value] / scale : null);
-  const rates = known(0, 10), leads = known(2, 10);
-  const reach = [5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400]
-    .find(n => leads.every(lead => lead === null || Math.abs(lead) <= n)) || 700;
-  const charts = [
-    new Chart(get("chart-rate"), main, [{ name: "rate", values: rates }], { height: 130, top: 100, bottom: 0,
-      area: 0, ticks: [[100, "100"], [50, "50"], [0, "0"]], xTicks: [], marks: marks(0, 10) }, go),
-    new Chart(get("chart-score"), main, [{ name: "score", values: leads }], { height: 118, top: reach,
-      bottom: -reach, area: 0, ticks: [[reach, `B+${reach}`], [0, "0"], [-reach, `W+${reach}`]], xTicks,
-      marks: marks(2, 10) }, go),
-  ];
+  function makeBoard() {
+    board = new Board(get("board"), columns, rows, packed.points(stars));
+    cursor = new Cursor(board, { say, choose: point => tryMove(point), describe: point => {
+      const stone = here().stones[point];
+      return text(stone ? "stone" : "empty", { point: board.name(point), color: colorName(stone === 1 ? "B" : "W") });
+    } });
+    return board;
+  }
+  const say = words => { if (get("say").textContent !== words) get("say").textContent = words; };
+  makeBoard();
+
+  const candidates = new Candidates({ words, at: () => state.step, changed: () => showBoard(), next: () => pointOf(tree.next(state.step)) ?? -2 }, 6);
+  const verdict = new Verdict({ words, candidates });
+  const treeView = new TreeView({ tree, words, go: number => go(number) });
+  const curves = new Curves(number => go(number));
+  const valuesOf = ({ j }) => j?.a && [j.a[0], j.a[2]];
+  const comfort = new Comfort(() => showBoard());
+  const problems = new ProblemGame({ tree, words, size: () => data, say, makeBoard, unknown: "problem-not-analysed",
+    show: () => show(), clear: () => candidates.set(null, false), note: words => notice(words),
+    judge: ({ key, it, packed }, point) => { problems.solved({ key, result: { j: judgedAnswer(it.node, packed.place(point)) } }); return true; } });
+
   const accuracies = data.accuracy.map(curve => {
     const values = Array(main).fill(null);
     // The curve of one player continues through the moves of the other.
@@ -89,16 +81,18 @@
     return values;
   });
   get("accuracy").hidden = data.accuracy.every(curve => curve.length < 2);
-  charts.push(new Chart(get("chart-accuracy"), main,
+  const accuracy = new Chart(get("chart-accuracy"), main,
     [{ name: "black", values: accuracies[0] }, { name: "white", values: accuracies[1] }],
-    { height: 140, top: 100, bottom: 0, ticks: [[100, "100 %"], [50, "50 %"], [0, "0 %"]], xTicks }, go));
+    { height: 140, top: 100, bottom: 0, ticks: [[100, "100 %"], [50, "50 %"], [0, "0 %"]], xTicks: Curves.ticks(mainLine) }, step => go(step));
 
   // ---- Showing a step ----
 
   function go(target) {
-    state.step = Math.min(steps.length - 1, Math.max(0, target));
-    state.line = null;
-    state.pinned = false;
+    if (problems.current) return;
+    state.step = tree.has(target) ? target : Math.min(main - 1, Math.max(0, target));
+    // A variation is left for good: forward goes on in the game.
+    tree.choose(isMain(state.step) ? main - 1 : state.step);
+    candidates.clear();
     // A position that was asked for earlier must not replace the one that the user has gone to.
     asked = "";
     show();
@@ -117,294 +111,178 @@
   }
 
   function show() {
-    const index = state.step, step = steps[index], onMain = pathOf(index).step;
+    const { i: at, n, t } = node(), onMain = pathOf(at).step, all = tree.get(main - 1).n, { current } = problems;
     get("slider").value = onMain;
-    get("slider").setAttribute("aria-valuetext", text("move-of", { count: step.n, all: steps[main - 1].n }));
-    get("counter").textContent = isMain(index) ? `${step.n} / ${steps[main - 1].n}` : text("count-variation", { count: step.n });
+    get("slider").setAttribute("aria-valuetext", text("move-of", { count: n, all }));
+    get("counter").textContent = isMain(at) ? `${n} / ${all}` : text("count-variation", { count: n });
+    get("slider").disabled = Boolean(current);
     for (const button of document.querySelectorAll("[data-go]")) {
       const isBack = button.dataset.go === "first" || Number(button.dataset.go) < 0;
-      button.disabled = isBack ? index === 0 : nextOf(index) === undefined;
+      button.disabled = Boolean(current) || (isBack ? at === 0 : tree.next(at) === undefined);
     }
     for (const [id, color] of [["black", "B"], ["white", "W"]]) {
-      const count = taken[index][color];
+      const count = here().taken[COLORS[color]];
       get(`prisoners-${id}`).textContent = count ? `+${count}` : "";
-      get(`seat-${id}`).classList.toggle("on-turn", step.t === color);
+      get(`prisoners-${id}`).title = text("taken", { count });
+      get(`seat-${id}`).classList.toggle("on-turn", (current ? current.turn : t) === color);
     }
+    for (const id of ["verdict", "thoughts", "curve"]) get(id).hidden = Boolean(current);
+    get("tree-card").hidden = Boolean(current) || tree.nodes.size < 2;
     showBoard();
-    showVerdict(step, index);
-    showCandidates(step, index);
-    showBranches(index);
-    charts.forEach(chart => chart.show(onMain));
+    problems.show();
+    showBad();
+    if (current) return;
+    showVerdict();
+    showCandidates();
+    treeView.show(at);
+    curves.show(mainLine, onMain, valuesOf, state.player);
+    accuracy.show(onMain);
     for (const link of document.querySelectorAll(".worst a")) {
-      link.toggleAttribute("aria-current", link.hash === `#${index}`);
+      link.toggleAttribute("aria-current", link.hash === `#${at}`);
     }
   }
 
   function showBoard() {
-    const index = state.step, step = steps[index], next = nextOf(index);
-    const base = state.line ? state.base : index;
-    if (state.line) {
-      const { stones, moves } = packed.playedOut(boards[base], COLORS[steps[base].t], state.line);
-      board.showStones(stones);
-      board.showMarks(-1);
-      board.showLine(moves);
+    const { line, base } = candidates, { i: at, n, m, j } = node(), { stones, numbers: moved } = here();
+    board.root.classList.toggle("can-play", Boolean(link) || Boolean(problems.current));
+    get("preview").hidden = !line;
+    get("seats").classList.toggle("behind", Boolean(line));
+    if (problems.current) { problems.showBoard(); return; }
+    if (line) {
+      candidates.draw(board, packed, base === at ? stones : positionAt(base).stones, tree.get(base).t);
       // Marks the point of the played move in the position before it.
-      const at = base === index ? -1 : played(step);
-      if (at >= 0) svg("circle", { class: "played-instead", cx: board.x(at), cy: board.y(at), r: 17 }, board.layers.marks);
+      const point = base === at ? -1 : pointOf(at) ?? -1;
+      if (point >= 0) svg("circle", { class: "played-instead", cx: board.x(point), cy: board.y(point), r: 17 }, board.layers.marks);
     } else {
-      board.showStones(boards[index]);
-      const all = state.numbers
-        ? Array.from(numbers[index], (number, at) => [at, number]).filter(([at, number]) => number && boards[index][at])
-        : null;
-      const last = played(step);
-      board.showMarks(last === null || !boards[index][last] ? -1 : last, all);
-      board.showCandidates(state.candidates ? labelled(step) : [], next === undefined ? -1 : played(steps[next]) ?? -1);
+      board.showStones(stones);
+      const all = state.numbers ? Array.from(moved, (number, point) => [point, number]).filter(([point, number]) => number && stones[point]) : null;
+      const last = pointOf(at), list = state.candidates ? graded() : [], following = node().next.map(pointOf).filter(point => point !== null && point >= 0);
+      board.showMarks(stones[last] ? last : -1, all);
+      board.showDots(comfort.dots === "on" && !all ? dotsOf(tree.path(at), here(), packed) : []);
+      board.showCandidates(candidates.labelled(list, sign()), pointOf(tree.next(at)) ?? -1);
+      board.showNext(following.filter(point => point !== pointOf(tree.next(at)) && !list.some(it => it.point === point)));
     }
-    board.showMissed(!state.line && step.j?.b && step.j.c > 0 ? points(step.j.b.l)[0] ?? -1 : -1);
-    board.showOwners(state.ownership && step.o ? packed.owners(step.o) : null);
-    board.root.classList.toggle("can-play", Boolean(link));
-    const preview = get("preview");
-    preview.hidden = !state.line;
-    get("seats").classList.toggle("behind", Boolean(state.line));
-    const line = points(state.line?.l).map((at, number) => `${number + 1} ${board.name(at)}`).join("  ");
-    get("preview-text").textContent = base === index ? line : text("instead-line", { line });
-    const where = text(step.n ? "board-after" : "board-start", { count: step.n });
-    get("board-title").textContent = state.line ? text("board-line", { board: where }) : where;
+    board.showMissed(!line && j?.j?.b && j.j.c > 0 ? packed.points(j.j.b.l)[0] ?? -1 : -1);
+    board.showOwners(state.ownership && j?.o ? packed.owners(j.o) : null);
+    const moves = packed.points(line?.l).map((point, number) => `${number + 1} ${board.name(point)}`).join("  ");
+    get("preview-text").textContent = base === at ? moves : text("instead-line", { line: moves });
+    const where = n || m ? text("board-after", { count: n }) : text("board-start");
+    get("board-title").textContent = line ? text("board-line", { board: where }) : where;
   }
 
-  // Returns the candidates with a grade and their labels.
-  const graded = step => packed.graded(step.k, step.t === "B" ? 1 : -1, thresholds);
-  const LABELS = {
-    letter: it => it.label,
-    rate: (it, step) => String(Math.round((step.t === "B" ? it.line.w : 1000 - it.line.w) / 10)),
-    points: (it, step) => decimal((step.t === "B" ? 1 : -1) * it.line.s / 10, 1).replace("-", "−"),
-    visits: it => it.line.v < 1000 ? String(it.line.v) : `${decimal(it.line.v / 1000, it.line.v < 10_000 ? 1 : 0)}k`,
-  };
-  const labelled = step => graded(step).map(it => ({ ...it, label: LABELS[state.label](it, step) }));
-
-  // Returns the loss of a tried move against the first choice of the position before, if it is known.
-  function triedLoss(step) {
-    const before = steps[step.p], best = before.k?.[0];
-    if (!best || !step.a || points(best.l)[0] === played(step)) return null;
-    const sign = mover(step) === "B" ? 1 : -1;
-    const lost = (value, at) => ({ loss: Math.max(0, sign * (value - step.a[at])), error: Math.hypot(step.a[at + 1], before.a[at + 1]) });
-    const isSure = ({ loss, error }) => loss >= 1.28 * error;
-    const classOf = (it, leasts) => isSure(it) ? leasts.filter(least => it.loss >= least).length : 0;
-    const rate = lost(best.w, 0), score = lost(best.s, 2);
-    // As in a review, the worse of the two classes decides.
-    const grade = Math.max(classOf(rate, thresholds), classOf(score, scoreThresholds));
-    const isDoubtful = (it, leasts) => !isSure(it) && it.loss >= leasts[0];
-    return { ...rate, points: score.loss, grade,
-      isUnclear: !grade && (isDoubtful(rate, thresholds) || isDoubtful(score, scoreThresholds)), best };
+  // Returns the judgement of a move by searches of the position before it and after it, as far as they are known: `value` has
+  // the win rate and the lead after it, `errors` those of the difference. The worse of the two classes decides, as in a review.
+  function judgedBy(before, best, value, errors, isSure) {
+    const side = before.t === "B" ? 1 : -1;
+    const losses = [best.w - value[0], best.s - value[1]].map(loss => Math.max(0, side * loss)), leasts = [thresholds, scoreThresholds];
+    const sure = index => isSure && losses[index] >= 1.28 * (errors[index] ?? 0);
+    const c = Math.max(...[0, 1].map(index => sure(index) ? leasts[index].filter(least => losses[index] >= least).length : 0));
+    const isDoubtful = !isSure || [0, 1].some(index => !sure(index) && losses[index] >= leasts[index][0]);
+    return { c, f: !c && isDoubtful ? 3 : 0, l: [losses[0], errors[0], losses[1], errors[1]], b: best };
   }
 
-  function showVerdict(step, index) {
-    const title = get("verdict-title"), loss = get("verdict-loss"), instead = get("verdict-instead");
-    get("verdict-number").textContent = text(!isMain(index) ? "move-of-variation"
-      : step.n ? "move-of" : "start-of", { count: step.n, all: steps[main - 1].n });
-    title.replaceChildren();
-    loss.replaceChildren();
-    instead.hidden = true;
-    let words = "";
-    if (step.m) {
-      const color = mover(step);
-      title.append(element("span", "", `pip ${color === "B" ? "black" : "white"}`),
-        `${colorName(color)} ${board.name(played(step))}`);
-      words = text("move-word", { count: step.n, color: colorName(color), move: board.name(played(step)) });
-    } else {
-      title.append(index ? text("stones-set-up") : text("turn", { color: colorName(step.t) }));
-    }
-    const minus = number => number > 0 ? "−" : "";
-    const offer = (name, line, show) => {
-      instead.hidden = false;
-      instead.replaceChildren(element("span", name), element("b", board.name(points(line.l)[0] ?? -1)),
-        element("span", text("black-has", { rate: percent(line.w), lead: lead(line.s) }), "faint"));
-      instead.onclick = show;
-    };
-    get("verdict-facts").replaceChildren(...(step.e || []).map(({ t, v, l }) => {
-      if (!l) return element("p", text(t, v), "faint");
-      const fact = element("button", text(t, v), "fact");
-      fact.type = "button";
-      fact.onclick = () => setLine(state.line === l ? null : l, state.line !== l, step.p);
-      return fact;
-    }));
-    const tried = isMain(index) ? null : triedLoss(step);
-    if (step.j) {
-      const { c, f, l, b } = step.j, isFirst = f === 1;
-      const grade = f === 2 ? "better" : GRADES[c];
-      const name = text(["", "is-first", "is-better", "is-unclear"][f || 0] || `grade-${c}`);
-      title.append(element("span", `${f === 2 ? "!" : SIGNS[c]} ${name}`.trim(), `badge ${grade}`));
-      words += `, ${name}`;
-      if (!isFirst && f !== 2) {
-        loss.append(element("b", minus(l[0]) + percent(l[0])), ` ± ${decimal(l[1] / 10, 1)} ${text("of-rate")} · `,
-          element("b", minus(l[2]) + decimal(l[2] / 10, 1)), ` ± ${decimal(l[3] / 10, 1)} ${text("points")}`);
-      }
-      // The line is shown where it applies: in the position before the move, which is marked.
-      if (b) offer(text(f === 2 || c === 0 ? "first-choice" : "better"), b, () => setLine(state.line === b ? null : b, state.line !== b, step.p));
-    } else if (tried) {
-      const name = text(tried.isUnclear ? "is-unclear" : `grade-${tried.grade}`);
-      title.append(element("span", `${SIGNS[tried.grade]} ${name}`.trim(), `badge ${GRADES[tried.grade]}`));
-      loss.append(element("b", minus(tried.loss) + percent(tried.loss)), ` ± ${decimal(tried.error / 10, 1)} ${text("of-rate")} · `,
-        element("b", minus(tried.points) + decimal(tried.points / 10, 1)), ` ${text("points")}`);
-      words += `, ${name}`;
-      offer(text("first-choice"), tried.best, () => setLine(state.line === tried.best ? null : tried.best, state.line !== tried.best, step.p));
-    } else if (!isMain(index) && step.a) {
-      title.append(element("span", text("is-first"), "badge good"));
-    }
-    get("balance").hidden = !step.a;
-    if (step.a) {
-      get("balance-black").style.width = `${step.a[0] / 10}%`;
-      get("balance-rate").replaceChildren(`${text("black-wins")} `, element("b", percent(step.a[0])), ` ± ${decimal(step.a[1] / 10, 1)}`);
-      get("balance-lead").replaceChildren(element("b", lead(step.a[2])), ` ± ${decimal(step.a[3] / 10, 1)} · ${text("visits-count", { count: grouped(step.a[4]) })}`);
-      words += `. ${text("black-wins")} ${percent(step.a[0])}, ${lead(step.a[2])}`;
-    }
-    get("comment").hidden = !step.c;
-    get("comment").textContent = step.c || "";
-    if (get("status").textContent !== words) get("status").textContent = words;
+  // Returns the judgement of a tried move against the first choice of the position before, if it is known.
+  function triedJudgement({ i, p, j }) {
+    const before = tree.get(p), best = before?.j?.k?.[0];
+    if (!best || !j?.a) return null;
+    if (packed.points(best.l)[0] === pointOf(i)) return { c: 0, f: 1, l: [0, 0, 0, 0] };
+    return judgedBy(before, best, [j.a[0], j.a[2]], [Math.hypot(j.a[1], before.j.a[1]), Math.hypot(j.a[3], before.j.a[3])], true);
   }
 
-  function showCandidates(step, index) {
-    const body = get("candidates").tBodies[0], after = nextOf(index);
-    const next = after === undefined ? null : played(steps[after]);
-    get("candidates-title").textContent = text("best-moves-for", { color: colorName(step.t) });
-    get("candidates-none").hidden = Boolean(step.k);
-    get("candidates-none").textContent = text(step.a ? "none-over"
-      : link ? "none-looking" : "none-searched");
-    get("candidates").hidden = get("legend").hidden = !step.k;
-    const focused = document.activeElement?.closest("#candidates") ? document.activeElement.textContent : null;
-    body.replaceChildren();
-    const add = (first, at, win, score, visits) => {
-      const row = body.insertRow();
-      row.insertCell().append(first);
-      const name = row.insertCell();
-      name.append(element("b", board.name(at)));
-      if (at === next) name.append(element("span", ` ${text("is-played")}`, "faint"));
-      for (const words of [percent(win), lead(score), grouped(visits)]) {
-        const cell = row.insertCell();
-        cell.textContent = words;
-        cell.className = "number";
-      }
-      return row;
-    };
-    for (const { point: at, label, grade, line } of graded(step)) {
-      const button = element("button", label, `letter ${grade}`);
-      button.type = "button";
-      button.title = text("show-line");
-      button.setAttribute("aria-label", text("show-line-of", { move: board.name(at) }));
-      const row = add(button, at, line.w, line.s, line.v);
-      row.classList.toggle("shown", state.line === line);
-      row.addEventListener("pointerenter", event => { if (event.pointerType === "mouse") hover(line); });
-      row.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") hover(null); });
-      row.addEventListener("click", () => pin(line));
-      button.addEventListener("focus", () => hover(line));
-      button.addEventListener("blur", () => hover(null));
-      if (label === focused) button.focus();
-    }
-    const why = orderWords(graded(step), step.t === "B" ? 1 : -1, point => board.name(point));
-    get("order").hidden = !why;
-    get("order").textContent = why;
+  // Least share of the visits of the first choice with which the loss of a candidate can be told.
+  const ENOUGH = .05;
+  // Returns the judgement of an answer to a problem by what the review knows: the move of the game, tried moves and candidates.
+  function judgedAnswer(number, place) {
+    const played = tree.get(number), before = tree.get(played.p), best = before.j?.k?.[0];
+    if (played.m.slice(1) === place) return played.j.j;
+    const known = before.j?.k?.find(line => line.l.startsWith(place)), tried = before.next.map(child => tree.get(child)).find(({ m }) => m?.slice(1) === place);
+    if (known && known === best) return { c: 0, f: 1, l: [0, 0, 0, 0] };
+    if (tried?.j?.a) return triedJudgement(tried);
+    return known ? judgedBy(before, best, [known.w, known.s], [], known.v >= ENOUGH * best.v) : null;
+  }
+
+  function showVerdict() {
+    const it = node(), { n, t, c, j } = it, values = j?.a;
+    get("verdict-number").textContent = text(!isMain(it.i) ? "move-of-variation" : n ? "move-of" : "start-of", { count: n, all: tree.get(main - 1).n });
+    const judged = j?.j || (isMain(it.i) ? null : triedJudgement(it));
+    const said = verdict.show(it, judged, it.i ? text("stones-set-up") : text("turn", { color: colorName(t) }));
+    showBalance(values);
+    get("comment").hidden = !c;
+    get("comment").textContent = c || "";
+    say(values ? `${said}. ${text("black-wins")} ${percent(values[0])}, ${lead(values[2])}` : said);
+  }
+
+  function showCandidates() {
+    const list = graded(), after = tree.next(state.step), point = pointOf(after), follows = tree.get(after)?.j?.a;
+    get("candidates-title").textContent = text("best-moves-for", { color: colorName(node().t) });
+    get("candidates-none").hidden = Boolean(list.length);
+    get("candidates-none").textContent = text(numbers()?.a ? "none-over" : link ? "none-looking" : "none-searched");
+    get("candidates").hidden = get("legend").hidden = !list.length;
     // The played move has a search of its own, even if it is not among the best moves.
-    const follows = after === undefined ? null : steps[after].a;
-    if (step.k && next !== null && follows && !graded(step).some(candidate => candidate.point === next)) {
-      add(element("span", "–", "letter none"), next, follows[0], follows[2], follows[4]);
-    }
-  }
-
-  // Lists the moves at points where the record or a user has several.
-  function showBranches(index) {
-    const buttons = [];
-    const add = (target, words, title) => {
-      const button = element("button", words);
-      button.type = "button";
-      button.title = title;
-      button.addEventListener("click", () => go(target));
-      buttons.push(button);
-    };
-    if (!isMain(index)) add(pathOf(index).step, `↩ ${text("back-to-game")}`, text("back-to-game-hint"));
-    const following = children[index];
-    if (following.length > 1 || following.some(child => !isMain(child))) {
-      for (const child of following) {
-        const step = steps[child], move = step.m ? board.name(played(step)) : text("set-up");
-        add(child, text(isMain(child) ? "branch-game" : step.tried ? "branch-tried" : "branch-variation", { move }), text("go-there"));
-      }
-    }
-    get("branches").hidden = !buttons.length;
-    get("branches").replaceChildren(...buttons);
-  }
-
-  // ---- Lines outside the game ----
-
-  function setLine(line, pinned, base = state.step) {
-    state.line = line;
-    state.pinned = pinned;
-    state.base = base;
-    showBoard();
-    const { rows: shown } = get("candidates").tBodies[0];
-    graded(steps[state.step]).forEach(({ line: own }, index) => shown[index]?.classList.toggle("shown", own === line));
-  }
-
-  function hover(line) {
-    if (!state.pinned && state.line !== line) setLine(line, false);
-  }
-
-  function pin(line) {
-    const isShown = state.pinned && state.line === line;
-    setLine(isShown ? null : line, !isShown);
+    const isOther = list.length && point !== null && follows && !list.some(it => it.point === point);
+    candidates.show(list, sign(), isOther ? [{ point, label: "–", grade: "none", values: { w: follows[0], s: follows[2], v: follows[4] } }] : []);
   }
 
   // ---- Engine, if the program serves the page ----
 
-  let link = null, asked = "";
-  const say = words => { get("status").textContent = words; };
+  let link = null, asked = "", answered = "";
   const keyOf = ({ step, line }) => `${step} ${line.join("")}`;
 
   function look() {
     if (link) link.say({ do: "look", ...pathOf(state.step) });
   }
 
-  // Tries a move in the current position.
-  function tryMove(point) {
-    const index = state.step;
-    const there = children[index].find(child => played(steps[child]) === point);
-    if (there !== undefined) { go(there); return; }
-    if (!link || boards[index][point]) return;
-    const { step, line } = pathOf(index);
-    asked = keyOf({ step, line: [...line, packed.place(point)] });
-    link.say({ do: "look", step, line: [...line, packed.place(point)] });
+  // Asks for a move in a position of the tree, and goes there when it comes.
+  function askFor(number, point) {
+    const { step, line } = pathOf(number), path = { step, line: [...line, packed.place(point)] };
+    asked = keyOf(path);
+    link.say({ do: "look", ...path });
   }
 
-  function stepOf(path) {
-    let index = path.step;
-    for (const place of path.line) {
-      index = children[index].find(child => steps[child].m?.slice(1) === place && !isMain(child))
-        ?? children[index].find(child => steps[child].m?.slice(1) === place);
-      if (index === undefined) return undefined;
+  // Answers a problem, follows a variation, or tries a move.
+  function tryMove(point) {
+    if (problems.current) {
+      if (problems.current.isOpen && point >= 0) problems.answer(point);
+      return;
     }
-    return index;
+    const there = childAt(state.step, point);
+    if (there !== undefined) go(there);
+    else if (link && !here().stones[point]) askFor(state.step, point);
+  }
+
+  function numberOf({ step, line }) {
+    let number = step;
+    for (const place of line) {
+      const { next } = tree.get(number), of = child => tree.get(child).m?.slice(1) === place;
+      number = next.find(child => of(child) && !isMain(child)) ?? next.find(of);
+      if (number === undefined) return undefined;
+    }
+    return number;
   }
 
   function hear(message) {
     if (message.is === "position") {
-      let index = stepOf(message);
-      if (index === undefined) {
-        const parent = stepOf({ step: message.step, line: message.line.slice(0, -1) });
-        if (parent === undefined) return;
-        index = steps.length;
-        steps.push({ p: parent, n: steps[parent].n + 1, t: message.turn, m: message.color + message.line.at(-1),
-          x: message.lifted, tried: true });
-        children.push([]);
-        addPosition(index);
+      let number = numberOf(message);
+      if (number === undefined) {
+        const p = numberOf({ step: message.step, line: message.line.slice(0, -1) });
+        if (p === undefined) return;
+        number = count++;
+        tree.take({ nodes: [{ i: number, p, n: tree.get(p).n + 1, t: message.turn, m: message.color + message.line.at(-1), x: message.lifted, tried: true }] });
       }
-      if (asked === keyOf(message)) { asked = ""; state.step = index; state.line = null; state.pinned = false; show(); remember(); }
+      if (asked === keyOf(message)) {
+        asked = "";
+        state.step = number;
+        tree.choose(number);
+        candidates.clear();
+        show();
+        remember();
+      } else show();
     } else if (message.is === "thought") {
-      const index = stepOf(message);
-      if (index === undefined) return;
-      const step = steps[index];
-      if (!message.numbers.a || (step.a && step.a[4] > message.numbers.a[4])) return;
-      Object.assign(step, { k: undefined }, message.numbers);
-      if (isMain(index)) { rates[index] = step.a[0] / 10; leads[index] = step.a[2] / 10; }
-      if (index === state.step || steps[state.step].p === index) refresh();
-      answer(index, message.numbers.a[4]);
+      const number = numberOf(message), it = tree.get(number);
+      if (!it || !message.numbers.a || it.j?.a?.[4] > message.numbers.a[4]) return;
+      it.j = { j: it.j?.j, ...message.numbers };
+      if (number === state.step || node().p === number) refresh();
+      answer(it);
     } else if (message.is === "refused") {
       const name = `refused-${message.why}`;
       notice([text(TEXTS.en[name] ? name : "refused"), message.text].filter(Boolean).join(" "));
@@ -431,37 +309,34 @@
     isWaiting = true;
     requestAnimationFrame(() => {
       isWaiting = false;
-      const index = state.step, step = steps[index];
-      if (!state.line) showBoard();
-      showVerdict(step, index);
-      if (!state.line || state.pinned) showCandidates(step, index);
-      if (isMain(index)) charts.slice(0, 2).forEach(chart => chart.draw());
+      if (problems.current) return;
+      if (candidates.line && !candidates.isPinned && candidates.base === state.step) candidates.renew(graded());
+      if (!candidates.isPinned) showBoard();
+      showVerdict();
+      showCandidates();
+      curves.show(mainLine, pathOf(state.step).step, valuesOf, state.player);
     });
   }
 
   // Minimum visits before the engine answers a tried move with its best move.
   const ANSWER_VISITS = 60;
-  function answer(index, visits) {
-    const step = steps[index];
-    if (!state.answers || index !== state.step || !step.tried || step.isAnswer || visits < ANSWER_VISITS || children[index].length) return;
-    const best = points(step.k?.[0]?.l)[0];
+  function answer(it) {
+    if (!state.answers || it.i !== state.step || !it.tried || it.isAnswer || it.j.a[4] < ANSWER_VISITS || it.next.length) return;
+    const best = packed.points(it.j.k?.[0]?.l)[0];
     if (best === undefined || best < 0) return;
-    step.isAnswer = true;
-    const { step: from, line } = pathOf(index);
-    asked = keyOf({ step: from, line: [...line, packed.place(best)] });
+    it.isAnswer = true;
+    askFor(it.i, best);
     answered = asked;
-    link.say({ do: "look", step: from, line: [...line, packed.place(best)] });
   }
-  let answered = "";
 
   if (data.live) {
     link = new Link(message => {
       hear(message);
       if (message.is === "position" && keyOf(message) === answered) {
         answered = "";
-        const index = stepOf(message);
+        const it = tree.get(numberOf(message));
         // The user is to move now.
-        if (index !== undefined) steps[index].isAnswer = true;
+        if (it) it.isAnswer = true;
       }
     }, isOpen => {
       notice(isOpen ? "" : text("lost-review"));
@@ -491,7 +366,7 @@
   for (const name of ["candidates", "ownership", "numbers"]) {
     get(`toggle-${name}`).addEventListener("click", () => toggle(name));
   }
-  get("labels").addEventListener("change", event => { state.label = event.target.value; showBoard(); });
+  get("comfort").addEventListener("click", () => get("comfort-choice").showModal());
 
   for (const button of document.querySelectorAll("[data-player]")) {
     button.addEventListener("click", () => {
@@ -500,9 +375,7 @@
       for (const item of document.querySelectorAll(".worst li")) {
         item.hidden = Boolean(state.player) && item.dataset.color !== state.player;
       }
-      charts[0].options.marks = marks(0, 10);
-      charts[1].options.marks = marks(2, 10);
-      charts.forEach(chart => chart.draw());
+      curves.show(mainLine, pathOf(state.step).step, valuesOf, state.player);
       showBad();
     });
   }
@@ -514,82 +387,75 @@
   }
   get("next-bad").addEventListener("click", () => bad(1));
   get("previous-bad").addEventListener("click", () => bad(-1));
+  // Moves that lost most, of the chosen player, as problems.
+  const worst = () => worstOf(mainLine, state.player);
+  get("again").addEventListener("click", () => {
+    notice("");
+    problems.begin(worst().map(it => ({ ...problems.of(it), node: it.i })));
+    toBoard();
+  });
+  for (const [id, act] of Object.entries(problems.actions)) get(id).addEventListener("click", act);
   function showBad() {
-    const hasBad = steps.slice(0, main).some((_, index) => isBad(index));
-    get("next-bad").disabled = get("previous-bad").disabled = !hasBad;
+    const hasBad = mainLine.some(({ i }) => isBad(i)), number = worst().length;
+    get("next-bad").disabled = get("previous-bad").disabled = !hasBad || Boolean(problems.current);
+    get("again").hidden = !number;
+    get("again").textContent = text("again", { count: number });
   }
-  showBad();
 
   // Goes forward or back by a number of moves, along the variation that is shown.
-  function walk(count) {
-    let index = state.step;
-    for (; count > 0 && nextOf(index) !== undefined; count--) index = nextOf(index);
-    for (; count < 0 && steps[index].p !== undefined; count++) index = steps[index].p;
-    return index;
-  }
-  const target = to => to === "first" ? 0 : to === "last" ? main - 1 : walk(Number(to));
+  const target = to => to === "first" ? 0 : to === "last" ? main - 1 : tree.walk(state.step, Number(to));
   for (const button of document.querySelectorAll("[data-go]")) {
     button.addEventListener("click", () => go(target(button.dataset.go)));
   }
   get("slider").addEventListener("input", event => go(Number(event.target.value)));
-  get("preview-close").addEventListener("click", () => setLine(null, false));
-
-  const cursor = new Cursor(board, { say, choose: point => tryMove(point), describe: point => {
-    const stone = boards[state.step][point];
-    return text(stone ? "stone" : "empty", { point: board.name(point), color: colorName(stone === 1 ? "B" : "W") });
-  } });
+  get("preview-close").addEventListener("click", () => candidates.set(null, false));
 
   const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: "first", End: "last" };
   document.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.metaKey || event.target.closest?.("select, input[type=file]")) return;
+    if (event.ctrlKey || event.metaKey || document.querySelector("dialog[open]") || event.target.closest?.("select, input[type=file]")) return;
     const letter = event.code?.startsWith("Key") ? event.code[3] : "";
     if (event.altKey) {
-      const candidate = graded(steps[state.step])[letter.charCodeAt(0) - 65];
-      if (candidate) { event.preventDefault(); pin(candidate.line); }
+      const candidate = problems.current ? null : graded()[letter.charCodeAt(0) - 65];
+      if (candidate) { event.preventDefault(); candidates.pin(candidate); }
       return;
     }
     // With Shift, the arrow keys move over the board, and Enter tries a move.
-    const isOnBoard = event.shiftKey || (event.key === "Enter" && cursor.point >= 0 && !event.target.closest("button, a"));
+    const isOnBoard = (event.shiftKey && event.key.startsWith("Arrow")) || (event.key === "Enter" && cursor.point >= 0 && !event.target.closest("button, a"));
     if (isOnBoard && cursor.key(event.key)) {
       event.preventDefault();
     } else if (event.key in KEYS) {
       event.preventDefault();
       go(target(KEYS[event.key]));
     } else if (event.key === "Escape") {
-      setLine(null, false);
+      candidates.set(null, false);
       cursor.place(-1);
     } else if (letter === "C") toggle("candidates");
     else if (letter === "O") toggle("ownership");
     else if (letter === "N") toggle("numbers");
     else if (letter === "M") bad(1);
     else if (letter === "P") bad(-1);
+    else if (letter === "V") go(tree.beside(state.step, event.shiftKey ? -1 : 1) ?? state.step);
     else if (letter === "G" && !isMain(state.step)) go(pathOf(state.step).step);
   });
 
   // Board: a mouse over a best move shows its line, a click or tap keeps it, and a swipe goes through the game. With an
   // engine, a click tries the move.
-  const lineAt = event => {
-    if (!state.candidates || (state.line && state.pinned)) return null;
-    const at = board.pointAt(event.clientX, event.clientY);
-    return at < 0 || boards[state.step][at] ? null
-      : graded(steps[state.step]).find(candidate => candidate.point === at)?.line || null;
-  };
+  const candidateAt = event => state.candidates && !problems.current ? candidates.atPoint(board.pointAt(event.clientX, event.clientY)) : undefined;
   let start = null;
-  board.root.addEventListener("pointermove", event => { if (event.pointerType === "mouse") hover(lineAt(event)); });
-  board.root.addEventListener("pointerleave", () => hover(null));
-  board.root.addEventListener("pointerdown", event => { start = { x: event.clientX, y: event.clientY }; });
-  board.root.addEventListener("pointerup", event => {
+  const root = get("board");
+  root.addEventListener("pointermove", event => { if (event.pointerType === "mouse") candidates.hover(candidateAt(event)); });
+  root.addEventListener("pointerleave", () => candidates.hover(null));
+  root.addEventListener("pointerdown", event => { start = { x: event.clientX, y: event.clientY }; });
+  root.addEventListener("pointerup", event => {
     if (!start || event.button > 0) return;
     const dx = event.clientX - start.x, dy = event.clientY - start.y;
     start = null;
-    if (Math.abs(dx) > 36 && Math.abs(dx) > 2 * Math.abs(dy)) { go(walk(dx < 0 ? 1 : -1)); return; }
+    if (Math.abs(dx) > 36 && Math.abs(dx) > 2 * Math.abs(dy)) { go(tree.walk(state.step, dx < 0 ? 1 : -1)); return; }
     if (Math.hypot(dx, dy) > 10) return;
-    if (state.pinned) { setLine(null, false); return; }
-    const point = board.pointAt(event.clientX, event.clientY);
-    if (link) { if (point >= 0) tryMove(point); return; }
-    const line = lineAt(event);
-    if (line) setLine(line, true);
-    else if (point >= 0 && children[state.step].some(child => played(steps[child]) === point)) tryMove(point);
+    if (candidates.isPinned) { candidates.set(null, false); return; }
+    const point = board.pointAt(event.clientX, event.clientY), candidate = candidateAt(event);
+    if (candidate && !link) candidates.pin(candidate);
+    else if (point >= 0) tryMove(point);
   });
 
   // Uses the address of the event, because `remember` may have changed that of the page since.
@@ -597,19 +463,22 @@
     const { hash } = new URL(event.newURL), step = Number(hash.slice(1));
     if (hash && Number.isInteger(step) && step !== state.step && step < main) go(step);
   });
+  function toBoard() {
+    get("review").scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  }
   for (const link of document.querySelectorAll(".worst a")) {
     link.addEventListener("click", event => {
       event.preventDefault();
       go(Number(link.hash.slice(1)));
-      get("review").scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+      toBoard();
     });
   }
 
   // Returns a one-line description of a bad move.
-  function hint(index) {
-    const step = steps[index], { c, b } = step.j || {};
-    const move = text("move-word", { count: step.n, color: colorName(mover(step)), move: board.name(played(step)) });
-    return text("worst-hint", { move, grade: text(`grade-${c || 0}`), best: b ? board.name(points(b.l)[0] ?? -1) : "–" });
+  function hint(number) {
+    const { n, m, j } = tree.get(number), { c, b } = j?.j || {};
+    const move = text("move-word", { count: n, color: colorName(m[0]), move: words.point(m) });
+    return text("worst-hint", { move, grade: text(`grade-${c || 0}`), best: b ? words.first(b) : "–" });
   }
 
   takeLanguage(() => {

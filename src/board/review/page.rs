@@ -10,6 +10,7 @@ use super::page_data::{Data, data};
 use super::reviewed::Reviewed;
 use super::run::Part;
 use super::summary::{PlayerSummary, accuracy, stage_ends};
+use crate::pages::study::{self, button};
 use crate::pages::{Diagram, Mark, Page, Text, Tone, components, embedded, english, localized};
 use crate::words::{color_letter, color_name, grouped};
 use kosumi_go::board::{Board, Color};
@@ -40,7 +41,9 @@ pub fn live_page(reviewed: &Reviewed, run: u64) -> (String, String) {
 
 /// Returns the script of the page, which is the same for all reviews.
 fn script() -> String {
-    format!("\n{}{SCRIPT}", components::scripts().concat())
+    let [board, texts, rest @ ..] = components::scripts();
+    let code = components::compact(&(rest.concat() + &study::SCRIPTS.concat() + SCRIPT));
+    ["\n", &components::compact(board), texts, &code].concat()
 }
 
 /// Returns the source of this script for a content security policy.
@@ -65,7 +68,9 @@ fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, Str
         page.head(html! { link rel="icon" href="data:,"; });
     }
     page.style(components::STYLE);
+    page.style(study::STYLE);
     page.style(STYLE);
+    page.class("study");
     page.add(html! {
         p.details {
             (details(facts)) " " span.dot { "·" } " "
@@ -84,7 +89,7 @@ fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, Str
         noscript {
             p.note { "The board and the curves need JavaScript, which is switched off here. The lists below do not." }
         }
-        div.review #review {
+        div.review #review hidden {
             (stage(facts, reviewed.line.steps().len() - 1, live.is_some()))
             (side(facts))
         }
@@ -92,6 +97,7 @@ fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, Str
             section aria-labelledby="worst-heading" {
                 div.heading { h2 #worst-heading { (localized("worst-moves")) } (filter()) }
                 (worst(reviewed))
+                div.actions { button #again type="button" hidden {} }
             }
             section aria-labelledby="players-heading" {
                 h2 #players-heading { (localized("players")) }
@@ -102,6 +108,7 @@ fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, Str
         }
         (printed_diagrams(reviewed))
         (about(reviewed))
+        (study::comfort("comfort-look", false))
     });
     page.add(
         html! { script type="application/json" id="data" { (PreEscaped(embedded_data(&data(reviewed, live)))) } },
@@ -149,16 +156,7 @@ fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
         section.stage aria-label=(english("board")) data-label="board" {
             div.above {
                 div.seats #seats {
-                    p.seat #seat-black {
-                        span.pip.black {}
-                        (seat_name(facts, Color::Black))
-                        span.prisoners #prisoners-black title=(english("taken-by-black")) data-hint="taken-by-black" {}
-                    }
-                    p.seat #seat-white {
-                        span.prisoners #prisoners-white title=(english("taken-by-white")) data-hint="taken-by-white" {}
-                        (seat_name(facts, Color::White))
-                        span.pip.white {}
-                    }
+                    @for color in Color::BOTH { (study::seat(color, &seat_name(facts, color), &html! {})) }
                 }
                 p.preview-line #preview hidden {
                     span #preview-text {}
@@ -166,55 +164,18 @@ fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
                 }
             }
             svg #board role="img" tabindex="0" aria-labelledby="board-title" { title #board-title { (english("board")) } }
-            (transport())
+            (study::transport(true))
             input #slider type="range" min="0" max=(last) value="0" step="1" aria-label=(english("position")) data-label="position";
-            div.toggles role="group" aria-label=(english("on-the-board")) data-label="on-the-board" {
+            div.actions.advice role="group" aria-label=(english("on-the-board")) data-label="on-the-board" {
                 (toggle("candidates", true, "best-moves", Some("C")))
                 (toggle("ownership", false, "ownership", Some("O")))
                 (toggle("numbers", false, "numbers", Some("N")))
-                label {
-                    span.hidden { (localized("labels")) }
-                    select #labels title=(english("labels-hint")) data-hint="labels-hint" {
-                        @for label in ["letter", "rate", "points", "visits"] {
-                            @let name = format!("label-{label}");
-                            option value=(label) data-text=(name) { (english(&name)) }
-                        }
-                    }
-                }
                 @if is_live {
                     (toggle("answers", false, "answers", None))
-                    button #pass type="button" { (localized("pass")) }
+                    (button("pass", "pass", None))
                 }
+                (button("comfort", "comfort-look", None))
             }
-            div.branches #branches role="group" aria-label=(english("variations")) data-label="variations" hidden {}
-        }
-    }
-}
-
-/// Returns the buttons that move through the game.
-fn transport() -> Markup {
-    let icon = |path: &str| html! { svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(path) {} } };
-    let question = html! { span aria-hidden="true" { "?" } };
-    let button = |go: &str, label: &str, key: &str, path: &str| {
-        let words = english(label);
-        let title = format!("{words} ({key})");
-        html! {
-            button type="button" data-go=(go) aria-label=(words) data-label=(label) title=(title) data-key=(key) { (icon(path)) }
-        }
-    };
-    html! {
-        div.transport role="group" aria-label=(english("go-through")) data-label="go-through" {
-            (button("first", "first", "Home", "M6 5v14M19 5L9 12l10 7z"))
-            button.bad #previous-bad type="button" aria-label=(english("previous-bad")) data-label="previous-bad" data-key="P" {
-                (icon("M11 5L3 12l8 7z")) (question)
-            }
-            (button("-1", "back", "←", "M16 5L7 12l9 7z"))
-            output.counter #counter {}
-            (button("1", "forward", "→", "M8 5l9 7-9 7z"))
-            button.bad #next-bad type="button" aria-label=(english("next-bad")) data-label="next-bad" data-key="M" {
-                (question) (icon("M13 5l8 7-8 7z"))
-            }
-            (button("last", "last", "End", "M18 5v14M5 5l10 7-10 7z"))
         }
     }
 }
@@ -241,47 +202,23 @@ fn seat_name(facts: &Facts, color: Color) -> Markup {
 fn side(facts: &Facts) -> Markup {
     html! {
         section.side aria-label=(english("analysis")) data-label="analysis" {
-            article.card.verdict #verdict {
-                p.eyebrow #verdict-number {}
-                h2 #verdict-title {}
-                p.loss #verdict-loss {}
-                button.instead #verdict-instead type="button" hidden {}
-                div.facts #verdict-facts {}
-                div.balance #balance {
-                    div.scale aria-hidden="true" { i #balance-black {} }
-                    p { span #balance-rate {} span #balance-lead {} }
-                }
+            (study::problem())
+            (study::verdict(&html! { p.eyebrow #verdict-number {} }, &html! {
+                (study::balance())
                 blockquote #comment hidden {}
-                p.hidden #status role="status" {}
-            }
-            article.card.candidates {
-                h2 #candidates-title { (english("best-moves")) }
-                table #candidates {
-                    thead {
-                        tr {
-                            th scope="col" { span.hidden { (localized("show-line")) } }
-                            th scope="col" { (localized("move")) }
-                            @for heading in ["black-wins", "lead", "visits"] { th.number scope="col" { (localized(heading)) } }
-                        }
+                p.hidden #say role="status" {}
+            }))
+            (study::tree(&html! {}))
+            (study::candidates(
+                &html! { h2 #candidates-title {} },
+                &html! {
+                    p.legend #legend {
+                        @for (grade, text) in legend(&facts.thresholds) { span.item { i class={ "letter " (grade) } {} (text) } " " }
                     }
-                    tbody {}
-                }
-                p.legend #legend {
-                    @for (grade, text) in legend(&facts.thresholds) { span.item { i class={ "letter " (grade) } {} (text) } " " }
-                }
-                p.faint #order hidden {}
-                p.faint #candidates-none hidden { (english("none-searched")) }
-            }
-            article.card.curves {
-                figure {
-                    figcaption { (localized("black-win-rate")) }
-                    svg #chart-rate role="img" aria-label=(english("black-rate-curve")) data-label="black-rate-curve" {}
-                }
-                figure {
-                    figcaption { (localized("lead-points")) }
-                    svg #chart-score role="img" aria-label=(english("lead-curve")) data-label="lead-curve" {}
-                }
-            }
+                    p.faint #candidates-none hidden {}
+                },
+            ))
+            (study::curves())
         }
     }
 }
@@ -470,7 +407,7 @@ fn worst_move(reviewed: &Reviewed, index: usize) -> Markup {
                 span.move { (mv.to_string()) }
                 span.loss data-number="" { (lost(100.0 * judgement.loss.mean)) " %" }
                 span.points data-number="" { (lost(judgement.score_loss.mean)) " p" }
-                span.instead { (judgement.best.mv.to_string()) }
+                span.better { (judgement.best.mv.to_string()) }
             }
         }
     }
@@ -531,12 +468,13 @@ fn accuracy_curve() -> Markup {
 }
 
 /// Returns the list of keys.
-const KEYS: [(&[&str], &str); 8] = [
+const KEYS: [(&[&str], &str); 9] = [
     (&["←", "→"], "keys-one"),
     (&["Page Up", "Page Down"], "keys-ten"),
     (&["Home", "End"], "keys-ends"),
     (&["M", "P"], "keys-bad"),
     (&["C", "O", "N"], "keys-shown"),
+    (&["V", "Shift V"], "key-variations"),
     (&["G"], "keys-game"),
     (&["Alt", "A…F"], "keys-line"),
     (&["Esc"], "keys-escape"),
@@ -585,6 +523,26 @@ mod tests {
             let title = rules_title(preset.rules);
             assert!(has_words(title.name()), "{}", title.name());
             assert!(!title.english().contains(':'), "{}", title.english());
+        }
+    }
+    #[test]
+    fn scripts_are_small_and_complete() {
+        let script = script();
+        let texts = components::scripts()[1];
+        // The texts of all languages are part of it.
+        assert!(script.len() < 130_000 && script.len() - texts.len() < 75_000, "{}", script.len());
+        for name in
+            ["class Board", "class GameTree", "class Verdict", "class Candidates", "class ProblemGame"]
+        {
+            assert_eq!(script.matches(name).count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_name_of_a_text_in_a_script_has_words() {
+        let scripts = study::SCRIPTS.concat() + SCRIPT;
+        for name in scripts.split("text(\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            assert!(has_words(name), "{name}");
         }
     }
 }

@@ -1,9 +1,10 @@
-// Game tree of the page, as the program sends it, and its drawing.
+// Game tree of a page, and its drawing.
 class GameTree {
   constructor() { this.clear(); }
 
   clear() {
-    // Nodes by number: { i: number, p: parent, n: moves, t: side to move, m, x, s, c, l, e, j, next: children }.
+    // Nodes by number: { i: number, p: parent, n: moves, t: side to move, m: move, x: lifted stones, s: set-up, c: comment,
+    // j: numbers of the position with the judgement of the move, next: children }, and what a page adds.
     this.nodes = new Map();
     // The child through which one came, by the number of its parent.
     this.chosen = new Map();
@@ -56,6 +57,13 @@ class GameTree {
   // Remembers the line of a node.
   choose(number) {
     for (const node of this.path(number)) if (node.p !== undefined) this.chosen.set(node.p, node.i);
+  }
+
+  // Node that is a number of moves ahead or, if it is negative, behind; the last one on the way there is.
+  walk(number, count) {
+    let at = number;
+    for (let left = Math.abs(count); left > 0; left--) at = (count < 0 ? this.parent(at) : this.next(at)) ?? at;
+    return at;
   }
 
   end(number) {
@@ -126,16 +134,46 @@ class GameTree {
   }
 }
 
+const colorName = color => text(color === "B" ? "black" : "white");
+
+// Words for nodes on a board: `board()` and `packed()` return those of the page.
+class NodeWords {
+  constructor({ tree, board, packed }) { Object.assign(this, { tree, board, packed }); }
+
+  // Name of the point of a move.
+  point(move) { return this.board().name(this.packed().point(move.slice(1))); }
+
+  // Name of the first point of a line.
+  first(line) { return this.board().name(this.packed().points(line?.l)[0] ?? -1); }
+
+  move({ m, x }) {
+    if (!m) return text("stones-set-up");
+    const isPass = m.endsWith("--"), words = text(isPass ? "passes" : "played", { color: colorName(m[0]), move: isPass ? "" : this.point(m) });
+    return x ? `${words}, ${text("takes", { count: x.length / 2 })}` : words;
+  }
+
+  node(node) { return node.p === undefined ? text("at-start") : `${text("move-count", { count: node.n })}, ${this.move(node)}`; }
+
+  // All that the drawing of the tree shows of a node.
+  drawn(node) {
+    const siblings = this.tree.get(node.p)?.next || [], index = siblings.indexOf(node.i);
+    return [this.node(node), siblings.length > 1 ? text("variation-of", { count: index + 1, all: siblings.length }) : "",
+      gradeOf(node.j?.j) ? gradeWords(node.j.j) : "", node.c ? text("has-comment") : ""].filter(Boolean).join(", ");
+  }
+}
+
 // Distance of nodes in the drawing in pixels, and the margin around the window within which nodes are drawn.
 const NODE = 28, MARGIN = 80;
 
 // Drawing of a tree: only what the window shows is drawn, so that its size does not matter.
 class TreeView {
-  // `name(node)` describes a node, `grade(node)` is its class, and `go(number)` is called for a click.
-  constructor(scroller, root, { tree, name, grade, go }) {
-    Object.assign(this, { scroller, root, tree, name, grade, go, current: 0, head: 0, drawn: null });
-    scroller.addEventListener("scroll", () => this.draw());
-    new ResizeObserver(() => this.draw(true)).observe(scroller);
+  // `words` are the `NodeWords` of the tree, and `go(number)` is called for a click.
+  constructor({ tree, words, go }) {
+    const scroller = document.getElementById("tree-window"), root = document.getElementById("tree");
+    Object.assign(this, { scroller, root, tree, words, go, current: 0, head: 0, drawn: null, left: 0, top: 0, width: 0 });
+    // Sizes are read when they change: to read them after each step would lay out the page twice.
+    scroller.addEventListener("scroll", () => { this.measure(); this.draw(); });
+    new ResizeObserver(() => { this.measure(); this.draw(true); }).observe(scroller);
     root.addEventListener("click", event => {
       const number = event.target.closest("[data-node]")?.dataset.node;
       if (number !== undefined) go(Number(number));
@@ -154,31 +192,43 @@ class TreeView {
   x(column) { return NODE * (column + .7); }
   y(row) { return NODE * (row + .7); }
 
+  measure() {
+    const { scrollLeft: left, scrollTop: top, clientWidth: width, clientHeight: height } = this.scroller;
+    Object.assign(this, { left, top, width, height });
+  }
+
   // Shows a node, and the node at which play continues.
-  show(current, head) {
+  show(current, head = current) {
     const isOther = current !== this.current || this.shown !== this.tree.change;
     Object.assign(this, { current, head, shown: this.tree.change });
     const { scroller } = this, { placed, columns, rows } = this.tree.layout(), at = placed.get(current);
-    scroller.firstElementChild.style.width = `${this.x(columns.length) - NODE * .3}px`;
-    scroller.firstElementChild.style.height = `${this.y(rows) - NODE * .3}px`;
+    if (this.known !== this.tree.placed) {
+      this.known = this.tree.placed;
+      this.whole = [this.x(columns.length) - NODE * .3, this.y(rows) - NODE * .3];
+      ["width", "height"].forEach((name, index) => { scroller.firstElementChild.style[name] = `${this.whole[index]}px`; });
+      // A tree of few rows needs no window for many; a bar for scrolling may stand below it.
+      scroller.style.setProperty("--height", `${this.y(rows) + 14}px`);
+    }
+    if (!this.width) this.measure();
     if (at && isOther) {
-      const x = this.x(at.column), y = this.y(at.row), { clientWidth: width, clientHeight: height } = scroller;
-      if (x < scroller.scrollLeft + NODE || x > scroller.scrollLeft + width - 2 * NODE) scroller.scrollLeft = x - width / 2;
-      if (y < scroller.scrollTop + NODE / 2 || y > scroller.scrollTop + height - NODE) scroller.scrollTop = y - height / 2;
+      const x = this.x(at.column), y = this.y(at.row), { left, top, width, height } = this;
+      const isBeside = x < left + NODE || x > left + width - 2 * NODE, isAbove = y < top + NODE / 2 || y > top + height - NODE;
+      if (isBeside) scroller.scrollLeft = x - width / 2;
+      if (isAbove) scroller.scrollTop = y - height / 2;
+      if (isBeside || isAbove) this.measure();
     }
     this.draw(true);
   }
 
   draw(isForced = false) {
-    const { scroller, root, tree } = this, { scrollLeft: left, scrollTop: top, clientWidth: width, clientHeight: height } = scroller;
-    if (!width) return;
-    const { drawn } = this;
+    const { root, tree, left, top, width, height, drawn } = this;
+    if (!width || !this.whole) return;
     const isInside = drawn && left >= drawn.left && top >= drawn.top && left + width <= drawn.right && top + height <= drawn.bottom;
     if (isInside && !isForced) return;
     const box = this.drawn = { left: Math.max(0, left - MARGIN), top: Math.max(0, top - MARGIN),
       right: left + width + MARGIN, bottom: top + height + MARGIN };
     const { placed, columns } = tree.layout();
-    const inner = scroller.firstElementChild, wide = Math.min(box.right, inner.offsetWidth) - box.left, high = Math.min(box.bottom, inner.offsetHeight) - box.top;
+    const [wide, high] = [Math.min(box.right, this.whole[0]) - box.left, Math.min(box.bottom, this.whole[1]) - box.top];
     root.setAttribute("viewBox", `${box.left} ${box.top} ${wide} ${high}`);
     Object.assign(root.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${wide}px`, height: `${high}px` });
     const edges = [], nodes = [];
@@ -204,10 +254,10 @@ class TreeView {
   }
 
   drawNode(node, x, y, column) {
-    const color = node.m ? (node.m[0] === "B" ? "black" : "white") : "set-up", grade = this.grade(node);
+    const color = node.m ? (node.m[0] === "B" ? "black" : "white") : "set-up", grade = gradeOf(node.j?.j);
     const group = svg("g", { class: `node ${color}${node.i === this.current ? " current" : ""}${node.i === this.head ? " head" : ""}`,
       id: `node-${node.i}`, "data-node": node.i, role: "treeitem", "aria-level": column + 1,
-      "aria-selected": node.i === this.current, "aria-label": this.name(node) }, this.root);
+      "aria-selected": node.i === this.current, "aria-label": this.words.drawn(node) }, this.root);
     svg("rect", { class: "reach", x: x - NODE / 2, y: y - NODE / 2, width: NODE, height: NODE }, group);
     if (node.m) svg("circle", { class: "stone", cx: x, cy: y, r: 10 }, group);
     else svg("rect", { class: "stone", x: x - 7, y: y - 7, width: 14, height: 14, rx: 2 }, group);
