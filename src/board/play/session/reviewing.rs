@@ -78,7 +78,8 @@ impl<H: Host> TableSession<H> {
     }
 }
 
-/// Reviews a record with an engine of the [levels](super::EnginePurpose::Level); `None` if it was ended before the end or the record has no moves.
+/// Reviews a record with an engine of the [levels](crate::play::EnginePurpose::Level); `None` if it was ended
+/// before the end or the record has no moves.
 pub fn review_record(
     bytes: &[u8],
     engine: &mut Engine,
