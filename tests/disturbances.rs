@@ -270,9 +270,9 @@ fn wall_clocks_are_used_for_dates_only() {
     const NETWORKS: &str = "program/model.rs";
     // Uses: the log, the date of a game, a seed of the page, names of files, the time of a file in a test.
     let known: [(&str, &[&str]); 8] = [
-        ("SystemTime::now", &["gtp/src/log.rs", "matches/referee.rs", "browser/play.rs", SAVED, NETWORKS]),
+        ("SystemTime::now", &["gtp/src/log.rs", "matches/control.rs", "browser/play.rs", SAVED, NETWORKS]),
         // Uses: saved games, whose times increase in any case, and the detection of a changed network file.
-        ("modified()", &[SAVED, NETWORKS]),
+        ("modified()", &[SAVED, "files/disk.rs", NETWORKS]),
         // Use: processor time of a process.
         ("clock_gettime", &["system/unix.rs"]),
         ("ClockId::Realtime", &[]),
