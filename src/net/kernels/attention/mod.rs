@@ -23,7 +23,7 @@ pub(super) struct Heads {
     pub(super) heads: usize,
     /// Number of heads of keys and values; divides `heads`.
     pub(super) key_heads: usize,
-    /// Number of channels of a query or key; even.
+    /// Number of channels of a query or key; even if they are rotated.
     pub(super) key_width: usize,
     pub(super) value_width: usize,
     pub(super) rotation: Option<Rotation>,
@@ -114,12 +114,13 @@ impl Attention<'_> {
     }
 
     fn check(&self) {
-        let Heads { heads, key_heads, key_width, value_width, .. } = *self.heads;
+        let Heads { heads, key_heads, key_width, value_width, ref rotation } = *self.heads;
         let width = (heads + key_heads) * key_width + key_heads * value_width;
         assert!(width <= self.stride && heads * value_width <= self.to_stride);
         assert!(self.from.len() >= self.points() * self.stride);
         assert!(self.to.len() >= self.points() * self.to_stride);
-        assert!(self.points() > 0 && heads.is_multiple_of(key_heads) && key_width.is_multiple_of(2));
+        assert!(self.points() > 0 && heads.is_multiple_of(key_heads));
+        assert!(rotation.is_none() || key_width.is_multiple_of(2));
     }
 }
 
@@ -292,6 +293,8 @@ mod tests {
                 (4, 2, 2, 1, true, (5, 1), 1.0),
                 (1, 1, 128, 70, true, (7, 7), 1.0),
                 (2, 2, 4, 3, false, (9, 3), 0.0),
+                (2, 1, 7, 3, false, (5, 4), 2.0),
+                (1, 1, 1, 2, false, (3, 3), 1.0),
             ] {
                 let rotation = is_turned.then(|| {
                     let mut table = |places: usize| {
