@@ -116,3 +116,16 @@ pub enum ErrorKind {
     #[error("blocks are nested more than {0} levels deep")]
     TooDeep(usize),
 }
+
+/// Returns the kind of an error at an offset, for tests.
+///
+/// # Panics
+///
+/// Panics if there is no such error.
+#[cfg(test)]
+pub(crate) fn kind<T: std::fmt::Debug>(result: Result<T, ReadError>) -> ErrorKind {
+    match result {
+        Err(ReadError::At { kind, .. }) => kind,
+        other => panic!("{other:?}"),
+    }
+}

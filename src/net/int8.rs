@@ -276,13 +276,7 @@ impl SectionWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn kind<T: std::fmt::Debug>(result: Result<T, ReadError>) -> ErrorKind {
-        match result {
-            Err(ReadError::At { kind, .. }) => kind,
-            other => panic!("{other:?}"),
-        }
-    }
+    use crate::error::kind;
 
     /// Returns the bytes of a header with another word at an offset, and a checksum that fits.
     fn with_word(at: usize, word: u32) -> [u8; HEADER] {

@@ -788,10 +788,7 @@ mod tests {
     }
 
     fn kind(bytes: &[u8]) -> ErrorKind {
-        match Network::read(bytes) {
-            Err(ReadError::At { kind, .. }) => kind,
-            other => panic!("{other:?}"),
-        }
+        crate::error::kind(Network::read(bytes))
     }
 
     /// Checks that the memory of a prepared layer is counted before its weights are read, and that it may grow with the

@@ -3,8 +3,8 @@
 //! A file consists of words separated by white space. A block of weights is a sequence of decimals, or the five
 //! characters `@BIN@` followed by little-endian `f32` numbers. Compact files, which KataGo does not support, may
 //! contain a third kind: the six characters `@STEP@`, a little-endian `f32` as the step, and signed bytes, where each
-//! weight is its byte times the step. In files of 8 bits (`int8.rs`), the weights of a matrix can be elsewhere. No length in a file is trusted: memory grows with the data that has been read,
-//! and everything has a limit.
+//! weight is its byte times the step. In files of 8 bits (`int8.rs`), the weights of a matrix can be elsewhere. No length
+//! in a file is trusted: memory grows with the data that has been read, and everything has a limit.
 
 use super::error::{ErrorKind, ReadError};
 use super::int8::{EIGHT_MARK, SIXTEEN_MARK, Sections};
@@ -341,13 +341,7 @@ impl<R: BufRead> TokenReader<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn kind<T: std::fmt::Debug>(result: Result<T, ReadError>) -> ErrorKind {
-        match result {
-            Err(ReadError::At { kind, .. }) => kind,
-            other => panic!("{other:?}"),
-        }
-    }
+    use crate::error::kind;
 
     #[test]
     fn words_and_numbers() {

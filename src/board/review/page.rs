@@ -525,6 +525,7 @@ mod tests {
             assert!(!title.english().contains(':'), "{}", title.english());
         }
     }
+
     #[test]
     fn scripts_are_small_and_complete() {
         let script = script();

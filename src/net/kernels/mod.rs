@@ -29,8 +29,9 @@
 //! used. The kernels for ARM have run only under qemu (user mode, processors `max`, `neoverse-n1` and `cortex-a72`).
 //! `kosumi net check` compares all kernels that a processor supports.
 //!
-//! Besides `image.rs`, which maps files, this is the only module in which `unsafe` is allowed. It serves two purposes: calling functions that are compiled
-//! for instructions that not every processor has, and reading and writing vectors in inner loops without bounds checks.
+//! Besides `image.rs`, which maps files, this is the only module in which `unsafe` is allowed. It serves two purposes:
+//! calling functions that are compiled for instructions that not every processor has, and reading and writing vectors in
+//! inner loops without bounds checks.
 
 #![allow(unsafe_code)]
 #![cfg_attr(
