@@ -142,8 +142,14 @@ const now = () => {
   if (fails) { fails = false; throw new Error("the engine is made to fail"); }
   return performance.now();
 };`;
-const change = (name, file) => name !== "table-worker.js" ? file
-  : String(file).replace("const now = () => performance.now();", failing);
+// The first review, too.
+let reviews = 0;
+const change = (name, file) => {
+  if (name === "table-worker.js") return String(file).replace("const now = () => performance.now();", failing);
+  if (name !== "review-worker.js") return file;
+  reviews += 1;
+  return reviews > 1 ? file : 'throw new Error("the review is made to fail");';
+};
 const other = await serve(web, { change });
 await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context => {
   guard(context, other.url);
@@ -195,6 +201,9 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   // The review of the finished game opens as a page.
   await page.click("#resign");
   await page.click("#resign-now");
+  await page.click("#review-page");
+  await page.waitForFunction(() => document.getElementById("connection").textContent.includes("review is made to fail"));
+  equal(await moves(page), 6, "the game outlives the review");
   await page.click("#review-page");
   await page.waitForSelector("#reviewed:not([hidden])");
   const opening = context.waitForEvent("page");

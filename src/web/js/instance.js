@@ -80,7 +80,11 @@ async function startWorker(name, onFailure) {
   const url = new URL(name, import.meta.url);
   if (!isNode()) {
     const worker = new Worker(url, { type: "module" });
-    worker.addEventListener("error", (event) => onFailure(event.message || name));
+    worker.addEventListener("error", (event) => {
+      // Browsers otherwise report it as an error of this worker, too, and to the page, which then gives up.
+      event.preventDefault();
+      onFailure(event.message || name);
+    });
     return { worker, once: (handle) => worker.addEventListener("message", ({ data }) => handle(data), { once: true }) };
   }
   const { Worker: NodeWorker } = await import("node:worker_threads");

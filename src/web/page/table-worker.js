@@ -329,6 +329,11 @@ function startReview(number, record) {
     endReview();
     handle({ do: "reviewEnd", number, hasSucceeded });
   };
+  // The table only knows that the review has failed, so the reason comes after what it says.
+  const fail = (reason) => {
+    end(false);
+    trouble(reason);
+  };
   worker.onmessage = ({ data: { done, total, html, error } }) => {
     if (worker !== reviewer) return;
     if (done !== undefined) {
@@ -337,13 +342,13 @@ function startReview(number, record) {
       tell({ is: "review-page", html });
       end(true);
     } else {
-      trouble(error);
-      end(false);
+      fail(error);
     }
   };
   worker.onerror = (event) => {
-    trouble(event.message || "review-worker.js");
-    end(false);
+    // An error of the review is no error of this worker.
+    event.preventDefault();
+    fail(event.message || "review-worker.js");
   };
   worker.postMessage({ module, network: networks.find(({ isBest }) => !isBest)?.bytes ?? null, record });
 }
