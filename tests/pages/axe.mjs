@@ -57,7 +57,7 @@ async function board(page) {
   await newGame(page, { white: "kosumi 30k" });
   await page.waitForFunction(() => document.getElementById("board").classList.contains("can-play"));
   await page.focus("#board");
-  for (const key of ["ArrowRight", "Enter"]) await page.keyboard.press(key);
+  for (const key of ["ArrowUp", "Enter"]) await page.keyboard.press(key);
   await counted(page, 2);
   await axe(page, "a game");
   await page.click("#hint");

@@ -53,7 +53,7 @@ await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" 
     results.outside = board.pointAt(-100, -100);
     const said = [], chosen = [];
     const cursor = new Cursor(board, { say: words => said.push(words), describe: point => board.name(point), choose: point => chosen.push(point) });
-    results.keys = ["Enter", "ArrowUp", ...Array(12).fill("ArrowLeft"), ...Array(12).fill("ArrowDown"), "Enter", "x"].map(key => cursor.key(key));
+    results.keys = ["Enter", "ArrowUp", ...Array(12).fill("ArrowLeft"), ...Array(12).fill("ArrowDown"), "Enter", "x"].map(key => cursor.key({ key }));
     results.said = [said[0], said.at(-1), chosen];
     // A new board replaces the old one completely.
     new Board(root, 5, 5, []);

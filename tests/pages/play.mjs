@@ -115,9 +115,10 @@ async function twoPeople(page) {
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins by 24.5"));
 
   // Navigation through the game, and play from an earlier position.
-  await page.keyboard.press("Home");
-  equal(Object.keys(await stones(page)).length, 0, "the first position is empty");
-  await page.keyboard.press("PageDown");
+  equal(await page.$$eval("#board [data-cursor]", found => found.length), 0, "a click takes the cursor off the board");
+  await page.keyboard.press("PageUp");
+  equal(Object.keys(await stones(page)).length, 0, "ten moves back, the first position is empty");
+  await page.keyboard.press("ArrowRight");
   equal(Object.keys(await stones(page)), ["B3"], "and then there is a stone");
   await page.click("#from-here");
   await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 1");
@@ -149,13 +150,13 @@ async function lookingBack(page) {
   equal(await page.isVisible("#curve"), false, "the curve of the game before is gone");
   await page.keyboard.press("Home");
   await hints(page);
-  for (let move = 0; move < 3; move++) await page.keyboard.press("PageDown");
+  for (let move = 0; move < 3; move++) await page.keyboard.press("ArrowRight");
   await page.click("#estimate");
   await page.waitForSelector("#board .owners rect");
   await page.click("#analyse");
   await page.waitForFunction(() => document.getElementById("analyse").getAttribute("aria-pressed") === "true");
   await checkContrast(page, "pressed and hovered", ["#analyse"]);
-  for (const key of ["PageUp", "PageUp", "PageDown"]) {
+  for (const key of ["ArrowLeft", "ArrowLeft", "ArrowRight"]) {
     await page.keyboard.press(key);
     await page.waitForSelector("#candidates tbody tr:not(.empty)");
   }

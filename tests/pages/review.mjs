@@ -44,6 +44,18 @@ async function goThrough(page) {
   await page.keyboard.press("End");
   equal(await step(page), last, "End");
   equal(await stones(page), sorted(expected.boards[last]), "stones after a jump to the end");
+  // With the cursor on the board, the arrows belong to it until Escape.
+  const onBoard = () => page.$$eval("#board [data-cursor]", found => found.map(it => it.dataset.cursor));
+  await page.keyboard.press("ArrowUp");
+  const [middle] = await onBoard();
+  await page.keyboard.press("ArrowLeft");
+  const [beside] = await onBoard();
+  check(middle && beside && middle !== beside, `the cursor moves: ${middle}, ${beside}`);
+  equal(await step(page), last, "and the game stays where it is");
+  await page.keyboard.press("Escape");
+  equal(await onBoard(), [], "Escape takes it off the board");
+  await page.keyboard.press("ArrowLeft");
+  equal(await step(page), last - 1, "so the arrows go through the game again");
   await page.click('[data-go="first"]');
   equal(await stones(page), sorted(expected.boards[0]), "stones after a jump to the start");
 }

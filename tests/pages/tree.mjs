@@ -51,8 +51,8 @@ async function looking(page) {
   equal(await page.$$eval("#board [data-next]", found => found.map(it => it.dataset.next)), ["G3"], "and where it goes on");
   // Keys: along, to the other variation, and in the drawing itself.
   await page.focus("#board");
-  await page.keyboard.press("PageDown");
-  equal(await stones(page), ["C7", "G3", "G7"], "Page Down follows the variation");
+  await page.keyboard.press("ArrowRight");
+  equal(await stones(page), ["C7", "G3", "G7"], "the arrow follows the variation");
   await page.keyboard.press("v");
   check((await current(page)).startsWith("Move 3"), `V goes to the next variation: ${await current(page)}`);
   await page.keyboard.press("V");
@@ -65,7 +65,7 @@ async function looking(page) {
   check((await say(page)).includes("G3"), `and the move is said: ${await say(page)}`);
   await page.focus("#board");
   await page.keyboard.press("Home");
-  await page.keyboard.press("PageDown");
+  await page.keyboard.press("ArrowRight");
   equal(await page.$$eval("#board [data-label]", found => found.map(it => it.dataset.label).sort()), ["C7", "G3"], "marks of the record are shown");
 }
 
@@ -303,7 +303,7 @@ async function large(page) {
     const times = [];
     for (let step = 0; step < 120; step++) {
       const began = performance.now();
-      target.dispatchEvent(new KeyboardEvent("keydown", { key: step % 3 === 2 ? "v" : "PageUp", bubbles: true }));
+      target.dispatchEvent(new KeyboardEvent("keydown", { key: step % 3 === 2 ? "v" : "ArrowLeft", bubbles: true }));
       document.body.getBoundingClientRect();
       times.push(performance.now() - began);
     }

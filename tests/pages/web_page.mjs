@@ -172,8 +172,8 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
     await page.waitForFunction(() => document.getElementById("status").textContent.includes("link contains no game")
       && location.hash === "");
     equal(await moves(page), 5, "the game is still there");
-    await page.keyboard.press("PageUp");
-    await page.keyboard.press("PageDown");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowRight");
     await page.evaluate(() => { document.getElementById("status").textContent = ""; });
   }
 

@@ -43,11 +43,10 @@
   get("slider").addEventListener("input", event => go(Number(event.target.value)));
   const target = to => to === "first" ? 0 : to === "last" ? Infinity : at + Number(to);
   for (const button of document.querySelectorAll("[data-go]")) button.addEventListener("click", () => go(target(button.dataset.go)));
-  const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: "first", End: "last" };
   get("viewer").addEventListener("keydown", event => {
-    if (!(event.key in KEYS) || event.target.closest("select")) return;
+    if (!(event.key in MOVE_KEYS) || event.target.closest("select")) return;
     event.preventDefault();
-    go(target(KEYS[event.key]));
+    go(target(MOVE_KEYS[event.key]));
   });
   get("viewer-game").selectedIndex = 0;
   open(0);

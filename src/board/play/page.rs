@@ -384,14 +384,16 @@ fn editing() -> Markup {
 }
 
 fn help(is_file: bool) -> Markup {
-    let keys: [(&[&str], &str); 13] = [
-        (&["←", "↑", "→", "↓"], "key-arrows"),
+    let keys: [(&[&str], &str); 15] = [
+        (&["↑", "↓", "Shift ←", "Shift →"], "key-arrows"),
         (&["Enter"], "key-enter"),
         (&["P"], "key-pass"),
         (&["U"], "key-undo"),
         (&["H", "E", "A"], "key-help"),
         (&["T"], "key-teach"),
-        (&["Page Up", "Page Down", "Home", "End"], "key-moves"),
+        (&["←", "→"], "keys-one"),
+        (&["Page Up", "Page Down"], "keys-ten"),
+        (&["Home", "End"], "keys-ends"),
         (&["V", "Shift V"], "key-variations"),
         (&["K"], "key-answer"),
         (&["C"], "key-comment"),

@@ -674,7 +674,7 @@
   function target(to) {
     if (to === "first") return tree.path(at())[0].i;
     if (to === "last") return isLooking() && tree.isOnPath(at(), state.at) ? state.at : tree.end(at());
-    return (Number(to) < 0 ? tree.parent(at()) : tree.next(at())) ?? at();
+    return tree.walk(at(), Number(to));
   }
   for (const button of document.querySelectorAll("[data-go]")) {
     button.addEventListener("click", () => { if (state) go(target(button.dataset.go)); });
@@ -763,16 +763,15 @@
   for (const [id, act] of Object.entries(actions)) onClick(id, () => { if (state || id === "new") act(); });
   if (get("share")) onClick("share", () => { if (state) ask("share"); });
 
-  const KEYS = { PageUp: -1, PageDown: 1, Home: "first", End: "last" };
   const LETTERS = { p: ["pass", "study-pass"], u: ["undo"], h: ["hint"], e: ["estimate"], a: ["analyse"], t: ["teach"], k: ["answer"], n: ["tsumego-unsolved"] };
   document.addEventListener("keydown", event => {
     if (!state || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.closest?.("input, select, textarea")) return;
-    const isButton = event.target.closest?.("button"), key = event.key.toLowerCase();
+    const key = event.key.toLowerCase();
     const button = LETTERS[key]?.find(id => !get(id).disabled && get(id).offsetParent);
-    if (event.key in KEYS) go(target(KEYS[event.key]));
+    if (cursor?.key(event)) { /* Done. */ }
+    else if (event.key in MOVE_KEYS) go(target(MOVE_KEYS[event.key]));
     else if (key === "v") go(tree.beside(at(), event.shiftKey ? -1 : 1));
-    else if (!(isButton && (event.key === "Enter" || event.key === " ")) && cursor?.key(event.key)) { /* Done. */ }
     else if (event.key === "Escape") { candidates.set(null, false); pending = -1; isResigning = false; cursor.place(-1); show(); }
     else if (event.key === "?") get("help-text").showModal();
     else if (key === "s") say(positionWords());

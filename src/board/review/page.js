@@ -410,7 +410,6 @@
   get("slider").addEventListener("input", event => go(Number(event.target.value)));
   get("preview-close").addEventListener("click", () => candidates.set(null, false));
 
-  const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: "first", End: "last" };
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || document.querySelector("dialog[open]") || event.target.closest?.("select, input[type=file]")) return;
     const letter = event.code?.startsWith("Key") ? event.code[3] : "";
@@ -419,13 +418,11 @@
       if (candidate) { event.preventDefault(); candidates.pin(candidate); }
       return;
     }
-    // With Shift, the arrow keys move over the board, and Enter tries a move.
-    const isOnBoard = (event.shiftKey && event.key.startsWith("Arrow")) || (event.key === "Enter" && cursor.point >= 0 && !event.target.closest("button, a"));
-    if (isOnBoard && cursor.key(event.key)) {
+    if (cursor.key(event)) {
       event.preventDefault();
-    } else if (event.key in KEYS) {
+    } else if (event.key in MOVE_KEYS) {
       event.preventDefault();
-      go(target(KEYS[event.key]));
+      go(target(MOVE_KEYS[event.key]));
     } else if (event.key === "Escape") {
       candidates.set(null, false);
       cursor.place(-1);
@@ -450,6 +447,7 @@
     if (!start || event.button > 0) return;
     const dx = event.clientX - start.x, dy = event.clientY - start.y;
     start = null;
+    if (cursor.point >= 0) cursor.place(-1);
     if (Math.abs(dx) > 36 && Math.abs(dx) > 2 * Math.abs(dy)) { go(tree.walk(state.step, dx < 0 ? 1 : -1)); return; }
     if (Math.hypot(dx, dy) > 10) return;
     if (candidates.isPinned) { candidates.set(null, false); return; }

@@ -468,10 +468,11 @@ fn accuracy_curve() -> Markup {
 }
 
 /// Returns the list of keys.
-const KEYS: [(&[&str], &str); 9] = [
+const KEYS: [(&[&str], &str); 10] = [
     (&["←", "→"], "keys-one"),
     (&["Page Up", "Page Down"], "keys-ten"),
     (&["Home", "End"], "keys-ends"),
+    (&["↑", "↓", "Shift ←", "Shift →"], "key-arrows"),
     (&["M", "P"], "keys-bad"),
     (&["C", "O", "N"], "keys-shown"),
     (&["V", "Shift V"], "key-variations"),
