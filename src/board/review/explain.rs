@@ -40,13 +40,26 @@ pub enum FactKind {
     MissesKill,
     /// The first choice lets stones of the player live, which die without a move.
     MissesSave,
+    /// The stones that die would live, and a chain beside them would be captured, if the player had one more move.
+    RaceLostByOne,
+    /// The same with two more moves. With one the stones die nevertheless.
+    RaceLostByTwo,
 }
 
 impl FactKind {
     /// Whether the line of the fact begins with the move that was played, and not with the first choice.
     pub(super) const fn follows_move(self) -> bool {
         use FactKind as It;
-        matches!(self, It::AllowsCapture | It::AllowsLadder | It::AllowsKill | It::LeavesDead)
+        match self {
+            It::AllowsCapture | It::AllowsLadder | It::AllowsKill | It::LeavesDead => true,
+            It::RaceLostByOne | It::RaceLostByTwo => true,
+            It::MissesCapture | It::MissesLadder | It::MissesKill | It::MissesSave => false,
+        }
+    }
+
+    /// Whether the fact says that stones of the player die.
+    pub(super) const fn is_death(self) -> bool {
+        matches!(self, FactKind::AllowsKill | FactKind::LeavesDead)
     }
 
     /// Name of the kind in documents for other programs.
@@ -65,6 +78,8 @@ impl FactKind {
             FactKind::LeavesDead => "fact-leaves-dead",
             FactKind::MissesKill => "fact-misses-kill",
             FactKind::MissesSave => "fact-misses-save",
+            FactKind::RaceLostByOne => "fact-race-lost-by-one",
+            FactKind::RaceLostByTwo => "fact-race-lost-by-two",
         }
     }
 }
@@ -74,7 +89,7 @@ impl FactKind {
 pub struct MoveFact {
     /// What kind of fact it is.
     pub kind: FactKind,
-    /// Number of stones of the chain that is captured, dies or lives, where the line of the fact begins to differ.
+    /// Number of stones of the chain that is captured, dies, lives or wins the race, where the line of the fact begins to differ.
     pub stones: usize,
     /// One of them.
     pub at: Point,
@@ -138,6 +153,9 @@ pub(super) fn without_repetition(mut facts: Vec<MoveFact>) -> Vec<MoveFact> {
         It::MissesKill => it.stones > missed,
         _ => true,
     });
+    if !facts.iter().any(|it| it.kind.is_death()) {
+        facts.retain(|it| !matches!(it.kind, It::RaceLostByOne | It::RaceLostByTwo));
+    }
     facts
 }
 

@@ -6,6 +6,9 @@
 //! repetition and no seki counts. What a sentence says is proven. It is only mentioned if the other side is decided as well: a chain
 //! that dies after the move is not captured after the first choice, because it lives or gets out of the region that is read, and
 //! the other way round.
+//!
+//! A race is lost by as many moves as the player would have to make before the opponent's next one so that the stones live and a
+//! chain beside them is captured.
 
 use super::explain::{FactKind, MoveFact, STONES_LEAST};
 use kosumi_go::board::{Board, Cell, Color, Move, Point};
@@ -20,6 +23,10 @@ const REACHES: [usize; 2] = [2, 1];
 const NODES_EACH: u64 = 10_000;
 /// Maximum number of nodes for all questions about a move. Only a fact that is found adds the nodes of its line.
 const NODES_MOST: u64 = 40_000;
+/// Number of nodes that a death adds for its race.
+const NODES_RACE: u64 = 30_000;
+/// Maximum number of chains beside stones that die with which a race is read.
+const RIVALS_MOST: usize = 3;
 /// Maximum number of nodes for each step of a line.
 const NODES_LINE: u64 = 30_000;
 /// Maximum number of moves of a line that shows how stones live or die.
@@ -106,6 +113,8 @@ impl Reading<'_> {
             let lines = self.refutation(&earlier).into_iter().chain([vec![self.mv, killing]]);
             if let Some(line) = lines.into_iter().find(|line| is_shown(self.before, line, kind)) {
                 found.push(MoveFact { kind, stones, at, line });
+                self.left += NODES_RACE;
+                found.extend(self.race(&region, at, kind));
             }
             // If the stones were safe before, the first choice did not save them.
             if self.best != Move::Pass
@@ -118,6 +127,53 @@ impl Reading<'_> {
             return found;
         }
         Vec::new()
+    }
+
+    /// Returns the fact about the race of the stones of a region, one of which is at `at`, that die after the move.
+    fn race(&mut self, dying: &Region, at: Point, death: FactKind) -> Option<MoveFact> {
+        let board = self.after.board();
+        let (player, opponent) = (self.color, self.color.opponent());
+        let beside = dying.group.iter().flat_map(|stone| stone.adjacent());
+        let mut rivals: Vec<Point> = beside
+            .filter(|&point| board.cell(point) == Cell::from(opponent))
+            .map(|point| board.anchor(point))
+            .filter(|&anchor| board.chain_len(anchor) >= STONES_LEAST)
+            .collect();
+        rivals.sort_by_key(|&anchor| (std::cmp::Reverse(board.chain_len(anchor)), anchor));
+        rivals.dedup();
+        rivals.truncate(RIVALS_MOST);
+        rivals
+            .into_iter()
+            .find_map(|rival| {
+                let stones = board.chain_len(rival);
+                let region = small_region(board, rival)?;
+                if death == FactKind::AllowsKill {
+                    let capturing = self.dies(board, &region, player)?;
+                    if !self.lives(board, at, player) {
+                        return None;
+                    }
+                    let line = vec![self.mv, Move::Pass, capturing];
+                    return Some(MoveFact { kind: FactKind::RaceLostByOne, stones, at: rival, line });
+                }
+                // What dies although the chain beside it can be captured has not lost a race with it.
+                if self.dies(board, &region, player).is_some() {
+                    return None;
+                }
+                let empty = region.playable.iter().filter(|&point| board.cell(point) == Cell::Empty);
+                let free: Vec<Point> = empty.filter(|&point| !board.is_suicide(point, player)).collect();
+                free.into_iter().find_map(|point| {
+                    let mut next = *board;
+                    next.play_unchecked(point, player);
+                    let region = small_region(&next, rival)?;
+                    let capturing = self.dies(&next, &region, player)?;
+                    if !self.lives(&next, at, player) {
+                        return None;
+                    }
+                    let line = vec![self.mv, Move::Pass, Move::Play(point), Move::Pass, capturing];
+                    Some(MoveFact { kind: FactKind::RaceLostByTwo, stones, at: rival, line })
+                })
+            })
+            .filter(|fact| is_shown(self.before, &fact.line, fact.kind))
     }
 
     /// Returns the fact about the largest chain of the opponent that dies after the first choice and does not after the move.

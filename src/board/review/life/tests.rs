@@ -131,24 +131,43 @@ fn slowly(game: &Game, at: Point, first: Color, loser: Color, positions: u32) ->
 #[derive(Debug, Default)]
 struct Checked {
     /// Sentences by kind.
-    kinds: [usize; 8],
+    kinds: [usize; 10],
     /// Claims that stones die: confirmed, and not decided.
     deaths: [usize; 2],
     /// Claims that stones live, by the number of attacks that they were seen to stand.
     lives: [usize; ATTACKS_MOST as usize + 1],
+    /// Claims that stones win a race with the missing moves, by the number of attacks that they were seen to stand.
+    races: [usize; ATTACKS_MOST as usize + 1],
+}
+
+/// A move and the first choice in a position, about which something is said.
+struct Asked<'a> {
+    game: &'a Game,
+    color: Color,
+    mv: Move,
+    best: Move,
+}
+
+impl Asked<'_> {
+    fn played(&self, mv: Move) -> Game {
+        let mut game = self.game.clone();
+        game.play(self.color, mv).unwrap();
+        game
+    }
 }
 
 impl Checked {
-    /// Checks what a fact about a move says.
-    fn check(&mut self, game: &Game, color: Color, mv: Move, best: Move, fact: &MoveFact, positions: u32) {
+    /// Checks what one of the facts about a move says, with this number of positions of the slow reader.
+    fn check(&mut self, asked: &Asked<'_>, facts: &[MoveFact], fact: &MoveFact, positions: u32) {
+        let &Asked { game, color, mv, best } = asked;
         let opponent = color.opponent();
         self.kinds[fact.kind as usize] += 1;
-        let played = |mv: Move| {
-            let mut game = game.clone();
-            game.play(color, mv).unwrap();
-            game
-        };
-        let (after, instead) = (played(mv), played(best));
+        let (after, instead) = (asked.played(mv), asked.played(best));
+        if matches!(fact.kind, FactKind::RaceLostByOne | FactKind::RaceLostByTwo) {
+            let death = facts.iter().find(|it| it.kind.is_death()).unwrap();
+            self.check_race(after, color, fact, death, positions);
+            return;
+        }
         let own = fact.kind != FactKind::MissesKill;
         let owner = if own { color } else { opponent };
         let lives = &instead;
@@ -199,6 +218,30 @@ impl Checked {
     }
 }
 
+impl Checked {
+    /// Checks that with the missing moves the chain of the opponent is captured, and the one that dies is not.
+    fn check_race(&mut self, after: Game, color: Color, fact: &MoveFact, death: &MoveFact, positions: u32) {
+        assert_eq!(after.board().chain_len(fact.at), fact.stones);
+        let by_two = fact.kind == FactKind::RaceLostByTwo;
+        assert_eq!(by_two, death.kind == FactKind::LeavesDead, "without the last of them it dies");
+        let [_, moves @ .., capturing] = fact.line.as_slice() else { panic!("{fact:?}") };
+        let mut more = after;
+        for &mv in moves {
+            let mover = more.to_move();
+            more.play(mover, mv).unwrap();
+        }
+        assert_eq!(more.to_move(), color);
+        assert!(more.clone().play(color, *capturing).is_ok(), "{fact:?}");
+        let found = slowly(&more, fact.at, color, color.opponent(), positions);
+        assert_ne!(found, Found::Stays(ATTACKS_MOST), "{fact:?}\n{}", more.board());
+        self.deaths[usize::from(found != Found::Captured)] += 1;
+        match slowly(&more, death.at, color, color, positions) {
+            Found::Captured => panic!("{fact:?}: {death:?} nevertheless\n{}", more.board()),
+            Found::Stays(attacks) => self.races[attacks as usize] += 1,
+        }
+    }
+}
+
 /// Checks all sentences about two moves and a pass in random positions, against every first choice. Of the same sentences about a
 /// position one is checked.
 fn check(positions: std::ops::Range<usize>, most: u32) -> Checked {
@@ -214,11 +257,13 @@ fn check(positions: std::ops::Range<usize>, most: u32) -> Checked {
         let moves = legal.iter().copied().skip(position % legal.len().max(1)).take(2);
         for mv in moves.chain([Move::Pass]) {
             for &best in &legal {
-                for fact in reader.facts_of(&game, color, mv, best) {
+                let asked = Asked { game: &game, color, mv, best };
+                let facts = reader.facts_of(&game, color, mv, best);
+                for fact in &facts {
                     if !seen.insert((fact.kind, fact.at, fact.line.clone())) {
                         continue;
                     }
-                    checked.check(&game, color, mv, best, &fact, most);
+                    checked.check(&asked, &facts, fact, most);
                     let text = fact.text().english();
                     assert!(!text.contains('{') && text.contains(&fact.stones.to_string()), "{text}");
                 }
@@ -231,7 +276,7 @@ fn check(positions: std::ops::Range<usize>, most: u32) -> Checked {
 #[test]
 fn no_sentence_about_life_is_false() {
     let checked = check(0..20, 2_000);
-    let [.., kills, _, missed, saves] = checked.kinds;
+    let [.., kills, _, missed, saves, _, _] = checked.kinds;
     assert!(kills > 0 && missed > 0 && saves > 0, "{checked:?}");
 }
 
@@ -248,8 +293,9 @@ fn three_points_in_a_row() {
     let facts = |color: Color, mv: Move, best: Move| {
         let game = Game::from_board(board, color, Rules::default(), 7.0);
         let facts = LifeReader::new().facts_of(&game, color, mv, best);
+        let asked = Asked { game: &game, color, mv, best };
         for fact in &facts {
-            Checked::default().check(&game, color, mv, best, fact, 100_000);
+            Checked::default().check(&asked, &facts, fact, 100_000);
         }
         facts.iter().map(|fact| (fact.text().english(), fact.line.len() > 1)).collect::<Vec<_>>()
     };
@@ -265,6 +311,34 @@ fn three_points_in_a_row() {
     assert_eq!(facts(Color::Black, away, beside), []);
     assert_eq!(facts(Color::White, away, beside), []);
     assert_eq!(facts(Color::Black, middle, away), []);
+}
+
+#[test]
+fn races_by_one_move_and_by_two() {
+    let drawing = "
+        . X O . X .
+        . X O . X .
+        . X O . X .";
+    let board: Board = drawing.parse().unwrap();
+    let [own, race, away] = [0, 3, 5].map(|column| Move::Play(Point::new(column, 0)));
+    let facts = |mv: Move, best: Move| {
+        let game = Game::from_board(board, Color::Black, Rules::default(), 7.0);
+        let facts = LifeReader::new().facts_of(&game, Color::Black, mv, best);
+        for fact in &facts {
+            Checked::default().check(
+                &Asked { game: &game, color: Color::Black, mv, best },
+                &facts,
+                fact,
+                100_000,
+            );
+        }
+        facts.iter().map(|fact| fact.text().english()).collect::<Vec<_>>()
+    };
+    let saves = "D1 would have saved 3 stones (B1).";
+    let by_one = "The race with 3 stones (C1) is lost by one move.";
+    assert_eq!(facts(away, race), ["Now A2 kills 3 stones (B1).", by_one, saves]);
+    let by_two = "The race with 3 stones (C1) is lost by two moves.";
+    assert_eq!(facts(own, race), ["Now 4 stones (B1) are dead.", by_two, saves]);
 }
 
 /// `cargo test -p kosumi-board --release --lib -- --ignored no_sentence_about_life_is_false_in_1000`
