@@ -5,8 +5,8 @@ use crate::compiled::Compiled;
 use crate::program::{Settings, TileChoice};
 use crate::{Clock, Fault, Gpu, GpuOptions};
 use kosumi_net::plan::Plan;
-use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
-use kosumi_net::{Activation, Device, Input, METADATA_FEATURES, Network, Output, scalar};
+use kosumi_net::random::{self, BlockKind, Options};
+use kosumi_net::{Device, Input, METADATA_FEATURES, Network, Output, scalar};
 use kosumi_test_support::{Requirement, require};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -42,70 +42,6 @@ fn position(width: usize, height: usize, seed: u64) -> Input {
     metadata.iter_mut().for_each(|number| *number = next() - 0.5);
     input.metadata = (!seed.is_multiple_of(3)).then_some(metadata);
     input
-}
-
-/// Options of networks that together have every kind of block, norm, activation and head.
-fn kinds() -> Vec<Options> {
-    use BlockKind::{Attention, FeedForward, GlobalPooling, Nested, NestedMixed, NestedPooling, Ordinary};
-    let usual = Options { seed: 1, ..Options::default() };
-    let grouped = AttentionShape {
-        heads: 4,
-        key_heads: 2,
-        key_width: Some(12),
-        value_width: Some(5),
-        rotary: RotaryKind::Fixed,
-    };
-    let plain = AttentionShape {
-        heads: 3,
-        key_heads: 1,
-        key_width: Some(7),
-        value_width: Some(8),
-        rotary: RotaryKind::None,
-    };
-    vec![
-        Options { blocks: vec![Ordinary, GlobalPooling], channels: 23, ..usual.clone() },
-        Options { version: 9, blocks: vec![GlobalPooling, Ordinary], channels: 4, ..usual.clone() },
-        Options {
-            version: 11,
-            blocks: vec![Nested, NestedPooling],
-            channels: 42,
-            activation: Activation::Mish,
-            ..usual.clone()
-        },
-        Options {
-            version: 16,
-            blocks: vec![Ordinary, GlobalPooling, NestedPooling],
-            channels: 70,
-            activation: Activation::Mish,
-            ..usual.clone()
-        },
-        Options {
-            version: 15,
-            blocks: vec![BlockKind::NestedTransformer, NestedMixed],
-            channels: 58,
-            activation: Activation::Silu,
-            trunk_norm: TrunkNormKind::SpatialRms,
-            has_metadata_encoder: true,
-            ..usual.clone()
-        },
-        Options {
-            version: 17,
-            blocks: vec![Attention, FeedForward, Attention, FeedForward],
-            channels: 37,
-            attention: grouped,
-            trunk_norm: TrunkNormKind::Rms,
-            policy_channels: 4,
-            ..usual.clone()
-        },
-        Options {
-            version: 17,
-            blocks: vec![FeedForward, BlockKind::NestedTransformer3, Attention],
-            channels: 32,
-            activation: Activation::Identity,
-            attention: plain,
-            ..usual
-        },
-    ]
 }
 
 fn compiled(card: &Card, network: &Network, settings: Settings) -> Compiled {
@@ -167,7 +103,7 @@ fn largest_difference(compiled: &mut Compiled, network: &Network, inputs: &[Inpu
 #[test]
 fn every_kind_of_network_is_computed_right() {
     let Some(card) = card() else { return };
-    for options in kinds() {
+    for options in random::kinds() {
         let network = random::network(&options).unwrap();
         let mut compiled = compiled(&card, &network, small_batch(false, 5, 500));
         for (width, height, count) in [(1, 1, 5), (7, 7, 5), (9, 3, 2), (19, 19, 1)] {
@@ -199,7 +135,7 @@ fn every_size_is_computed_right() {
 fn sixteen_bits_are_close() {
     let Some(card) = card().filter(Card::has_half) else { return };
     // Windows and pooling, then transformers with both norms of the trunk and an encoder.
-    for options in [3, 4, 5].map(|index| kinds().swap_remove(index)) {
+    for options in [3, 4, 5].map(|index| random::kinds().swap_remove(index)) {
         let network = random::network(&options).unwrap();
         let mut compiled = compiled(&card, &network, small_batch(true, 4, 324));
         let inputs: Vec<Input> = (0..4).map(|seed| position(9, 9, seed)).collect();
@@ -216,7 +152,7 @@ fn matrix_units_are_close() {
         eprintln!("skipped: {} has no matrix units", card.title());
         return;
     };
-    for options in kinds() {
+    for options in random::kinds() {
         let network = random::network(&options).unwrap();
         let settings = Settings { matrix_units: Some(units), ..small_batch(true, 4, 400) };
         let mut by_units = compiled(&card, &network, settings);

@@ -253,6 +253,72 @@ const MOST_CHANNELS: usize = 1024;
 /// Largest number of blocks, a little above that of published networks.
 const MOST_BLOCKS: usize = 100;
 
+/// Returns shapes of small networks that together have every kind of block, norm, activation and head, and channel counts
+/// that are no multiple of a vector's width: to compare two implementations of the forward pass.
+pub fn kinds() -> Vec<Options> {
+    use BlockKind::{Attention, FeedForward, GlobalPooling, Nested, NestedMixed, NestedPooling};
+    use BlockKind::{NestedTransformer, NestedTransformer3, Ordinary};
+    let usual = Options { seed: 1, ..Options::default() };
+    let grouped = AttentionShape {
+        heads: 4,
+        key_heads: 2,
+        key_width: Some(12),
+        value_width: Some(5),
+        rotary: RotaryKind::Fixed,
+    };
+    let plain = AttentionShape {
+        heads: 3,
+        key_heads: 1,
+        key_width: Some(7),
+        value_width: Some(8),
+        rotary: RotaryKind::None,
+    };
+    vec![
+        Options { blocks: vec![Ordinary, GlobalPooling], channels: 23, ..usual.clone() },
+        Options { version: 9, blocks: vec![GlobalPooling, Ordinary], channels: 4, ..usual.clone() },
+        Options {
+            version: 11,
+            blocks: vec![Nested, NestedPooling],
+            channels: 42,
+            activation: Activation::Mish,
+            ..usual.clone()
+        },
+        Options {
+            version: 16,
+            blocks: vec![Ordinary, GlobalPooling, NestedPooling],
+            channels: 70,
+            activation: Activation::Mish,
+            ..usual.clone()
+        },
+        Options {
+            version: 15,
+            blocks: vec![NestedTransformer, NestedMixed],
+            channels: 58,
+            activation: Activation::Silu,
+            trunk_norm: TrunkNormKind::SpatialRms,
+            has_metadata_encoder: true,
+            ..usual.clone()
+        },
+        Options {
+            version: 17,
+            blocks: vec![Attention, FeedForward, Attention, FeedForward],
+            channels: 37,
+            attention: grouped,
+            trunk_norm: TrunkNormKind::Rms,
+            policy_channels: 4,
+            ..usual.clone()
+        },
+        Options {
+            version: 17,
+            blocks: vec![FeedForward, NestedTransformer3, Attention],
+            channels: 32,
+            activation: Activation::Identity,
+            attention: plain,
+            ..usual
+        },
+    ]
+}
+
 /// Creates a network with the given shape. It is identical on every machine, because only exactly rounded arithmetic is
 /// used.
 ///

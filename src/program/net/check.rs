@@ -10,10 +10,10 @@ use kosumi_go::game::{Game, Line};
 use kosumi_go::rng::Rng;
 use kosumi_go::rules::Rules;
 use kosumi_net::features::legal_points;
-use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
+use kosumi_net::random;
 use kosumi_net::{
-    Activation, Arithmetic, ArithmeticChoice, BuiltIn, Context, Differences, Features, Input, Kernel,
-    Network, Output, Precision, Prediction, Prepared, Scratch, scalar,
+    Arithmetic, ArithmeticChoice, BuiltIn, Context, Differences, Features, Input, Kernel, Network, Output,
+    Precision, Prediction, Prepared, Scratch, scalar,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -187,54 +187,9 @@ fn check_card(
     Ok(())
 }
 
-/// Creates networks that together have every kind of block, norm and activation of published networks, one policy and
-/// two policies, and channel counts that are no multiple of a vector's width.
+/// Creates small networks of every kind.
 fn small_networks() -> anyhow::Result<Vec<Network>> {
-    use BlockKind::{Attention, FeedForward, GlobalPooling, Nested, NestedMixed, NestedPooling};
-    use BlockKind::{NestedTransformer, Ordinary};
-    let usual = Options { seed: 1, ..Options::default() };
-    let each = [
-        Options { blocks: vec![Ordinary, GlobalPooling], channels: 23, ..usual.clone() },
-        Options {
-            version: 11,
-            blocks: vec![Nested, NestedPooling],
-            channels: 42,
-            activation: Activation::Mish,
-            ..usual.clone()
-        },
-        Options {
-            version: 16,
-            blocks: vec![Ordinary, GlobalPooling, NestedPooling],
-            channels: 70,
-            activation: Activation::Mish,
-            ..usual.clone()
-        },
-        Options {
-            version: 15,
-            blocks: vec![NestedTransformer, NestedMixed],
-            channels: 58,
-            activation: Activation::Silu,
-            trunk_norm: TrunkNormKind::SpatialRms,
-            has_metadata_encoder: true,
-            ..usual.clone()
-        },
-        Options {
-            version: 17,
-            blocks: vec![Attention, FeedForward, Attention, FeedForward],
-            channels: 37,
-            attention: AttentionShape {
-                heads: 4,
-                key_heads: 2,
-                key_width: Some(12),
-                value_width: Some(5),
-                rotary: RotaryKind::Fixed,
-            },
-            trunk_norm: TrunkNormKind::Rms,
-            policy_channels: 4,
-            ..usual
-        },
-    ];
-    Ok(each.iter().map(random::network).collect::<Result<_, _>>()?)
+    Ok(random::kinds().iter().map(random::network).collect::<Result<_, _>>()?)
 }
 
 /// Network input of a position, with its legal points.
