@@ -142,38 +142,42 @@ impl Reading<'_> {
         rivals.sort_by_key(|&anchor| (std::cmp::Reverse(board.chain_len(anchor)), anchor));
         rivals.dedup();
         rivals.truncate(RIVALS_MOST);
-        rivals
-            .into_iter()
-            .find_map(|rival| {
-                let stones = board.chain_len(rival);
-                let region = small_region(board, rival)?;
-                if death == FactKind::AllowsKill {
-                    let capturing = self.dies(board, &region, player)?;
-                    if !self.lives(board, at, player) {
-                        return None;
-                    }
-                    let line = vec![self.mv, Move::Pass, capturing];
-                    return Some(MoveFact { kind: FactKind::RaceLostByOne, stones, at: rival, line });
-                }
-                // What dies although the chain beside it can be captured has not lost a race with it.
-                if self.dies(board, &region, player).is_some() {
-                    return None;
-                }
-                let empty = region.playable.iter().filter(|&point| board.cell(point) == Cell::Empty);
-                let free: Vec<Point> = empty.filter(|&point| !board.is_suicide(point, player)).collect();
-                free.into_iter().find_map(|point| {
-                    let mut next = *board;
-                    next.play_unchecked(point, player);
-                    let region = small_region(&next, rival)?;
-                    let capturing = self.dies(&next, &region, player)?;
-                    if !self.lives(&next, at, player) {
-                        return None;
-                    }
-                    let line = vec![self.mv, Move::Pass, Move::Play(point), Move::Pass, capturing];
-                    Some(MoveFact { kind: FactKind::RaceLostByTwo, stones, at: rival, line })
-                })
+        let played = self.mv;
+        let found = rivals.into_iter().find_map(|rival| {
+            let fact = |kind, moves: &[Move]| {
+                let line = [played, Move::Pass].into_iter().chain(moves.iter().copied()).collect();
+                MoveFact { kind, stones: board.chain_len(rival), at: rival, line }
+            };
+            if death == FactKind::AllowsKill {
+                let capturing = self.wins_race(board, rival, at)?;
+                return Some(fact(FactKind::RaceLostByOne, &[capturing]));
+            }
+            let region = small_region(board, rival)?;
+            // What dies although the chain beside it can be captured has not lost a race with it.
+            if self.dies(board, &region, player).is_some() {
+                return None;
+            }
+            let empty = region.playable.iter().filter(|&point| board.cell(point) == Cell::Empty);
+            let free: Vec<Point> = empty.filter(|&point| !board.is_suicide(point, player)).collect();
+            free.into_iter().find_map(|point| {
+                let mut next = *board;
+                next.play_unchecked(point, player);
+                let capturing = self.wins_race(&next, rival, at)?;
+                Some(fact(FactKind::RaceLostByTwo, &[Move::Play(point), Move::Pass, capturing]))
             })
-            .filter(|fact| is_shown(self.before, &fact.line, fact.kind))
+        });
+        found.filter(|fact| is_shown(self.before, &fact.line, fact.kind))
+    }
+
+    /// Returns the move with which the player, who moves next, is proven to capture the chain at `rival`, if the player's chain at
+    /// `at` is proven to live after it.
+    fn wins_race(&mut self, board: &Board, rival: Point, at: Point) -> Option<Move> {
+        let capturing = self.dies(board, &small_region(board, rival)?, self.color)?;
+        // A chain that dies without a move lost its race before.
+        let Move::Play(point) = capturing else { return None };
+        let mut next = *board;
+        next.play_unchecked(point, self.color);
+        self.lives(&next, at, self.color.opponent()).then_some(capturing)
     }
 
     /// Returns the fact about the largest chain of the opponent that dies after the first choice and does not after the move.
