@@ -46,7 +46,9 @@ async function goThrough(page) {
   equal(await stones(page), sorted(expected.boards[last]), "stones after a jump to the end");
   // With the cursor on the board, the arrows belong to it until Escape.
   const onBoard = () => page.$$eval("#board [data-cursor]", found => found.map(it => it.dataset.cursor));
-  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowDown");
+  equal(await onBoard(), [], "outside the board, arrows down and up scroll the page");
+  await page.keyboard.press("Shift+ArrowUp");
   const [middle] = await onBoard();
   await page.keyboard.press("ArrowLeft");
   const [beside] = await onBoard();

@@ -247,17 +247,18 @@ class Board {
   }
 }
 
-// Point of the board that is moved by keys. `describe(point)` returns the text for screen readers, and `choose(point)`
-// is called by Enter.
 // Keys that go through a game, and by how many moves, on every page. The arrows belong to the board while a cursor is on it.
 const MOVE_KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: "first", End: "last" };
+
+// Point of the board that is moved by keys. `describe(point)` returns the text for screen readers, and `choose(point)`
+// is called by Enter.
 class Cursor {
   constructor(board, { say, describe, choose }) {
     Object.assign(this, { board, say, describe, choose, point: -1 });
   }
 
-  // Handles a key; returns false if the key is not for the board. The arrows up and down, or any with Shift, put the cursor on
-  // the board. From then on all arrows move it.
+  // Handles a key; returns false if the key is not for the board. Any arrow with Shift, and up and down on the board itself, put
+  // the cursor on the board. From then on all arrows move it. Elsewhere up and down scroll the page or move a slider.
   key({ key: name, shiftKey, target }) {
     const { columns, rows } = this.board, steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (name === "Enter" || name === " ") {
@@ -265,8 +266,9 @@ class Cursor {
       this.choose(this.point);
       return true;
     }
-    if (!steps[name] || (this.point < 0 && steps[name][0] && !shiftKey)) return false;
+    if (!steps[name] || target?.closest?.("input")) return false;
     const [dx, dy] = steps[name];
+    if (this.point < 0 && !shiftKey && (dx || (target && target !== this.board.root))) return false;
     if (this.point < 0) {
       this.place(Math.floor(rows / 2) * columns + Math.floor(columns / 2));
     } else {

@@ -385,7 +385,7 @@ fn editing() -> Markup {
 
 fn help(is_file: bool) -> Markup {
     let keys: [(&[&str], &str); 15] = [
-        (&["↑", "↓", "Shift ←", "Shift →"], "key-arrows"),
+        (&["Shift ←", "Shift ↑", "Shift →", "Shift ↓"], "key-arrows"),
         (&["Enter"], "key-enter"),
         (&["P"], "key-pass"),
         (&["U"], "key-undo"),

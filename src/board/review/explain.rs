@@ -42,7 +42,7 @@ pub enum FactKind {
     MissesSave,
     /// The stones that die would live, and a chain beside them would be captured, if the player had one more move.
     RaceLostByOne,
-    /// The same with two more moves. With one the stones die nevertheless.
+    /// Two more moves would be needed for that. With one the stones die nevertheless.
     RaceLostByTwo,
 }
 

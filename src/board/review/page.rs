@@ -472,7 +472,7 @@ const KEYS: [(&[&str], &str); 10] = [
     (&["←", "→"], "keys-one"),
     (&["Page Up", "Page Down"], "keys-ten"),
     (&["Home", "End"], "keys-ends"),
-    (&["↑", "↓", "Shift ←", "Shift →"], "key-arrows"),
+    (&["Shift ←", "Shift ↑", "Shift →", "Shift ↓"], "key-arrows"),
     (&["M", "P"], "keys-bad"),
     (&["C", "O", "N"], "keys-shown"),
     (&["V", "Shift V"], "key-variations"),
