@@ -70,15 +70,15 @@ async function tools(page) {
   }, half);
   equal(await stones(page), sorted(expected.boards[half]), "stones after the slider");
   equal(await count(page, "#board .owners rect"), 0, "owners are hidden at first");
-  await page.keyboard.press("o");
+  await page.keyboard.press("e");
   check(await count(page, "#board .owners rect") > 0, "owners are shown");
   equal(await page.getAttribute("#toggle-ownership", "aria-pressed"), "true", "the button says so");
   await picture(page, "desktop-ownership");
   await page.click("#toggle-ownership");
   equal(await count(page, "#board .owners rect"), 0, "owners are hidden again");
-  await page.keyboard.press("n");
+  await page.keyboard.press("#");
   check(await count(page, "#board text.number") > 0, "numbers are shown");
-  await page.keyboard.press("n");
+  await page.keyboard.press("#");
 
   // Curves: one of each, a mark for each bad move, and a click selects a step.
   for (const id of ["chart-rate", "chart-score"]) {
@@ -110,10 +110,17 @@ async function tools(page) {
   await picture(page, "desktop-line");
   await page.keyboard.press("Escape");
   equal(await page.isVisible("#preview"), false, "Escape ends it");
+  await page.keyboard.press("Alt+A");
+  check(await page.isVisible("#preview"), "Alt and its letter show a best move's line, too");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("s");
+  check(/Black: .*\. White: /.test(await page.textContent("#say")), `S says the position: ${await page.textContent("#say")}`);
+  await page.keyboard.press("?");
+  equal(await page.evaluate(() => document.activeElement.id), "keys", "? leads to the list of keys");
   equal(await stones(page), sorted(expected.boards[0]), "the stones are back");
-  await page.keyboard.press("c");
+  await page.keyboard.press("a");
   equal(await count(page, "#board .candidate"), 0, "best moves are hidden");
-  await page.keyboard.press("c");
+  await page.keyboard.press("a");
 }
 
 async function badMoves(page) {
@@ -136,6 +143,10 @@ async function badMoves(page) {
     await page.keyboard.press("Home");
     await page.keyboard.press("m");
     equal(await step(page), Math.min(...expected.bad), "the next bad move");
+    await page.keyboard.press("End");
+    await page.keyboard.press("Shift+M");
+    const before = expected.bad.filter(number => number < last);
+    equal(await step(page), before.length ? Math.max(...before) : last, "Shift M leads to the bad move before");
   }
 }
 

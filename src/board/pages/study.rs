@@ -9,13 +9,14 @@ use maud::{Markup, html};
 /// Scripts in their order; they need those of [`components`](super::components) for boards and curves.
 ///
 /// `tree.js`: `GameTree`, `NodeWords`, `TreeView`; `judgement.js`: `dotsOf`, `worstOf`, `Curves`, `showBalance`, `Verdict`;
-/// `candidates.js`: `Candidates`; `problems.js`: `ProblemGame`; `comfort.js`: `Comfort`.
-pub const SCRIPTS: [&str; 5] = [
+/// `candidates.js`: `Candidates`; `problems.js`: `ProblemGame`; `comfort.js`: `Comfort`; `keys.js`: `takeKeys`.
+pub const SCRIPTS: [&str; 6] = [
     include_str!("study/tree.js"),
     include_str!("study/judgement.js"),
     include_str!("study/candidates.js"),
     include_str!("study/problems.js"),
     include_str!("study/comfort.js"),
+    include_str!("study/keys.js"),
 ];
 
 /// Style of these parts and of the page around them, whose body has the class `study`.
@@ -51,7 +52,7 @@ pub fn transport(has_bad: bool) -> Markup {
     html! {
         div.transport.wide[has_bad] role="group" data-label="go-through" {
             (button("first", "first", "M6 5v14M19 5L9 12l10 7z"))
-            (bad("previous-bad", "P", &html! { (icon("M11 5L3 12l8 7z")) (question) }))
+            (bad("previous-bad", "Shift M", &html! { (icon("M11 5L3 12l8 7z")) (question) }))
             (button("-1", "back", "M16 5L7 12l9 7z"))
             output.counter #counter {}
             (button("1", "forward", "M8 5l9 7-9 7z"))
@@ -171,7 +172,7 @@ pub fn problem() -> Markup {
             div.actions {
                 (button("problem-retry", "problem-retry", None))
                 button #problem-line type="button" data-text="show-line" aria-pressed="false" {}
-                button.main #problem-next type="button" {}
+                button.main #problem-next type="button" data-key="N" {}
                 (button("problem-end", "problem-end", None))
             }
         }

@@ -384,7 +384,7 @@ fn editing() -> Markup {
 }
 
 fn help(is_file: bool) -> Markup {
-    let keys: [(&[&str], &str); 15] = [
+    let keys: [(&[&str], &str); 18] = [
         (&["Shift ←", "Shift ↑", "Shift →", "Shift ↓"], "key-arrows"),
         (&["Enter"], "key-enter"),
         (&["P"], "key-pass"),
@@ -395,6 +395,9 @@ fn help(is_file: bool) -> Markup {
         (&["Page Up", "Page Down"], "keys-ten"),
         (&["Home", "End"], "keys-ends"),
         (&["V", "Shift V"], "key-variations"),
+        (&["G"], "keys-game"),
+        (&["Alt", "A…F"], "keys-line"),
+        (&["Esc"], "keys-escape"),
         (&["K"], "key-answer"),
         (&["C"], "key-comment"),
         (&["N"], "key-unsolved"),

@@ -763,30 +763,14 @@
   for (const [id, act] of Object.entries(actions)) onClick(id, () => { if (state || id === "new") act(); });
   if (get("share")) onClick("share", () => { if (state) ask("share"); });
 
-  const LETTERS = { p: ["pass", "study-pass"], u: ["undo"], h: ["hint"], e: ["estimate"], a: ["analyse"], t: ["teach"], k: ["answer"], n: ["tsumego-unsolved"] };
-  document.addEventListener("keydown", event => {
-    if (!state || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (event.target.closest?.("input, select, textarea")) return;
-    const key = event.key.toLowerCase();
-    const button = LETTERS[key]?.find(id => !get(id).disabled && get(id).offsetParent);
-    if (cursor?.key(event)) { /* Done. */ }
-    else if (event.key in MOVE_KEYS) go(target(MOVE_KEYS[event.key]));
-    else if (key === "v") go(tree.beside(at(), event.shiftKey ? -1 : 1));
-    else if (event.key === "Escape") { candidates.set(null, false); pending = -1; isResigning = false; cursor.place(-1); show(); }
-    else if (event.key === "?") get("help-text").showModal();
-    else if (key === "s") say(positionWords());
-    else if (key === "c" && !get("tree-card").hidden) get("comment").focus();
-    else if (button) actions[button]();
-    else return;
-    event.preventDefault();
-  });
+  takeKeys({ cursor: () => state && cursor, candidates, problems, tree, at, go, target, main: number => tree.mainOf(number),
+    escape: () => { pending = -1; isResigning = false; show(); },
+    others: {
+      S: () => say(`${statusWords()}. ${nodeWords.stones(here().stones)}`),
+      "?": () => get("help-text").showModal(),
+      C: () => { if (!get("tree-card").hidden) get("comment").focus(); },
+    } });
   get("comment").addEventListener("keydown", event => { if (event.key === "Escape") { get("comment").blur(); get("board").focus(); } });
-
-  // Lists all stones, for screen readers.
-  function positionWords() {
-    const of = color => Array.from(here().stones, (stone, point) => stone === color ? board.name(point) : "").filter(Boolean).join(" ");
-    return `${statusWords()}. ${colorName("B")}: ${of(1) || "–"}. ${colorName("W")}: ${of(2) || "–"}.`;
-  }
 
   // ---- Records ----
 

@@ -410,30 +410,12 @@
   get("slider").addEventListener("input", event => go(Number(event.target.value)));
   get("preview-close").addEventListener("click", () => candidates.set(null, false));
 
-  document.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.metaKey || document.querySelector("dialog[open]") || event.target.closest?.("select, input[type=file]")) return;
-    const letter = event.code?.startsWith("Key") ? event.code[3] : "";
-    if (event.altKey) {
-      const candidate = problems.current ? null : graded()[letter.charCodeAt(0) - 65];
-      if (candidate) { event.preventDefault(); candidates.pin(candidate); }
-      return;
-    }
-    if (cursor.key(event)) {
-      event.preventDefault();
-    } else if (event.key in MOVE_KEYS) {
-      event.preventDefault();
-      go(target(MOVE_KEYS[event.key]));
-    } else if (event.key === "Escape") {
-      candidates.set(null, false);
-      cursor.place(-1);
-    } else if (letter === "C") toggle("candidates");
-    else if (letter === "O") toggle("ownership");
-    else if (letter === "N") toggle("numbers");
-    else if (letter === "M") bad(1);
-    else if (letter === "P") bad(-1);
-    else if (letter === "V") go(tree.beside(state.step, event.shiftKey ? -1 : 1) ?? state.step);
-    else if (letter === "G" && !isMain(state.step)) go(pathOf(state.step).step);
-  });
+  takeKeys({ cursor: () => cursor, candidates, problems, tree, at: () => state.step, go, target,
+    main: number => pathOf(number).step,
+    others: {
+      S: () => say(`${words.node(node())}. ${words.stones(here().stones)}`),
+      "?": () => get("keys").focus(),
+    } });
 
   // Board: a mouse over a best move shows its line, a click or tap keeps it, and a swipe goes through the game. With an
   // engine, a click tries the move.

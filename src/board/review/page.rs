@@ -167,9 +167,9 @@ fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
             (study::transport(true))
             input #slider type="range" min="0" max=(last) value="0" step="1" aria-label=(english("position")) data-label="position";
             div.actions.advice role="group" aria-label=(english("on-the-board")) data-label="on-the-board" {
-                (toggle("candidates", true, "best-moves", Some("C")))
-                (toggle("ownership", false, "ownership", Some("O")))
-                (toggle("numbers", false, "numbers", Some("N")))
+                (toggle("candidates", true, "best-moves", Some("A")))
+                (toggle("ownership", false, "ownership", Some("E")))
+                (toggle("numbers", false, "numbers", Some("#")))
                 @if is_live {
                     (toggle("answers", false, "answers", None))
                     (button("pass", "pass", None))
@@ -468,17 +468,19 @@ fn accuracy_curve() -> Markup {
 }
 
 /// Returns the list of keys.
-const KEYS: [(&[&str], &str); 10] = [
+const KEYS: [(&[&str], &str); 12] = [
     (&["←", "→"], "keys-one"),
     (&["Page Up", "Page Down"], "keys-ten"),
     (&["Home", "End"], "keys-ends"),
     (&["Shift ←", "Shift ↑", "Shift →", "Shift ↓"], "key-arrows"),
-    (&["M", "P"], "keys-bad"),
-    (&["C", "O", "N"], "keys-shown"),
+    (&["M", "Shift M"], "keys-bad"),
+    (&["A", "E", "#"], "keys-shown"),
     (&["V", "Shift V"], "key-variations"),
     (&["G"], "keys-game"),
     (&["Alt", "A…F"], "keys-line"),
     (&["Esc"], "keys-escape"),
+    (&["N"], "keys-problem"),
+    (&["S"], "key-say"),
 ];
 
 /// Returns the description of the search.
@@ -500,7 +502,7 @@ fn about(reviewed: &Reviewed) -> Markup {
             h2 { (localized("about-title")) }
             p { (localized("about-rates")) " " (classes) @if let Some(error) = error { " " (error) } }
             p { (spent(facts)) " " (localized("about-search")) }
-            p {
+            p #keys tabindex="-1" {
                 (localized("keys")) ": "
                 @for (names, text) in KEYS {
                     @for name in names { kbd { (name) } " " }

@@ -46,6 +46,12 @@ class GameTree {
     return path.reverse();
   }
 
+  // Last node before the path to a node leaves the main line, which consists of first children.
+  mainOf(number) {
+    const path = this.path(number), left = path.findIndex(({ i, p }) => p !== undefined && this.nodes.get(p).next[0] !== i);
+    return path.at(left < 0 ? -1 : left - 1).i;
+  }
+
   isOnPath(ancestor, number) { return this.path(number).some(node => node.i === ancestor); }
 
   // Child by which one goes on: the one through which one came, otherwise the first.
@@ -153,6 +159,12 @@ class NodeWords {
   }
 
   node(node) { return node.p === undefined ? text("at-start") : `${text("move-count", { count: node.n })}, ${this.move(node)}`; }
+
+  // All stones of a position.
+  stones(stones) {
+    const of = color => Array.from(stones, (stone, point) => stone === color ? this.board().name(point) : "").filter(Boolean).join(" ");
+    return `${colorName("B")}: ${of(1) || "–"}. ${colorName("W")}: ${of(2) || "–"}.`;
+  }
 
   // All that the drawing of the tree shows of a node.
   drawn(node) {
