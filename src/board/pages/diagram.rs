@@ -5,6 +5,9 @@ use kosumi_go::board::{Board, Color, Point};
 use kosumi_go::handicap::star_points;
 use maud::{Markup, Render, html};
 
+/// Style of diagrams, which [`Page::diagram_style`](super::Page::diagram_style) adds.
+pub(super) const STYLE: &str = include_str!("diagram.css");
+
 /// Meaning of a mark, which decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tone {

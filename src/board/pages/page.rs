@@ -96,6 +96,11 @@ impl Page {
         self.style.push_str(css);
     }
 
+    /// Adds the style of [`Diagram`](super::Diagram).
+    pub fn diagram_style(&mut self) {
+        self.style(super::diagram::STYLE);
+    }
+
     /// Adds the style of [`Columns`](super::Columns) and [`Shares`](super::Shares).
     pub fn plot_style(&mut self) {
         self.style(super::plots::STYLE);

@@ -69,6 +69,9 @@ fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, Str
     }
     page.style(components::STYLE);
     page.style(study::STYLE);
+    if !reviewed.review.worst.is_empty() {
+        page.diagram_style();
+    }
     page.style(STYLE);
     page.class("study");
     page.add(html! {

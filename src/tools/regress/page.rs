@@ -24,6 +24,7 @@ pub fn page(report: &Report) -> Page {
     let run = &report.run;
     let engine = format!("{} {}", run.engine.name, run.engine.version);
     let mut page = Page::named(localized("regression-of").with("engine", engine.trim()));
+    page.diagram_style();
     page.style(STYLE);
     headline(run).lines().for_each(|line| page.paragraph(line));
     page.add(totals(run));
