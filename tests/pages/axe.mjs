@@ -169,6 +169,7 @@ for (const name of ["reviewed/0.review.html", "reviewed/index.html", "reviewed/p
       await page.click("#problem-end");
     }
     await page.selectOption("#language", "de");
+    await page.waitForFunction(() => document.documentElement.lang === "de");
     await axe(page, `${name} in German`);
   });
 }

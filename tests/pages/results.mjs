@@ -116,6 +116,7 @@ async function reviews(page) {
   await head("Game").locator("button").click();
   equal(await column(1), first, "and as it was");
   await page.selectOption("#language", "de");
+  await page.waitForFunction(() => document.documentElement.lang === "de");
   equal(await table.locator("th button").nth(1).textContent(), "Schwarz", "heads are translated");
   await page.selectOption("#language", "en");
 }
@@ -143,7 +144,7 @@ for (const colorScheme of ["light", "dark"]) {
       }
       if (name === "phone") {
         await page.selectOption("#language", "de");
-        equal(await page.evaluate(() => document.documentElement.lang), "de", "the other language");
+        await page.waitForFunction(() => document.documentElement.lang === "de");
         equal(await page.$$eval("[data-text]", found => found.filter(it => /\{\w+\}/.test(it.textContent)).length), 0, "every value is put in");
         await checkWidth(page, `${name}, ${colorScheme}, German`);
       }

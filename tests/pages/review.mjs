@@ -314,7 +314,7 @@ async function german(page) {
   await page.waitForFunction(() => location.hash === "#0");
   const before = await page.evaluate(() => document.body.innerText);
   await page.selectOption("#language", "de");
-  equal(await page.evaluate(() => document.documentElement.lang), "de", "the language of the page");
+  await page.waitForFunction(() => document.documentElement.lang === "de");
   check((await page.textContent(".details")).includes("in der Partie nicht angegeben"), "facts in German");
   check((await page.textContent("#candidates-title")).startsWith("Beste Züge für"), "best moves in German");
   equal(await page.getAttribute("#next-bad", "title"), "Nächster schlechter Zug (M)", "what a mouse shows");

@@ -113,9 +113,11 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
 
   // The other language, which stays chosen.
   await page.selectOption("#language", "de");
+  await page.waitForFunction(() => document.documentElement.lang === "de");
   equal([await page.textContent("#pass"), await page.textContent("#toggle-answers"), await page.textContent("#candidates-title")],
     ["Passen", "Kosumi antwortet", "Beste Züge für Schwarz"], "the page speaks German");
   await page.reload();
+  await page.waitForFunction(() => document.documentElement.lang === "de");
   await page.waitForSelector("#candidates tbody tr");
   equal(await page.textContent("#worst-heading"), "Züge, die am meisten verloren", "and remembers it");
   await page.keyboard.press("End");

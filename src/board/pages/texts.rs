@@ -2,8 +2,8 @@
 //! `texts/board/` another one with those that only the board of `kosumi play` has. Markup contains the names of texts, so
 //! that scripts can insert another language. Without scripts a page is in English.
 //!
-//! A page that is a file contains English and German as they are, and the other languages compressed. The board contains
-//! English alone, and loads a file with the language that is chosen. The translations into languages other than German have
+//! A page that is a file contains English as it is, and the other languages compressed. The board contains English alone,
+//! and loads a file with the language that is chosen. The translations into languages other than German have
 //! not been reviewed by a native speaker.
 
 use data_encoding::BASE64;
@@ -36,11 +36,10 @@ macro_rules! language {
 }
 
 const ENGLISH: Language = language!("en");
-const GERMAN: Language = language!("de");
 
 /// Languages that pages that are files contain compressed.
-const OTHERS: [Language; 5] =
-    [language!("es"), language!("fr"), language!("ja"), language!("ko"), language!("zh")];
+const OTHERS: [Language; 6] =
+    [language!("de"), language!("es"), language!("fr"), language!("ja"), language!("ko"), language!("zh")];
 
 static TABLE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     [ENGLISH.common, ENGLISH.board]
@@ -64,21 +63,13 @@ impl Language {
     }
 }
 
-/// Returns the script of `TEXTS`, the tables of English and of German, if its texts are given in the order of their names;
-/// of `OTHERS`, the names of the other languages; and of `PACKED`, their compressed tables.
-fn script(english: &str, german: Option<&[String]>, others: &[Language], packed: &str) -> String {
+/// Returns the script of `TEXTS`, which has the table of English; of `OTHERS`, the names of the other languages; and of
+/// `PACKED`, their compressed tables.
+fn script(english: &str, packed: &str) -> String {
     let others: Map<String, Value> =
-        others.iter().map(|language| (language.code.to_owned(), language.name().into())).collect();
-    let german = german.map_or_else(String::new, |texts| {
-        format!(
-            "const GERMAN = {};\nTEXTS.de = Object.fromEntries(Object.keys(TEXTS.en).map((name, at) => [name, GERMAN[at]]));\n",
-            Value::from(texts)
-        )
-    });
+        OTHERS.iter().map(|language| (language.code.to_owned(), language.name().into())).collect();
     let (english, others) = (english.trim_end(), Value::Object(others));
-    format!(
-        "const TEXTS = {{ en: {english} }};\n{german}const OTHERS = {others};\nconst PACKED = \"{packed}\";\n"
-    )
+    format!("const TEXTS = {{ en: {english} }};\nconst OTHERS = {others};\nconst PACKED = \"{packed}\";\n")
 }
 
 /// Texts that the pages of single reviews do not have: those of games that are played, of reports about many reviews, of
@@ -126,19 +117,11 @@ fn script_of_files(left_out: &[&str]) -> String {
     // Reading from memory does not fail.
     let _ = encoder.read_to_end(&mut bytes);
     let english = serde_json::to_string(&table(ENGLISH)).unwrap_or_default();
-    script(&english, Some(&values(GERMAN)), &OTHERS, &BASE64.encode(&bytes))
+    script(&english, &BASE64.encode(&bytes))
 }
 
 /// Script with the texts of the board, which loads other languages from [`files`].
-static OF_BOARD: LazyLock<String> = LazyLock::new(|| {
-    let loaded: Vec<Language> = loaded().collect();
-    script(&ENGLISH.all(), None, &loaded, "")
-});
-
-/// Returns the languages that the board loads.
-fn loaded() -> impl Iterator<Item = Language> {
-    [GERMAN].into_iter().chain(OTHERS)
-}
+static OF_BOARD: LazyLock<String> = LazyLock::new(|| script(&ENGLISH.all(), ""));
 
 /// Returns the script with the texts of pages that are files: `TEXTS` and `OTHERS`.
 pub(super) fn of_files() -> &'static str {
@@ -157,7 +140,7 @@ pub(super) fn of_board() -> &'static str {
 
 /// Returns the names and contents of the files that the board loads languages from.
 pub fn files() -> impl Iterator<Item = (String, String)> {
-    loaded().map(|language| (format!("texts-{}.json", language.code), language.all()))
+    OTHERS.into_iter().map(|language| (format!("texts-{}.json", language.code), language.all()))
 }
 
 /// Returns the English text of a name, or the name itself if there is none.
@@ -238,7 +221,7 @@ mod tests {
     fn every_language_has_every_text_with_the_same_values() {
         assert!(TABLE.len() > 400);
         let read = |table: &str| serde_json::from_str::<BTreeMap<String, String>>(table).unwrap();
-        for language in loaded() {
+        for language in OTHERS {
             for (table, english) in [(language.common, ENGLISH.common), (language.board, ENGLISH.board)] {
                 let (table, english) = (read(table), read(english));
                 assert_eq!(
