@@ -37,7 +37,7 @@ struct FirstPoint {
 }
 
 impl FirstPoint {
-    /// Whether the point is on the board and free. A pass is always free.
+    /// Returns whether the point is on the board and free. A pass is always free.
     fn is_free(&self, vertex: Vertex) -> bool {
         match vertex {
             Vertex::Pass => true,

@@ -48,7 +48,7 @@ impl<'a> Arguments<'a> {
         Self { words: words.iter(), count: words.len(), line }
     }
 
-    /// Number of arguments that have not been read yet.
+    /// Returns the number of arguments that have not been read yet.
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.words.len()

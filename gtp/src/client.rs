@@ -320,14 +320,14 @@ impl Client {
         self.wait_for(number, timeout)?.into()
     }
 
-    /// Number of posted commands whose responses have not been taken.
+    /// Returns the number of posted commands whose responses have not been taken.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         let unanswered = usize::try_from(self.posted - self.answered).unwrap_or(usize::MAX);
         unanswered.saturating_sub(self.abandoned.len()) + self.early.len()
     }
 
-    /// Last lines that the engine wrote to its standard error, at most a hundred.
+    /// Returns the last lines that the engine wrote to its standard error, at most a hundred.
     #[must_use]
     pub fn stderr_tail(&self) -> Vec<String> {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
@@ -339,7 +339,7 @@ impl Client {
         mem::take(&mut self.garbage).into()
     }
 
-    /// Process id of the engine.
+    /// Returns the process id of the engine.
     #[must_use]
     pub fn process_id(&self) -> u32 {
         self.child.id()

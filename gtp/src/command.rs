@@ -104,7 +104,7 @@ pub enum CommandError {
 }
 
 impl CommandError {
-    /// Id for the failure response to the line.
+    /// Returns the id for the failure response to the line.
     #[must_use]
     pub const fn id(self) -> Option<u32> {
         match self {

@@ -14,7 +14,7 @@ pub(crate) struct RawLine {
     pub(crate) truncated: bool,
 }
 
-/// Reads lines from a stream of bytes.
+/// Reader of lines from a stream of bytes.
 #[derive(Debug)]
 pub(crate) struct LineReader<R> {
     input: BufReader<R>,

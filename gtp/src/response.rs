@@ -61,7 +61,7 @@ impl Response {
         Self { body }
     }
 
-    /// Body as it was given.
+    /// Returns the body as it was given.
     #[must_use]
     pub fn body(&self) -> &str {
         &self.body
@@ -149,7 +149,7 @@ impl Failure {
         Self { message: message.into() }
     }
 
-    /// Message as it was given.
+    /// Returns the message as it was given.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

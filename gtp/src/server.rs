@@ -102,8 +102,8 @@ struct Signals {
 }
 
 impl InputWatch {
-    /// Whether anything has arrived after the running command: a command, a comment, an empty line, or the end of the
-    /// input. An unlimited analysis must then stop.
+    /// Returns whether anything has arrived after the running command: a command, a comment, an empty line, or the end
+    /// of the input. An unlimited analysis must then stop.
     ///
     /// Between commands, this refers to the command that was answered last.
     #[must_use]
@@ -112,7 +112,7 @@ impl InputWatch {
         self.0.followed_below.load(Ordering::Relaxed) > running || self.ended()
     }
 
-    /// Whether the comment line `# interrupt` has arrived after the running command.
+    /// Returns whether the comment line `# interrupt` has arrived after the running command.
     ///
     /// It applies to all commands sent before it, including those that still wait in the queue, but never to later
     /// ones. It therefore does not matter whether it arrives just before or just after the engine starts the command.
@@ -128,7 +128,7 @@ impl InputWatch {
         self.0.deserted.load(Ordering::Relaxed)
     }
 
-    /// Whether the input has ended. Commands in the queue are still answered.
+    /// Returns whether the input has ended. Commands in the queue are still answered.
     #[must_use]
     pub fn ended(&self) -> bool {
         self.0.ended.load(Ordering::Relaxed)
@@ -167,13 +167,13 @@ impl fmt::Debug for Session<'_> {
 }
 
 impl Session<'_> {
-    /// Whether anything has arrived after this command. See [`InputWatch::input_pending`].
+    /// Returns whether anything has arrived after this command. See [`InputWatch::input_pending`].
     #[must_use]
     pub fn input_pending(&self) -> bool {
         self.watch.input_pending()
     }
 
-    /// Whether the controller requested to interrupt this command. See [`InputWatch::interrupted`].
+    /// Returns whether the controller requested to interrupt this command. See [`InputWatch::interrupted`].
     #[must_use]
     pub fn interrupted(&self) -> bool {
         self.watch.interrupted()
@@ -454,7 +454,7 @@ impl Queue {
         Some(entry)
     }
 
-    /// Whether the queue is empty but the input has not ended.
+    /// Returns whether the queue is empty but the input has not ended.
     fn is_waiting(&self) -> bool {
         let state = self.lock();
         state.entries.is_empty() && !state.ended
@@ -480,7 +480,7 @@ impl Queue {
     }
 }
 
-/// Releases the reader when `serve` returns, even if the handler panics.
+/// Guard that releases the reader when `serve` returns, even if the handler panics.
 struct CloseOnDrop<'a>(&'a Queue);
 
 impl Drop for CloseOnDrop<'_> {

@@ -10,7 +10,7 @@ use kosumi_test_support::{Requirement, require};
 /// Timeout that suffices on a busy machine. A test that passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Path of an example. `cargo test` builds it beside the tests, unless only one test is built.
+/// Returns the path of an example. `cargo test` builds it beside the tests, unless only one test is built.
 fn example(name: &str) -> Option<PathBuf> {
     let here = std::env::current_exe().unwrap();
     let folder = here.parent().and_then(|folder| folder.parent()).unwrap().join("examples");

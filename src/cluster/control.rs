@@ -21,7 +21,7 @@ const END_PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Interval between two pings of a rank, and the longest time for its answer. The message thread of a rank never waits,
-/// so only a machine that has stopped is so slow.
+/// so only a machine that has stopped takes longer.
 const PING_EVERY: Duration = Duration::from_secs(1);
 const PONG_PATIENCE: Duration = Duration::from_secs(8);
 
@@ -30,7 +30,7 @@ const PONG_PATIENCE: Duration = Duration::from_secs(8);
 pub struct VisitWindow {
     /// Limit at the beginning.
     pub least: u32,
-    /// Limit in the end.
+    /// Limit after many visits.
     pub most: u32,
 }
 
@@ -272,7 +272,7 @@ impl<'c> Control<'c> {
             self.phase = Phase::Draining;
             return;
         }
-        // The first visit is alone, because its result contains the number of visits of earlier searches.
+        // The first visit is sent alone, because its result contains the number of visits of earlier searches.
         let window = if self.done == 0 { 1 } else { self.window.at(self.root.visits) };
         let free = window.saturating_sub(self.in_flight());
         // If many visits are in progress, new ones are not sent one by one.

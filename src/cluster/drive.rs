@@ -192,7 +192,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     }
 
     /// Changes the settings of the network on all ranks from the next search on. If they differ from the present ones,
-    /// all statistics are discarded. For rank 0.
+    /// all statistics are discarded. Only rank 0 calls this.
     pub fn ask_with(&mut self, settings: &NetworkSettings) {
         let Some(own) = self.store.evaluator.network_settings() else { return };
         if own != (NetworkSettings { arithmetic: own.arithmetic, ..*settings }) {
@@ -201,7 +201,8 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         }
     }
 
-    /// Searches the game's position over all ranks. For rank 0. The context's explorations and `noise` are ignored.
+    /// Searches the game's position over all ranks. Only rank 0 calls this. The context's explorations and `noise` are
+    /// ignored.
     ///
     /// # Errors
     ///
@@ -255,7 +256,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         Ok(report)
     }
 
-    /// Takes part in searches until rank 0 has no more. For all other ranks.
+    /// Takes part in searches until rank 0 has no more. All ranks except rank 0 call this.
     ///
     /// # Errors
     ///

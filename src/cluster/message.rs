@@ -296,8 +296,9 @@ wire! {
     Audit { in_flight, inconsistent, kept, sent, kept_by_key, sent_by_key }
 }
 
-/// All constants of the registry that such a search has, in its order. A rank has one worker, so `descents_at_once` is
-/// not sent. Only searches with networks are spread: others are written with the usual formula for networks.
+/// Writes all constants of the registry that a search with a network has, in the order of the registry. A rank has one
+/// worker, so `descents_at_once` is not sent. Only searches with networks are distributed: the parameters of other
+/// searches are written with the usual formula for networks.
 impl Wire for SearchParams {
     fn write(&self, out: &mut Writer) {
         let formula = match self.formula {
@@ -384,7 +385,7 @@ mod tests {
     use kosumi_go::board::Point;
     use kosumi_search::registry::Kind;
 
-    /// Another value of a constant than this one, within its bounds.
+    /// Returns a value of a constant that differs from this one and is within its bounds.
     fn other(kind: Kind, value: Value) -> Value {
         match (kind, value) {
             (Kind::Real(least, most), Value::Real(usual)) => {
@@ -399,7 +400,7 @@ mod tests {
         }
     }
 
-    /// Parameters of which each differs from the usual ones.
+    /// Returns parameters that all differ from the usual ones.
     fn params() -> SearchParams {
         let mut params = SearchParams::for_network();
         for constant in CONSTANTS {
@@ -593,7 +594,7 @@ mod tests {
             );
             let _ = Message::read(&mut Reader::new(&bytes));
         }
-        // A list of four thousand million moves, and a move that is on no board.
+        // A list of four billion moves, and a move that is on no board.
         assert!(Message::read(&mut Reader::new(&[5, 0, 0, 0, 0, 255, 255, 255, 255])).is_err());
         assert!(Message::read(&mut Reader::new(&[5, 0, 0, 0, 0, 1, 0, 0, 0, 255, 255])).is_err());
     }

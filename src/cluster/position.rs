@@ -16,7 +16,7 @@ pub(crate) fn to_text(game: &Game) -> String {
 ///
 /// # Errors
 ///
-/// Returns [`ClusterError::OtherPosition`] if the text is no valid game or the game does not have this key.
+/// Returns [`ClusterError::OtherPosition`] if the text is not a valid game or the game does not have this key.
 pub(crate) fn from_text(text: &str, is_tree: bool, key: Key) -> Result<Game, ClusterError> {
     let other = |_| ClusterError::OtherPosition;
     let record = Record::parse(text.as_bytes()).map_err(other)?;

@@ -152,7 +152,7 @@ fn one_rank_equals_search() {
 
 #[test]
 fn one_rank_treats_the_root_as_the_search_does() {
-    // Images of moves are left out and probabilities are evened out, also if the position has been searched before at
+    // Images of moves are left out and probabilities are evened out, even if the position has been searched before at
     // another temperature.
     let mut params = SearchParams::for_network();
     let limits = Limits::playouts(120);
@@ -207,7 +207,7 @@ fn settings_of_the_network_are_those_of_rank_0() {
     assert_eq!(all.run(&game, 100, 1).visits, 100);
     assert!(std::mem::take(&mut *noted.lock().expect("lock")).iter().all(|&it| it == 1.0));
     all.first.ask_with(&NetworkSettings { policy_temperature: 2.0, ..NetworkSettings::default() });
-    // All statistics are discarded, because the settings make it another network.
+    // All statistics are discarded, because the settings turn the network into a different one.
     assert_eq!(all.run(&game, 100, 1).visits, 100);
     let noted = std::mem::take(&mut *noted.lock().expect("lock"));
     assert!(noted.len() > 20 && noted.iter().all(|&it| it == 2.0), "{noted:?}");

@@ -98,7 +98,7 @@ mod tests {
                 }
                 assert_eq!(keys.len(), count + 1, "{columns}x{rows} after {count} moves");
             }
-            // A board that is not square is not an image of itself rotated by a quarter.
+            // A board that is not square is not its own image under a quarter turn.
             let turned = MOVES.map(|(column, row)| (row, column));
             let game = game(size, Rules::default(), &turned, IDENTITY);
             assert_eq!(keys.contains(&canonical_key(&Line::new(&game)).0), size.is_square());

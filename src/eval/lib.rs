@@ -104,7 +104,7 @@ pub trait Evaluator: Clone + Send {
         self.expand_root(line, moves);
     }
 
-    /// Returns the first plays of the latest evaluation, for RAVE, or `None` if the evaluator does not play on.
+    /// Returns the first plays of the latest evaluation, for RAVE, or `None` if the evaluator does not use playouts.
     fn first_plays(&self) -> Option<&FirstPlays> {
         None
     }

@@ -50,8 +50,8 @@ pub struct NetworkSettings {
     /// Whether moves before the root of a search are hidden from the network. The players' earlier moves contain
     /// information about urgent moves, but also about how well they play.
     pub ignore_pre_root_history: bool,
-    /// Assumed ratio of Black's simulations to White's, as a power of two: KataGo's `playoutDoublingAdvantage`, from −3
-    /// to 3. Networks that were trained with it then expect players of the corresponding strengths.
+    /// Base-2 logarithm of the assumed ratio of Black's simulations to White's: KataGo's `playoutDoublingAdvantage`,
+    /// from −3 to 3. Networks that were trained with it then expect players of the corresponding strengths.
     pub black_doubling_advantage: f32,
     /// Whether unconditional life in the input features is computed as if the suicide of several stones were legal,
     /// whatever the rules are. `None` follows the training of the network.
@@ -256,7 +256,7 @@ impl NetworkEvaluator {
         Ok((prediction.for_black(line.to_move()), root_policy))
     }
 
-    /// Returns the mean owner of every point over all symmetries of the position, also after two passes. The result
+    /// Returns the mean owner of every point over all symmetries of the position, even after two passes. The result
     /// counts one evaluation per symmetry.
     pub fn ownership_of(&mut self, game: &Game) -> Ownership {
         let mut ownership = Ownership::default();
@@ -439,7 +439,8 @@ fn counted(line: &Line<'_>) -> Option<f32> {
     is_counted.then(|| score::count_position(line.board(), terms, &PointSet::EMPTY).black_minus_white)
 }
 
-/// Returns the score of such a game if the life of all stones is certain. `owners` are the network's expected owners.
+/// Returns the score of a game that two passes have ended, if the status of all stones is certain. `owners` are the
+/// network's expected owners, in the order of [`BoardSize::points`] in steps of 1/127.
 fn settled_score(line: &Line<'_>, owners: &[i8]) -> Option<f32> {
     let (board, terms) = (line.board(), ScoringTerms::of_line(line));
     let settled = Settled::read(board, terms.rules.suicide, mean_of(board.size(), owners))?;
@@ -816,7 +817,7 @@ mod tests {
                 random::Options { version: 15, pass_alive_with_suicide, ..random::Options::default() };
             Arc::new(random::network(&options).expect("a network"))
         };
-        // If White may commit suicide, less of this is unconditionally Black's.
+        // If White may commit suicide, less of this position is unconditionally Black's.
         let size = BoardSize::new(7, 4).expect("a size");
         let mut game = Game::new(size, Rules { suicide: false, ..Rules::default() }, 6.5);
         for (row, text) in ["XX.XX.X", "X.O.XXX", "XX.XXXX", "XXXXXXX"].into_iter().rev().enumerate() {
@@ -829,7 +830,7 @@ mod tests {
         let taught = [false, true].map(network);
         let seen = |network: &Arc<Network>, pass_alive_with_suicide| {
             let settings = NetworkSettings { pass_alive_with_suicide, ..NetworkSettings::default() };
-            // The settings that are set first must not remain.
+            // No setting of the first evaluator may remain.
             let other = NetworkSettings { pass_alive_with_suicide: Some(true), ..settings };
             let mut evaluator = NetworkEvaluator::new(network.clone(), other, 0).with_settings(settings);
             evaluator.predict(&Line::new(&game), Symmetry::ALL[0], 0.0).expect("finite");

@@ -158,7 +158,8 @@ impl Default for PriorWeights {
 /// Largest number of positions in the reading of a ladder.
 pub const LADDER_LIMIT: u32 = 200;
 
-/// Appends the moves worth searching with their priors: every legal point except own one-point eyes, and the pass.
+/// Appends the moves worth searching with their priors: every legal point except one-point eyes of the side to move,
+/// and the pass.
 pub fn moves_with_priors(
     line: &Line<'_>,
     weights: &PriorWeights,

@@ -1,9 +1,10 @@
 //! Life and death of enclosed groups, read exhaustively inside their eyes.
 //!
 //! A group is *enclosed* if all liberties of its chains lie in regions that only these chains surround, and these
-//! regions have few points in total: a straight three, a bulky five, two by three with a stone inside. Such a group has
-//! no liberties outside and little space inside, so its fate can be read exactly, whereas playouts would only estimate
-//! it. Unconditional life ([`safety`](crate::safety)) is the special case in which the owner need not answer.
+//! regions have few points in total, for example a straight three, a bulky five, or two by three with a stone inside.
+//! Such a group has no liberties outside and little space inside, so its fate can be read exactly, whereas playouts
+//! would only estimate it. Unconditional life ([`safety`](crate::safety)) is the special case in which the owner need
+//! not answer.
 //!
 //! A fate that depends on a ko is not decided, because the rest of the board decides who wins the ko.
 
@@ -33,7 +34,7 @@ pub struct Enclosed {
     pub intruders: Vec<(Point, Fate)>,
 }
 
-/// Largest total size of the eyes that is read, in points. Nearly all larger eyes live.
+/// Maximum total size, in points, of the eyes that are read. Groups with larger eyes nearly always live.
 const MAX_POINTS: usize = 7;
 /// Number of positions after which reading is given up. Seven points have 2,187 fillings.
 const MAX_POSITIONS: u32 = 20_000;
@@ -44,8 +45,8 @@ const MAX_DEPTH: usize = 100;
 /// large.
 ///
 /// `is_held` states whether a stone of the opponent outside the group is certain to stay on the board. A group is
-/// called dead only if all stones that enclose it are. `suicide` states whether a side may remove its own chains of two
-/// or more stones.
+/// called dead only if all stones that enclose it are held. `suicide` states whether a side may remove its own chains
+/// of two or more stones.
 pub fn read(board: &Board, point: Point, suicide: bool, is_held: impl Fn(Point) -> bool) -> Option<Enclosed> {
     let color = board.cell(point).color()?;
     let group = Group::of(board, point, color)?;
@@ -157,7 +158,7 @@ impl Group {
         Some(())
     }
 
-    /// Anchors of the opponent's chains in the eyes.
+    /// Returns the anchors of the opponent's chains in the eyes.
     fn intruders(&self, board: &Board) -> Vec<Point> {
         let is_anchor = |point: &Point| board.cell(*point) != Cell::Empty && board.anchor(*point) == *point;
         self.inside.iter().copied().filter(is_anchor).collect()
@@ -173,14 +174,14 @@ enum Goal {
     Capture(Point),
 }
 
-/// Reads the fate of one chain of a group. Play is confined to the points of the group and its eyes.
+/// Reader of the fate of one chain of a group. Play is confined to the points of the group and its eyes.
 #[derive(Debug)]
 struct EyespaceReader {
     target: Point,
     color: Color,
     playable: Vec<Point>,
     suicide: bool,
-    /// Result where a ko or a repetition would decide.
+    /// Result of a line that ends in a ko or a repetition.
     if_ko: bool,
     known: HashMap<(Goal, Key, Color, u8), bool>,
     path: Vec<Key>,
@@ -205,7 +206,7 @@ impl EyespaceReader {
         }
     }
 
-    /// Whether the owner reaches the goal if `mover` plays first, or `None` if reading would take too long.
+    /// Returns whether the owner reaches the goal if `mover` plays first, or `None` if reading would take too long.
     fn ask(&mut self, board: &Board, goal: Goal, mover: Color, if_ko: bool) -> Option<bool> {
         let mut board = *board;
         board.pass(); // An existing ko does not concern this group.
@@ -215,8 +216,9 @@ impl EyespaceReader {
         self.is_reached(&board, goal, mover, 0)
     }
 
-    /// Results that depend on a repetition are stored like others. They can err only towards `if_ko`, the result from
-    /// which nothing is concluded.
+    /// Implements [`ask`](Self::ask) for a position of a line, after `passes` consecutive passes. Results that depend
+    /// on a repetition are stored like all others. They can err only towards `if_ko`, and nothing is concluded from a
+    /// result equal to `if_ko`.
     fn is_reached(&mut self, board: &Board, goal: Goal, mover: Color, passes: u8) -> Option<bool> {
         if board.cell(self.target) != Cell::from(self.color) {
             return Some(false);

@@ -14,8 +14,8 @@ use crate::board::{Board, Color, Key, Move, Point, PointSet};
 use crate::rng::mix;
 use crate::rules::{KoRule, Rules, Scoring};
 
-/// Bound on the size of a chain with its adjoining empty regions, in points. After a move for which it is exceeded, the
-/// history is forgotten, because the position cannot recur within this number of moves.
+/// Bound on the size of a chain with its adjoining empty regions, in points. After a move that exceeds it, the history
+/// is forgotten, because the position cannot recur within this number of moves.
 pub const REPETITION_BOUND: usize = 11;
 
 /// Whether positions that were reached by different moves share a node.
@@ -111,8 +111,8 @@ fn fold(previous: Key, state: Key) -> Key {
     Key((u128::from(folded_high) << 64 | u128::from(folded_low)).wrapping_add(state.0))
 }
 
-/// Whether this position needs more than [`REPETITION_BOUND`] moves to recur, judged by the stone just placed on
-/// `point`.
+/// Returns whether this position needs more than [`REPETITION_BOUND`] moves to recur, judged by the stone just placed
+/// on `point`.
 ///
 /// For a repetition, this stone must be captured and played again. If its chain has S stones and the empty regions
 /// around it have E points, all of these points must be filled before the capture, so a repetition takes at least S + E

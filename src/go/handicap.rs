@@ -4,11 +4,11 @@ use crate::board::{BoardSize, Point};
 
 /// Returns the points of a fixed handicap of `stones`, in the order of the table in the GTP specification: lower left,
 /// upper right, upper left, lower right, then left and right, bottom and top, and the centre for odd numbers. Returns
-/// `None` if this size has invalid handicap: fewer than two stones, more than nine, more than four if a side is 7 or of
-/// even length, or a side below 7.
+/// `None` if the number is invalid for this size: below two, above nine, above four if a side is 7 or of even length,
+/// or any number if a side is below 7.
 ///
-/// The points lie on the fourth line of sides from a length of 13 on, and on the third line of shorter sides. Engines
-/// disagree only about 12: GNU Go uses the fourth line there, KataGo and Kosumi the third.
+/// The points lie on the fourth line of sides of 13 or more, and on the third line of shorter sides. Engines disagree
+/// only about sides of 12: GNU Go uses the fourth line there, KataGo and Kosumi the third.
 pub fn fixed_handicap(size: BoardSize, stones: usize) -> Option<Vec<Point>> {
     let (columns, rows) = (size.columns(), size.rows());
     let has_middle = |side: usize| side >= 9 && side % 2 == 1;

@@ -44,7 +44,8 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// Distinguishes positions after the button was taken from those before. Like the Zobrist keys, it must never change.
+/// Key that distinguishes positions after the button was taken from those before. Like the Zobrist keys, it must never
+/// change.
 const BUTTON_TAKEN: Key = Key(0x9d3c_51f2_0b7e_a648_c15e_72d9_3fa4_0e8b);
 
 /// Returns the entry that the rule stores for the position after a move of `mover`, or `None` if it stores nothing.
@@ -74,7 +75,7 @@ pub struct PlayedMove<'m> {
     pub mover: Color,
     /// The move.
     pub mv: Move,
-    /// Stones that the move removed: captures, or the own chain after a suicide.
+    /// Stones that the move removed: captures, or the mover's own chain after a suicide.
     pub lifted: &'m [Point],
     /// Colour of the lifted stones.
     pub lifted_color: Color,
@@ -117,17 +118,17 @@ impl History {
         history
     }
 
-    /// Ko rule of the history.
+    /// Returns the ko rule of the history.
     pub fn rule(&self) -> KoRule {
         self.rule
     }
 
-    /// Number of distinct entries.
+    /// Returns the number of distinct entries.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether nothing is stored.
+    /// Returns whether nothing is stored.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
@@ -174,8 +175,8 @@ impl History {
         }
     }
 
-    /// Whether a play of `color` on an empty point of `board` would be a repetition that the rule forbids. `board` is
-    /// the position after the game and then `line`.
+    /// Returns whether a play of `color` on an empty point of `board` would be a repetition that the rule forbids.
+    /// `board` is the position after the game and then `line`.
     #[inline]
     pub fn would_repeat(
         &self,
@@ -242,7 +243,7 @@ impl History {
     }
 }
 
-/// Positions of a line played on top of a game. It is cheap to reset.
+/// Positions of a line played on top of a game. Resetting it is cheap.
 #[derive(Clone, Debug)]
 pub struct LineHistory {
     entries: Vec<(Key, u16)>,

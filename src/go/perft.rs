@@ -21,7 +21,7 @@ use rayon::prelude::*;
 ///
 /// The computation is independent of [`Board`]. It fills the board point by point, row by row. The points filled so far
 /// matter only through their border: the latest stone or gap in every column, the connections between these stones, and
-/// the chains that have a liberty. Equal borders are counted together, also those that are equal after a swap of
+/// the chains that have a liberty. Equal borders are counted together, including those that are equal after a swap of
 /// colours. Time and memory therefore grow with the number of borders and not of positions: about fivefold with every
 /// column of the shorter side (100,000 borders for eight columns). 9×9 takes a minute.
 ///

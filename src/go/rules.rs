@@ -20,7 +20,7 @@ impl KoRule {
     pub const ALL: [KoRule; 4] =
         [KoRule::Simple, KoRule::Positional, KoRule::Situational, KoRule::NaturalSituational];
 
-    /// Name of the rule in `kata-set-rules`.
+    /// Returns the name of the rule in `kata-set-rules`.
     pub const fn name(self) -> &'static str {
         match self {
             KoRule::Simple => "SIMPLE",
@@ -55,7 +55,7 @@ impl Scoring {
     /// All kinds of scoring.
     pub const ALL: [Scoring; 2] = [Scoring::Area, Scoring::Territory];
 
-    /// Name of the scoring in `kata-set-rules`.
+    /// Returns the name of the scoring in `kata-set-rules`.
     pub const fn name(self) -> &'static str {
         match self {
             Scoring::Area => "AREA",
@@ -63,7 +63,7 @@ impl Scoring {
         }
     }
 
-    /// The tax where none is named: points in seki do not count as territory.
+    /// Returns the tax of rules that name none: no tax under area scoring, and [`Tax::Seki`] under territory scoring.
     pub const fn usual_tax(self) -> Tax {
         match self {
             Scoring::Area => Tax::None,
@@ -87,7 +87,7 @@ impl Tax {
     /// All kinds of tax.
     pub const ALL: [Tax; 3] = [Tax::None, Tax::Seki, Tax::All];
 
-    /// Name of the tax in `kata-set-rules`.
+    /// Returns the name of the tax in `kata-set-rules`.
     pub const fn name(self) -> &'static str {
         match self {
             Tax::None => "NONE",
@@ -112,7 +112,7 @@ impl HandicapBonus {
     /// All kinds of compensation.
     pub const ALL: [HandicapBonus; 3] = [HandicapBonus::None, HandicapBonus::Full, HandicapBonus::LessOne];
 
-    /// Name of the compensation in `kata-set-rules`.
+    /// Returns the name of the compensation in `kata-set-rules`.
     pub const fn name(self) -> &'static str {
         match self {
             HandicapBonus::None => "0",
@@ -121,7 +121,7 @@ impl HandicapBonus {
         }
     }
 
-    /// Points for White for a handicap of `stones`.
+    /// Returns the points for White for a handicap of `stones`.
     pub fn points(self, stones: u32) -> u32 {
         match self {
             HandicapBonus::None => 0,
@@ -253,7 +253,7 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Rules {
-    /// Tromp-Taylor rules, which codes and objects describe where they leave something out.
+    /// Tromp-Taylor rules. They supply whatever a rules code or object leaves out.
     pub const TROMP_TAYLOR: Rules = Rules { suicide: true, friendly_pass: false, ..AREA };
 
     /// Returns the rule set with this name, in any case, with `-`, `_`, a blank or nothing between words.
@@ -267,17 +267,17 @@ impl Rules {
         PRESETS.iter().find(|preset| preset.rules == self)
     }
 
-    /// Usual komi under these rules, or 7.5 if they have no name.
+    /// Returns the usual komi under these rules, or 7.5 if they have no name.
     pub fn usual_komi(self) -> f32 {
         self.as_preset().map_or(7.5, |preset| preset.komi)
     }
 
-    /// Whether a komi is a whole or half number of points from −400 to 400, as KataGo's protocols require.
+    /// Returns whether a komi is a whole or half number of points from −400 to 400, as KataGo's protocols require.
     pub fn accepts_komi(komi: f64) -> bool {
         (-400.0..=400.0).contains(&komi) && (2.0 * komi).fract() == 0.0
     }
 
-    /// A number that differs between different rules. It contributes to the keys of search nodes.
+    /// Returns a number that differs between different rules. It contributes to the keys of search nodes.
     pub(crate) fn code(self) -> u64 {
         let flag = |set: bool, bit: u32| u64::from(set) << bit;
         self.ko as u64
@@ -416,7 +416,7 @@ mod tests {
         let text = "koPOSITIONALscoreAREAtaxNONEsui0whbN-1fpok1";
         let rules = Rules { handicap_bonus: HandicapBonus::LessOne, ..Rules::default() };
         assert_eq!(Rules::parse(text), Some(rules));
-        // What it leaves out.
+        // Codes that leave something out.
         let short = |text| Rules::parse(text).map(Rules::code_name);
         assert_eq!(short("koPOSITIONAL").as_deref(), Some("tromp-taylor"));
         assert_eq!(short("koSIMPLEscoreTERRITORYsui0").as_deref(), Some("koSIMPLEscoreTERRITORYtaxSEKIsui0"));

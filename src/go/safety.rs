@@ -27,7 +27,7 @@ pub fn pass_alive(board: &Board, color: Color, suicide: bool) -> PassAlive {
 }
 
 /// Returns the unconditionally alive chains of `color`, and all points in the rest of the board where the opponent can
-/// never have such chains, whether `color` passes or plays there any moves that do not kill its own chains. `suicide`
+/// never have such chains, whether `color` passes or plays any moves there that do not kill its own chains. `suicide`
 /// is as in [`pass_alive`]. In contrast to [`pass_alive`], stones of `color` that can be captured may stand on these
 /// points: capturing them does not help the opponent to live.
 ///
@@ -74,7 +74,8 @@ fn component_around(board: &Board, start: Point, without: &PointSet) -> PointSet
     part
 }
 
-/// Whether the opponent could fill this part of the board, surrounded only by `chains`, with chains that have two eyes.
+/// Returns whether the opponent could fill this part of the board, surrounded only by `chains`, with chains that have
+/// two eyes.
 fn can_make_two_eyes(board: &Board, part: &PointSet, chains: &PointSet) -> bool {
     let is_inner = |point: &Point| !point.adjacent().iter().any(|&next| chains.contains(next));
     let inner: Vec<Point> = part.iter().filter(is_inner).collect();
@@ -124,7 +125,7 @@ struct Region {
     inner: usize,
 }
 
-/// Finds unconditional life and reuses its memory from one board to the next. See [`pass_alive`].
+/// Reader of unconditional life that reuses its memory from one board to the next. See [`pass_alive`].
 #[derive(Clone, Debug)]
 pub struct LifeReader {
     /// Stones that can never be captured.

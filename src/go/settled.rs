@@ -1,8 +1,9 @@
 //! Positions in which nothing remains to be decided, and bounds on the score that can still be reached.
 //!
-//! Two sources establish that a stone stays on the board or that a point belongs to a side: a proof ([`safety::unconditionally_held`]),
-//! or an expected ownership from a network or playouts that leaves hardly any doubt. If every chain and every region is
-//! certain by one of these sources, the rules score the position exactly and no network has to estimate the result.
+//! Two sources establish that a stone stays on the board or that a point belongs to a side: a proof
+//! ([`safety::unconditionally_held`]), or an expected ownership from a network or playouts that leaves hardly any
+//! doubt. If every chain and every region is certain by one of these sources, the rules score the position exactly and
+//! no network has to estimate the result.
 
 use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
 use crate::rules::{Scoring, Tax};
@@ -14,9 +15,10 @@ use crate::score::{self, ScoringTerms};
 
 /// Minimum absolute mean ownership of a chain's points, in `[0, 1]`, from which the chain is certainly alive or dead.
 const CHAIN_MEAN: f32 = 0.96;
-/// Minimum mean ownership of an enclosed region for its owner, from which the region is certain, ...
+/// Minimum mean ownership of an enclosed region for its owner, from which the region is certain. See also
+/// [`POINT_MEAN`].
 const REGION_MEAN: f32 = 0.96;
-/// ... and the minimum for each of its points.
+/// Minimum ownership of each point of such a region for its owner.
 const POINT_MEAN: f32 = 0.9;
 
 /// A position in which the life of every chain and the owner of every region are certain.
@@ -81,15 +83,15 @@ impl Settled {
         Some(Settled { dead, neutral })
     }
 
-    /// Score of the position if the game ends now: Black's points minus White's. Under rules that count all stones as
-    /// alive, dead stones count for their owner.
+    /// Returns the score of the position if the game ends now: Black's points minus White's. Under rules that count all
+    /// stones as alive, dead stones count for their owner.
     pub fn final_score(&self, board: &Board, terms: ScoringTerms) -> f32 {
         let none = PointSet::EMPTY;
         let dead = if terms.rules.friendly_pass { &self.dead } else { &none };
         score::count_position(board, terms, dead).black_minus_white
     }
 
-    /// Score that further play cannot change if both sides play well, or `None` if moves still have value.
+    /// Returns the score that further play cannot change if both sides play well, or `None` if moves still have value.
     pub fn lasting_score(&self, board: &Board, terms: ScoringTerms) -> Option<f32> {
         // A dead stone that counts as alive must be captured before the end.
         let is_counted = terms.rules.friendly_pass || self.dead.is_empty();
@@ -121,7 +123,7 @@ fn chain_means(board: &Board, mean: &impl Fn(Point) -> f32) -> Option<PointMap<f
     Some(means)
 }
 
-/// Whether a side certainly holds this point.
+/// Returns whether a side certainly holds this point.
 fn holds(held: &PassAlive, point: Point) -> bool {
     held.chains.contains(point) || held.territory.contains(point)
 }
@@ -184,7 +186,7 @@ impl ScoreBounds {
     }
 }
 
-/// Result for Black at a score: 1, 0 or −1.
+/// Returns the result for Black at a score: 1, 0 or −1.
 pub fn sign(score: f32) -> f32 {
     if score == 0.0 { 0.0 } else { score.signum() }
 }

@@ -4,7 +4,8 @@
 use crate::board::{Board, Cell, Color, Point};
 use smallvec::SmallVec;
 
-/// Number of liberties that a stone of `color` would have after a play on this empty point, counted up to `N`.
+/// Returns the number of liberties that a stone of `color` would have after a play on this empty point, counted up to
+/// `N`.
 ///
 /// The points of captured stones that are adjacent to the new chain count as liberties.
 #[inline]
@@ -57,7 +58,7 @@ pub fn liberties_after<const N: usize>(board: &Board, point: Point, color: Color
     count
 }
 
-/// Whether `stone` belongs to a chain of `color` that is adjacent to `point`.
+/// Returns whether `stone` belongs to a chain of `color` that is adjacent to `point`.
 fn is_own_chain_of(board: &Board, stone: Point, point: Point, color: Color) -> bool {
     board.cell(stone) == Cell::from(color)
         && point.adjacent().iter().any(|&neighbour| {
@@ -65,7 +66,7 @@ fn is_own_chain_of(board: &Board, stone: Point, point: Point, color: Color) -> b
         })
 }
 
-/// Whether a stone of `color` on this empty point would have fewer than two liberties.
+/// Returns whether a stone of `color` on this empty point would have fewer than two liberties.
 #[inline]
 pub fn is_self_atari(board: &Board, point: Point, color: Color) -> bool {
     let empty = (0..4).filter(|&d| board.neighbourhood(point) >> (2 * d) & 3 == 0).count();
@@ -88,8 +89,8 @@ pub fn adjacent_captures(board: &Board, point: Point, found: &mut SmallVec<[Poin
     }
 }
 
-/// Reads ladders. The attacker takes one of two liberties and the defender extends or captures, alternately, until the
-/// defender has three liberties or is captured.
+/// Reader of ladders. The attacker takes one of two liberties and the defender extends or captures, alternately, until
+/// the defender has three liberties or is captured.
 ///
 /// The positions of the line are stored on the heap and reused by later queries. A ladder across the board is too deep
 /// for boards on the stack of a worker.
@@ -126,8 +127,8 @@ impl LadderReader {
         self.attack(0, point)
     }
 
-    /// Whether the chain in atari at `point`, whose owner is to move, can get three liberties, or two with which no
-    /// ladder catches it.
+    /// Returns whether the chain in atari at `point`, whose owner is to move, can get three liberties, or two with
+    /// which no ladder catches it.
     pub fn escapes(&mut self, board: &Board, point: Point) -> bool {
         self.start(board);
         self.defend(0, point)
@@ -189,7 +190,7 @@ impl LadderReader {
     }
 }
 
-/// Whether the chain at an occupied point has exactly `count` liberties (at most 2).
+/// Returns whether the chain at an occupied point has exactly `count` liberties (at most 2).
 fn has_liberties(board: &Board, point: Point, count: usize) -> bool {
     board.cell(point).color().is_some() && board.liberties::<3>(point).0 == count
 }
@@ -226,7 +227,7 @@ pub fn vital_point(board: &Board, start: Point) -> Option<Point> {
     }
     owner?;
     // The point with the most neighbours inside is vital if it has enough of them: 2 of three points in a row or bent,
-    // 3 of four in a pyramid or of five in a bulky shape, 4 of a cross or of a flowery six.
+    // 3 of four in a pyramid or of five in a bulky shape, 4 of a crossed five or of a rabbity six.
     let inside = |point: Point| point.adjacent().iter().filter(|n| region.contains(n)).count();
     let best = region.iter().copied().max_by_key(|&point| inside(point))?;
     let most = inside(best);
@@ -272,7 +273,7 @@ pub fn common_fate_distance(board: &Board, start: Point, most: u8, distance: &mu
     }
 }
 
-/// Whether no stone lies within `steps` columns and rows of the point.
+/// Returns whether no stone lies within `steps` columns and rows of the point.
 pub fn has_no_stone_near(board: &Board, point: Point, steps: usize) -> bool {
     let size = board.size();
     let (column, row) = (point.column(), point.row());

@@ -1,5 +1,5 @@
-//! Files that spare later starts of the program: shaders in the form of the driver, and measurements. Whatever goes
-//! wrong with them costs time only, so there are no errors.
+//! Files that shorten later starts of the program: shaders in the driver's compiled form, and measurements. A failure
+//! to use them only costs time, so there are no errors.
 
 use crate::program::TileChoice;
 use std::fs;
@@ -77,7 +77,7 @@ impl Cache {
     }
 }
 
-/// Returns a number for something that is the same in every run of this version of the program.
+/// Returns a hash of a value that is the same in every run of this version of the program.
 pub(crate) fn hash(it: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     (env!("CARGO_PKG_VERSION"), it).hash(&mut hasher);

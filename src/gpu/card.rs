@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Programming interfaces that cards are looked for through.
+/// Programming interfaces through which cards are searched for.
 const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY;
 
 /// Card, or a software driver that behaves like one.
@@ -24,8 +24,8 @@ impl fmt::Debug for Card {
     }
 }
 
-/// Returns all cards that networks can be computed on, in the driver's order. A card that several programming interfaces
-/// offer is listed once.
+/// Returns all cards on which networks can be computed, in the driver's order. A card that several programming
+/// interfaces offer is listed once.
 pub fn cards() -> Vec<Card> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = BACKENDS;
@@ -48,7 +48,7 @@ impl Card {
         &self.info.name
     }
 
-    /// Returns how preferable the interface is, less is better, and the model of the card, of which a machine may have
+    /// Returns how preferable the interface is (less is better), and the model of the card, of which a machine may have
     /// several.
     fn identity(&self) -> (u8, (u32, u32)) {
         let interface = match self.info.backend {
@@ -112,8 +112,8 @@ impl Card {
         self.adapter.features().contains(wgpu::Features::PIPELINE_CACHE)
     }
 
-    /// Returns matrix units that the shaders can use: they multiply numbers of 16 bits, add up in 32, and the number of
-    /// threads that use one together is known.
+    /// Returns the matrix units that the shaders can use: they multiply 16-bit numbers and add the products up in 32
+    /// bits, and the number of threads that use a unit together is known.
     pub(crate) fn matrix_units(&self) -> Option<MatrixUnits> {
         let has_feature = self.adapter.features().contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
         let subgroup = self.info.subgroup_min_size as usize;
@@ -167,7 +167,7 @@ impl Card {
         let mut experimental_features = wgpu::ExperimentalFeatures::disabled();
         if uses_matrix_units {
             features |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
-            // SAFETY: the shaders that use the feature read and write the memory of their workgroup only, inside of its
+            // SAFETY: the shaders that use the feature only read and write the memory of their workgroup, within its
             // bounds. Their results are compared with those of ordinary instructions before they are used.
             experimental_features = unsafe { wgpu::ExperimentalFeatures::enabled() };
         }
@@ -195,8 +195,8 @@ impl Card {
 fn shader_cache(device: &wgpu::Device, cache: &Cache) -> wgpu::PipelineCache {
     let data = cache.shaders();
     let descriptor = wgpu::PipelineCacheDescriptor { label: None, data: data.as_deref(), fallback: true };
-    // SAFETY: only `Cache::keep_shaders` writes the file, with what `get_data` has returned, and under a name that holds
-    // the card and the driver. wgpu and the driver check its header and discard a file that is not theirs.
+    // SAFETY: only `Cache::keep_shaders` writes the file, with what `get_data` has returned, and under a name that
+    // identifies the card and the driver. wgpu and the driver check its header and discard a file that is not theirs.
     unsafe { device.create_pipeline_cache(&descriptor) }
 }
 
@@ -249,7 +249,7 @@ impl Connection {
         self.check()
     }
 
-    /// Calls the callbacks of what is finished.
+    /// Calls the callbacks of finished submissions.
     pub(crate) fn look(&self) -> Result<(), GpuError> {
         self.device.poll(wgpu::PollType::Poll).map_err(|error| GpuError::Device(error.to_string()))?;
         self.check()

@@ -27,7 +27,7 @@ pub(crate) struct Compiled {
     upload: Vec<f32>,
 }
 
-/// Buffer that the processor reads the results of a batch from.
+/// Buffer from which the processor reads the results of a batch.
 #[derive(Debug)]
 struct Slot {
     buffer: wgpu::Buffer,
@@ -42,7 +42,7 @@ const FAILED: u8 = 2;
 
 #[derive(Debug)]
 struct CompiledStep {
-    /// Pipeline of each of the tiles of a product; otherwise one.
+    /// One pipeline for each tile of a product; a single one for other steps.
     pipelines: Vec<wgpu::ComputePipeline>,
     group: wgpu::BindGroup,
 }
@@ -118,8 +118,8 @@ impl Compiled {
         self.program.settings().most_positions(area)
     }
 
-    /// Returns a number for the shapes of the products and the arithmetic, for which measurements of one network are
-    /// valid for another one.
+    /// Returns a number for the shapes of the products and the arithmetic. Measurements of one network are valid for
+    /// another one with the same number.
     pub(crate) fn shape(&self) -> u64 {
         let steps = self.program.plan().steps.iter().filter_map(|step| match step {
             Step::Product(product) => Some((product.weights.len(), product.columns, product.is_gated)),
@@ -205,8 +205,8 @@ impl Compiled {
         Ok(self.slots[flight.slot].state.load(Ordering::Acquire) != PENDING)
     }
 
-    /// Waits for a batch, but not longer than `patience`, and returns its outputs. `None` stands for a position with numbers that do not fit into 16
-    /// bits or are not finite.
+    /// Waits for a batch, but not longer than `patience`, and returns its outputs. `None` stands for a position with
+    /// numbers that do not fit into 16 bits or are not finite.
     pub(crate) fn finish(
         &mut self,
         flight: &Flight,

@@ -2,12 +2,12 @@
 //!
 //! Evaluation of networks on graphics cards, through wgpu: Vulkan, Metal and DirectX 12.
 //!
-//! A plan of the network (`kosumi_net::plan`) becomes a [`Program`](program::Program): shaders (`shaders.rs`), buffers and
-//! numbers of workgroups. `compiled.rs` carries it out through wgpu. A thread gathers the positions that other threads ask
-//! about into batches (`Gpu`). If the card fails, the caller evaluates on the processor.
+//! A plan of the network (`kosumi_net::plan`) becomes a [`Program`](program::Program): shaders (`shaders.rs`), buffers
+//! and numbers of workgroups. `compiled.rs` executes it through wgpu. A thread gathers the positions that other threads
+//! submit into batches (`Gpu`). If the card fails, the caller evaluates on the processor.
 //!
-//! Without the feature `wgpu` this crate has only what the page without a server needs, which carries programs out through
-//! the browser's WebGPU. So a build of the whole workspace does not compile wgpu.
+//! Without the feature `wgpu`, this crate has only what the page without a server needs, which executes programs
+//! through the browser's WebGPU. A build of the whole workspace therefore does not compile wgpu.
 
 #[cfg(feature = "wgpu")]
 mod cache;

@@ -5,12 +5,13 @@ use std::time::Duration;
 /// Number of points of a usual board.
 pub(crate) const USUAL_POINTS: usize = 361;
 
-/// Times of the batches so far, from which it follows how long a batch may take.
+/// Times of the batches so far, from which the time that a batch may take is derived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// Least time that a batch is given.
+    /// Least time that a batch is allowed.
     pub(crate) least: Duration,
-    /// Time of the first batches, which include preparations of the driver, and the longest time of any batch.
+    /// Time allowed for the first batches, which include preparations of the driver, and the longest time allowed for
+    /// any batch.
     pub(crate) most: Duration,
     /// Number of batches that have been timed.
     timed: u32,
@@ -21,11 +22,10 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Multiple of the time that a batch should take after which the card counts as lost. Another program may use the
-    /// card, too.
+    /// A card counts as lost if a batch takes this many times its expected time. Another program may use the card, too.
     const PATIENCE: u32 = 16;
 
-    /// Number of batches that may take the longest time.
+    /// Number of first batches that are allowed the longest time.
     const FIRST: u32 = 3;
 
     pub(crate) fn new(is_software: bool) -> Pace {
@@ -34,7 +34,7 @@ impl Pace {
         Pace { least, most, timed: 0, longest: Duration::ZERO, longest_of_point: Duration::ZERO }
     }
 
-    /// Notes the time of a batch of `points` points.
+    /// Records the time of a batch of `points` points.
     pub(crate) fn add(&mut self, points: usize, time: Duration) {
         self.timed = self.timed.saturating_add(1);
         if self.timed > 1 {

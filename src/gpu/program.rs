@@ -1,5 +1,6 @@
-//! What a card must do to evaluate a network, as data: shaders, buffers with their contents, and the numbers of workgroups
-//! of each batch. `compiled.rs` carries it out through wgpu, and the page without a server through the browser's WebGPU.
+//! The work that a card must do to evaluate a network, as data: shaders, buffers with their contents, and the numbers
+//! of workgroups of each batch. `compiled.rs` executes it through wgpu, and the page without a server through the
+//! browser's WebGPU.
 
 use crate::GpuError;
 use crate::shaders::{self, AttentionShape, ProductShape, Stored};
@@ -14,7 +15,8 @@ use std::collections::HashMap;
 
 pub use crate::shaders::{MatrixUnits, Tile};
 
-/// Power of two that sums of residual blocks are stored with in 16 bits, so that they may exceed 65504 eightfold.
+/// Power of two by which sums of residual blocks are multiplied before they are stored in 16 bits, so that they may
+/// exceed 65504 eightfold.
 const STREAM_SCALE: f32 = 0.125;
 
 /// Number of bytes of [`shaders`]' uniform of dimensions.
@@ -48,15 +50,15 @@ impl Settings {
 /// Choice of the blocks of products.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TileChoice {
-    /// Number of points of a batch from which on large tiles are used.
+    /// Least number of points of a batch for which large tiles are used.
     pub large_from: usize,
     /// Whether matrix units are used where products are compiled for them.
     pub uses_matrix_units: bool,
 }
 
 impl TileChoice {
-    /// Returns the index of one of the tiles of a product, which are in the order of [`Builder::product`], for a batch
-    /// of `points` points.
+    /// Returns the index of the tile that serves a batch of `points` points. `tiles` are those of a product, in the
+    /// order of [`Builder::product`].
     fn of(self, tiles: &[Tile], points: usize) -> usize {
         let wanted = |tile: &Tile| match tile.matrix_units {
             Some(_) => self.uses_matrix_units,
@@ -129,7 +131,7 @@ pub struct Binding {
 /// Step of a batch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramStep {
-    /// Index in [`Program::shaders`] for each of the tiles of a product; otherwise one.
+    /// Index in [`Program::shaders`] for each tile of a product; a single one for other steps.
     pub shaders: Vec<usize>,
     /// Buffers of the bindings from 1 on. Binding 0 is the uniform of the dimensions.
     pub bindings: Vec<Binding>,
@@ -317,7 +319,7 @@ impl Program {
         self.results_bytes
     }
 
-    /// Checks that a device with these limits can carry the program out.
+    /// Checks that a device with these limits can execute the program.
     ///
     /// # Errors
     ///
@@ -334,8 +336,8 @@ impl Program {
         Ok(())
     }
 
-    /// Returns the contents of a buffer that never change, in the order of bytes of this machine; `None` for other
-    /// buffers, and for all of them after [`forget_weights`](Self::forget_weights).
+    /// Returns the contents of a buffer that never change, in the byte order of this machine; `None` for other buffers,
+    /// and for all of them after [`forget_weights`](Self::forget_weights).
     pub fn contents(&self, buffer: BufferId) -> Option<Vec<u8>> {
         let BufferKind::Constant(Constant { step, part }) = self.buffers[buffer].kind else { return None };
         let step = self.plan.steps.get(step)?;
@@ -375,8 +377,8 @@ impl Program {
         [count * area, area, width, height].map(|number| number as u32)
     }
 
-    /// Returns the index of the tile of each step and its numbers of workgroups, for a batch of `count` positions on boards
-    /// of `area` points.
+    /// Returns the index of the tile of each step and its numbers of workgroups, for a batch of `count` positions on
+    /// boards of `area` points.
     pub fn dispatches(
         &self,
         tiles: TileChoice,
@@ -462,7 +464,7 @@ impl Program {
     }
 }
 
-/// Returns the number in four bytes in the order of this machine.
+/// Returns the four bytes of the number, in the byte order of this machine.
 fn f32_of(bytes: &[u8]) -> f32 {
     f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }

@@ -1,5 +1,5 @@
-//! Device that is driven from outside: search threads append positions to a queue and wait, and whoever drives the device
-//! takes batches and returns their outputs. In a browser that is a worker with WebGPU, which may never answer.
+//! Device that is driven from outside: search threads append positions to a queue and wait, and a driver takes batches
+//! and returns their outputs. In a browser, the driver is a worker with WebGPU, which may never answer.
 
 use crate::pace::Pace;
 use crate::program::Settings;
@@ -53,7 +53,7 @@ struct State {
     waiting: Waiting<(u64, Input)>,
     /// Batches that have been taken, the oldest one first: the number and the positions of each, and its points.
     flights: Vec<(u64, Vec<u64>, usize)>,
-    /// Outputs that nobody has fetched.
+    /// Outputs that no thread has fetched.
     answers: HashMap<u64, Option<Output>>,
     /// Number of the latest position.
     positions: u64,
@@ -73,7 +73,7 @@ impl fmt::Debug for QueuedDevice {
 }
 
 impl State {
-    /// Returns the time after which a thread whose position does not come back looks whether the device still works.
+    /// Returns the time after which a thread whose position does not come back checks whether the device still works.
     fn patience(&self) -> Duration {
         let points = self.flights.iter().map(|&(.., points)| points).max().unwrap_or_default();
         // The position may wait for a batch before its own.
@@ -121,8 +121,8 @@ impl QueuedDevice {
         Some(QueuedBatch { number, inputs })
     }
 
-    /// Returns the outputs of a batch, which took `time`, to the threads that wait. Without an output for each position,
-    /// the device has failed.
+    /// Returns the outputs of a batch, which took `time`, to the threads that wait. Unless there is one output for each
+    /// position, the device counts as failed.
     pub fn answer(&self, number: u64, outputs: Vec<Option<Output>>, time: Duration) {
         let mut state = self.lock();
         let Some(at) = state.flights.iter().position(|flight| flight.0 == number) else { return };
@@ -141,7 +141,7 @@ impl QueuedDevice {
         self.changed.notify_all();
     }
 
-    /// Notes the time of a batch of `points` points that did not come from the queue.
+    /// Records the time of a batch of `points` points that did not come from the queue.
     pub fn add_time(&self, points: usize, time: Duration) {
         self.lock().pace.add(points, time);
     }
@@ -313,7 +313,7 @@ mod tests {
             for batch in [second, third] {
                 device.answer(batch.number, answers(&network, &batch), Duration::ZERO);
             }
-            // An answer that nobody waits for changes nothing.
+            // An answer that no thread waits for changes nothing.
             device.answer(7, Vec::new(), Duration::ZERO);
         });
         assert!(device.is_working());

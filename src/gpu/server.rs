@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Time between two looks at a card while positions are gathered. It is short against the time of a batch.
+/// Time between two polls of a card while positions are gathered. It is short compared with the time of a batch.
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// Number of search threads for a card, which is two full batches of moderate size. No card has been measured.
@@ -47,9 +47,9 @@ pub struct GpuOptions {
     pub half: bool,
     /// Whether matrix units are used, if the card has some that are faster.
     pub matrix_units: bool,
-    /// Largest number of positions of a batch, on boards of 19×19; at least 1. On smaller boards it is the same.
+    /// Largest number of positions of a batch, on boards of 19×19 and on smaller ones; at least 1.
     pub batch: usize,
-    /// Folder for compiled shaders and for what has been measured. Without one, nothing is remembered.
+    /// Folder for compiled shaders and measurements. Without one, they are not kept.
     pub cache: Option<PathBuf>,
     /// Function that is called once, with the reason, when the card fails.
     pub on_failure: Report,
@@ -66,7 +66,7 @@ pub enum Fault {
     Fails(u64),
     /// After this number of batches, the thread that keeps the card busy panics.
     Panics(u64),
-    /// After this number of batches, the driver does not return any more. Callers give a batch this time.
+    /// After this number of batches, the driver no longer returns. Callers allow a batch this time.
     Hangs(u64, Duration),
     /// The card computes wrong numbers.
     IsWrong,
@@ -134,7 +134,7 @@ impl Shared {
         self.patience.store(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Returns the time after which a caller whose position does not come back looks whether the card still works.
+    /// Returns the time after which a caller whose position does not come back checks whether the card still works.
     fn patience(&self) -> Duration {
         // The position may wait for a batch before its own.
         Duration::from_millis(self.patience.load(Ordering::Relaxed)) * (IN_FLIGHT as u32 + 1)
@@ -149,7 +149,7 @@ impl fmt::Debug for Gpu {
 
 impl Gpu {
     /// Compiles a network for a card and starts the thread that gathers batches. `elapsed` measures how long batches
-    /// take, which decides when a card counts as lost. With it, the blocks of the products are chosen too, unless the
+    /// take, which decides when a card counts as lost. It also serves to choose the blocks of the products, unless the
     /// card is a software driver.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl Gpu {
             Compiled::new(connection, plan.clone(), settings)
         };
         let mut compiled = match compile(settings) {
-            // The matrix units are an experimental feature of wgpu. Without them, everything can be computed, too.
+            // Matrix units are an experimental feature of wgpu, and the network can also be computed without them.
             Err(_) if settings.matrix_units.is_some() => {
                 settings.matrix_units = None;
                 compile(settings)?
@@ -262,8 +262,8 @@ impl Gpu {
         (read(&self.shared.batches), read(&self.shared.positions))
     }
 
-    /// Waits for an output. A card of which nothing comes back for too long counts as lost, even if the driver does
-    /// not return to the thread that keeps it busy.
+    /// Waits for an output. A card that returns nothing for too long counts as lost, even if the driver does not return
+    /// to the thread that keeps it busy.
     fn answer(&self, receiver: &Receiver<Option<Output>>) -> Option<Output> {
         loop {
             let finished = self.shared.finished.load(Ordering::Relaxed);
@@ -319,7 +319,7 @@ impl Device for Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // The server ends when nobody can send it requests any more.
+        // The server ends when no caller can send it requests any more.
         *self.requests.lock().unwrap_or_else(PoisonError::into_inner) = None;
         // After a failure the driver may never return.
         if self.is_working()
@@ -332,7 +332,7 @@ impl Drop for Gpu {
 }
 
 /// Times the blocks of the products with a batch of moderate size, and chooses those of smaller and larger batches. If
-/// that is remembered of an earlier run, nothing is timed.
+/// an earlier run has stored the choice, nothing is timed.
 fn choose_tiles(
     compiled: &mut Compiled,
     elapsed: &Clock,
@@ -433,7 +433,7 @@ struct Server {
 }
 
 impl Server {
-    /// Answers requests until nobody can send any more.
+    /// Answers requests until no caller can send any more.
     fn serve(&mut self, requests: &Receiver<Vec<Request>>) -> Result<(), GpuError> {
         let mut is_open = true;
         while is_open || !self.waiting.is_empty() || !self.flights.is_empty() {
@@ -451,7 +451,7 @@ impl Server {
             } else if let Some(oldest) = self.flights.front()
                 && (self.elapsed)().saturating_sub(oldest.start) > self.pace.patience(oldest.points)
             {
-                // Nothing else comes, so the batch is waited for, and found to be late.
+                // No request can come any more, so this waits for the batch and detects whether it is late.
                 self.land()?;
             }
         }
@@ -557,7 +557,7 @@ impl Server {
                 output.value.rotate_left(1);
                 output.lead += 100.0;
             }
-            // The thread that asked may have ended.
+            // The thread that submitted the position may have ended.
             let _ = request.answer.send(output);
         }
         Ok(())

@@ -75,17 +75,18 @@ impl Tile {
     pub const NARROW: Tile =
         Tile { rows: 64, columns: 16, thread_rows: 4, thread_vectors: 1, matrix_units: None };
 
-    /// For matrix units. The block is as large as the memory of a workgroup that every card has permits for its sums.
+    /// Returns the tile for matrix units. The block is as large as the workgroup memory that every card has permits for
+    /// its sums.
     pub(crate) const fn of_matrix_units(units: MatrixUnits) -> Tile {
         Tile { rows: 64, columns: 64, thread_rows: 4, thread_vectors: 2, matrix_units: Some(units) }
     }
 
-    /// Number of threads along the columns.
+    /// Returns the number of threads along the columns.
     const fn across(self) -> usize {
         self.columns / LANES / self.thread_vectors
     }
 
-    /// Number of threads along the rows.
+    /// Returns the number of threads along the rows.
     const fn down(self) -> usize {
         self.rows / self.thread_rows
     }
@@ -165,7 +166,7 @@ fn scaled(value: &str, factor: f32) -> String {
     if factor == 1.0 { value.to_owned() } else { format!("({value}) * {factor:?}") }
 }
 
-/// Expression of a vector in a buffer, without the factor that it is stored with.
+/// Returns the expression of a vector in a buffer, without the factor by which stored numbers are multiplied.
 fn load(name: &str, index: &str, stored: Stored) -> String {
     let value = format!("{name}[{index}]");
     let value = if stored.is_half { format!("vec4<f32>({value})") } else { value };
@@ -188,7 +189,7 @@ fn activation(activation: Activation) -> &'static str {
     }
 }
 
-/// The exponent is limited, because not every driver computes with infinite numbers.
+/// Function of SiLU. The exponent is limited, because not every driver computes with infinite numbers.
 const SILU: &str = "fn act(x: vec4<f32>) -> vec4<f32> {
   return x / (vec4<f32>(1.0) + exp(min(-x, vec4<f32>(80.0))));
 }";
@@ -216,17 +217,17 @@ pub(crate) struct ProductShape {
 }
 
 impl ProductShape {
-    /// Number of columns with padding to whole tiles.
+    /// Returns the number of columns with padding to whole tiles.
     pub(crate) fn padded_columns(&self) -> usize {
         self.columns.next_multiple_of(self.tile.columns)
     }
 
-    /// Number of channels of the input with padding to whole [`DEPTH`]s.
+    /// Returns the number of channels of the input with padding to whole [`DEPTH`]s.
     pub(crate) fn padded_inputs(&self) -> usize {
         self.inputs.next_multiple_of(DEPTH)
     }
 
-    /// Number of rows of the matrix that are read at a time.
+    /// Returns the number of rows of the matrix that are read at a time.
     fn depth(&self) -> usize {
         let is_long = self.tile.matrix_units.is_some() && self.padded_inputs().is_multiple_of(2 * DEPTH);
         if is_long { 2 * DEPTH } else { DEPTH }
@@ -529,7 +530,7 @@ let start = subgroup % {across}u * {columns}u;"
     }
 }
 
-/// Writes what follows the sums of a product.
+/// Writes the part of the shader that follows the sums of a product.
 fn product_results(shape: &ProductShape, text: &mut Text) {
     let tile = shape.tile;
     let (across, down) = (tile.across(), tile.down());

@@ -49,7 +49,7 @@ fn compiled(card: &Card, network: &Network, settings: Settings) -> Compiled {
     Compiled::new(connection, Plan::of(network), settings).unwrap()
 }
 
-/// Settings of a small batch. A software driver compiles large tiles slowly, so only one test has them.
+/// Returns the settings of a small batch. A software driver compiles large tiles slowly, so only one test has them.
 fn small_batch(half: bool, positions: usize, points: usize) -> Settings {
     Settings { half, has_large_tiles: false, matrix_units: None, positions, points }
 }
@@ -144,7 +144,7 @@ fn sixteen_bits_are_close() {
     }
 }
 
-/// Only some drivers have matrix units, Mesa's software driver from version 26 on.
+/// Only some drivers have matrix units; Mesa's software driver has them from version 26 on.
 #[test]
 fn matrix_units_are_close() {
     let Some(card) = card() else { return };

@@ -33,8 +33,9 @@ impl<T> Waiting<T> {
         self.queues.entry(size).or_default().push_back((came_at, position));
     }
 
-    /// Returns the size of the boards of the next batch, and the number of positions that wait with it, after `started`
-    /// batches: the size of which most positions wait, unless a position has been passed over for too long.
+    /// Returns the size of the boards of the next batch, and the number of waiting positions of that size, after
+    /// `started` batches: the size with the most waiting positions, unless a position has been passed over for too
+    /// long.
     pub(crate) fn next(&self, started: u64) -> Option<(Size, usize)> {
         let each = self.queues.iter();
         let each = each.filter_map(|(&size, queue)| Some((size, queue.len(), queue.front()?.0)));

@@ -41,7 +41,7 @@ impl Several {
         Several { devices: devices.into_iter().map(|device| (device, AtomicUsize::new(0))).collect() }
     }
 
-    /// Returns the device that works and has least to do.
+    /// Returns the working device with the fewest unanswered positions.
     fn idlest(&self) -> Option<&(Arc<dyn Device>, AtomicUsize)> {
         let working = self.devices.iter().filter(|(device, _)| device.is_working());
         working.min_by_key(|(_, waiting)| waiting.load(Ordering::Relaxed))
@@ -52,7 +52,7 @@ impl Device for Several {
     fn evaluate(&self, inputs: &[&Input]) -> Vec<Option<Output>> {
         let mut outputs = vec![None; inputs.len()];
         let mut left: Vec<usize> = (0..inputs.len()).collect();
-        // Another device evaluates what a device that fails has not answered.
+        // If a device fails, another one evaluates the positions that it has not answered.
         while let Some((device, waiting)) = self.idlest().filter(|_| !left.is_empty()) {
             let asked: Vec<&Input> = left.iter().map(|&at| inputs[at]).collect();
             waiting.fetch_add(asked.len(), Ordering::Relaxed);
@@ -87,7 +87,7 @@ impl Device for Several {
     }
 }
 
-/// Device of a network, with what the processor computes for it.
+/// The device of a network, and the evaluations that the processor takes over from it.
 #[derive(Debug)]
 pub struct Attached {
     device: Arc<dyn Device>,
@@ -98,7 +98,7 @@ pub struct Attached {
     exact: OnceLock<Option<Prepared>>,
     /// Number of positions that the device has been given and has not answered.
     waiting: AtomicUsize,
-    /// Part that the processor takes.
+    /// Part of the evaluations that the processor computes.
     beside: Beside,
     /// Number of positions that the processor evaluates at the moment.
     on_processor: AtomicUsize,
@@ -106,8 +106,8 @@ pub struct Attached {
 
 /// Part of the evaluations of a network that the processor computes beside a device.
 ///
-/// A thread evaluates a position itself if the device would answer it later: while the processor computes one position,
-/// the device answers a number of positions that was measured, and more than that wait for it.
+/// A thread evaluates a position itself if the device would answer later, that is, if more positions wait for the
+/// device than it answers in the time that the processor takes for one. That number was measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Beside {
     /// Largest number of positions that the processor evaluates at a time; 0 leaves all to the device.
@@ -382,7 +382,7 @@ mod tests {
         let attached = attached(&own).unwrap();
         thread::scope(|scope| {
             let evaluate = || forward.clone().evaluate(&input).unwrap();
-            // The device has not more than one position to answer, so it is given both.
+            // The device has at most one unanswered position at this point, so it is given both.
             let first = [scope.spawn(evaluate), scope.spawn(evaluate)];
             while device.waiting.load(Ordering::SeqCst) < 2 {
                 thread::yield_now();

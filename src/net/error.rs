@@ -86,7 +86,8 @@ pub enum ErrorKind {
         /// Value of the feature in the file.
         value: u64,
     },
-    /// A block of weights does not begin with the encoding used elsewhere in the file, or with one that is allowed here.
+    /// A block of weights does not begin with the encoding used elsewhere in the file, or with one that is allowed
+    /// here.
     #[error("expected the beginning of a block of weights")]
     NoWeights,
     /// A weight is infinite or NaN, or the folded factors of a normalisation are.

@@ -37,9 +37,9 @@ impl Forward {
         Forward { prepared, scratch: Scratch::default(), image: Input::zero(1, 1), attached: None }
     }
 
-    /// Like [`with_arithmetic`](Self::with_arithmetic), but shares the prepared network among all callers that request
-    /// the same arithmetic, for as long as `network` exists. If a device is [attached](device::attach) to the network,
-    /// it evaluates instead of the processor, until it fails.
+    /// Prepares `network` like [`with_arithmetic`](Self::with_arithmetic), but shares the result among all callers that
+    /// request the same arithmetic, for as long as `network` exists. If a device is [attached](device::attach) to the
+    /// network, it evaluates instead of the processor, until it fails.
     ///
     /// # Panics
     ///

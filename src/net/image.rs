@@ -24,8 +24,8 @@ impl From<Vec<u8>> for Image {
 impl Image {
     /// Maps a file into memory.
     ///
-    /// Nothing that is checked once may be read again: the file can change at any time. Lengths and scales are therefore
-    /// copied first and checked then, and every value of the integers is allowed.
+    /// Nothing that was checked may be read again, because the file can change at any time. Lengths and scales are
+    /// therefore copied before they are checked, and every value of the integers is allowed.
     ///
     /// # Errors
     ///
@@ -49,8 +49,8 @@ impl Image {
         }
     }
 
-    /// Returns a copy of a range that starts at a multiple of 64. Of a mapped file, the pages of the range do not stay
-    /// in the memory of the process.
+    /// Returns a copy of a range that starts at a multiple of 64. If the file is mapped, the pages of the range do not
+    /// stay in the memory of the process.
     ///
     /// # Panics
     ///
@@ -78,8 +78,8 @@ mod mapped {
     /// File that is mapped into memory, for reading only.
     ///
     /// There is never a reference to its bytes, because another program can change them while they are read. They are
-    /// read by atomic loads, which such a change makes no undefined behaviour: some bytes are old, others new. If
-    /// another program makes the file shorter, the system ends this process when it reads what is missing.
+    /// read by atomic loads, so such a change is not undefined behaviour: some bytes are then old and others new. If
+    /// another program makes the file shorter, the system ends this process when it reads the missing part.
     #[derive(Debug)]
     pub(super) struct Mapped(MmapRaw);
 
@@ -102,8 +102,8 @@ mod mapped {
             let (words, _) = bytes.as_chunks_mut::<WORD>();
             for (index, to) in words.iter_mut().enumerate() {
                 // SAFETY: `Image::copy` has checked that the range is part of the mapping. A mapping starts at the
-                // beginning of a page, so that the range starts at a multiple of a word, and the last word ends before
-                // the page does, where there are zeros behind the end of the file. The reference is one to an atomic
+                // beginning of a page, so the range starts at a multiple of a word. The last word ends before its page
+                // does, and the rest of that page after the end of the file is zeros. The reference is one to an atomic
                 // that is only loaded, with relaxed order.
                 let word = unsafe { &*first.add(index) };
                 *to = word.load(Ordering::Relaxed).to_ne_bytes();
@@ -113,16 +113,16 @@ mod mapped {
             bytes
         }
 
-        /// Takes the pages of a range from the memory of the process. They stay in that of the system, which can drop
-        /// them, and are mapped again when they are read again.
+        /// Removes the pages of a range from the memory of the process. They stay in the system's memory, from which it
+        /// may drop them, and are mapped again on the next access.
         #[cfg(target_os = "linux")]
         fn release(&self, range: &Range<usize>) {
             use memmap2::UncheckedAdvice;
-            // SAFETY: nothing is ever written to the mapping, so that it has the bytes of the file afterwards, too. No
+            // SAFETY: nothing is ever written to the mapping, so it has the bytes of the file afterwards, too. No
             // reference to them exists.
             let advice =
                 unsafe { self.0.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len()) };
-            // It is no more than advice.
+            // A failure does not matter, because this is only advice.
             drop(advice);
         }
 

@@ -10,12 +10,12 @@
 //!             `[rows][outputs]`, padding
 //! ```
 //!
-//! No place and no length of a section is stated: all follow from the dimensions in the structure, so that a section
-//! cannot lie outside the file or in another one.
+//! A file states neither the position nor the length of a section. Both follow from the dimensions in the structure, so
+//! a section cannot lie outside the file or overlap another one.
 //!
-//! The layout is that of the matrices, not that of a kernel. Each kernel reads weights in panels of its own width, and a
-//! transformer's in an order of its own. Copying them to this order when a network is prepared takes about a nanosecond
-//! for ten weights, and a file serves all processors.
+//! The layout is that of the matrices, not that of a kernel. Each kernel reads weights in panels of its own width, and
+//! those of transformers in a special order. Copying them to this order when a network is prepared takes about a
+//! nanosecond for ten weights, and a file serves all processors.
 
 use super::error::{ErrorKind, ReadError};
 use super::image::Image;
@@ -47,7 +47,7 @@ const LEAST_SCALE: f32 = 1e-36;
 /// Number of bytes of a file whose checksum is computed at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Facts of the conversion of a network to integers.
+/// Facts about the conversion of a network to integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rounding {
     /// Whether evaluations in 8 bits agreed with those in 32 bits when the network was converted.
@@ -105,7 +105,7 @@ impl FileHeader {
         if bytes[..MARK.len()] != MARK {
             return Err(ReadError::Foreign("it does not begin as a file of 8 bits does"));
         }
-        // The checksum of another version may be elsewhere.
+        // Another version of the format may have its checksum elsewhere.
         if word(8) != VERSION {
             return Err(error(8, ErrorKind::FileVersion { found: word(8), supported: VERSION }));
         }
@@ -241,7 +241,7 @@ impl Sections {
 pub(super) struct SectionWriter(Vec<u8>);
 
 impl SectionWriter {
-    /// Adds a section if the weights are integers, and returns what stands in their place in the structure.
+    /// Adds a section if the weights are integers, and returns the characters that replace them in the structure.
     pub(super) fn add(&mut self, weights: &Weights) -> Option<&'static [u8]> {
         let integers = weights.integers()?;
         self.0.extend(integers.scales().iter().flat_map(|scale| scale.to_le_bytes()));

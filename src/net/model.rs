@@ -39,7 +39,7 @@ pub struct Network {
     pub trunk: Trunk,
     pub(crate) policy: PolicyHead,
     pub(crate) value: ValueHead,
-    /// Facts of the conversion, if the network was converted to integers ([`Network::to_int8`]).
+    /// Facts about the conversion, if the network was converted to integers ([`Network::to_int8`]).
     pub(crate) rounding: Option<Rounding>,
 }
 
@@ -186,7 +186,7 @@ pub struct OrdinaryBlock {
 
 /// Residual block of two convolutions with global pooling.
 ///
-/// It is an [`OrdinaryBlock`] with a second convolution beside the first. The result of that one is normalised,
+/// It is an [`OrdinaryBlock`] with a second convolution beside the first. The result of the second one is normalised,
 /// activated and pooled over the board. A matrix turns the pooled numbers into a bias for the result of the first
 /// convolution.
 #[derive(Clone, PartialEq, Debug)]
@@ -653,7 +653,7 @@ impl Network {
         self.blocks().iter().map(Block::dead_units).sum()
     }
 
-    /// Returns the network without these hidden units, which gives equal results in less time.
+    /// Returns the network without the hidden units that affect no result. It gives equal results in less time.
     pub fn without_dead_units(&self) -> Network {
         let blocks = self.blocks().iter().map(Block::without_dead_units).collect();
         Network { trunk: Trunk { blocks, ..self.trunk.clone() }, ..self.clone() }

@@ -8,8 +8,8 @@ pub struct Output {
     /// Logit of a move at each point, of length `height * width`, row by row from the top as in
     /// [`Input`](super::Input).
     pub policy: Vec<f32>,
-    /// Logits of the optimistic policy, in the layout of `policy`: the policy if surprises turn out well. Present from
-    /// version 12 on.
+    /// Logits of the optimistic policy, in the layout of `policy`: the policy on the assumption that surprises turn out
+    /// well. Present from version 12 on.
     pub optimistic_policy: Option<Vec<f32>>,
     /// Logit of a pass.
     pub pass: f32,

@@ -383,14 +383,14 @@ fn place(weights: &[f32], rows: &Places, columns: &Places, factor: impl Fn(usize
     }
 }
 
-/// Input of a stack of blocks: the sum so far, and the same normalised for the first product, if it needs that.
+/// Input of a stack of blocks: the sum so far, and its normalised form for the first product, if that needs it.
 #[derive(Clone, Copy)]
 struct Entry {
     raw: PlaneId,
     normed: Option<PlaneId>,
 }
 
-/// Needs of the step after a product.
+/// Form of a product's result that the next step needs.
 #[derive(Clone)]
 enum Wanted {
     Raw,
@@ -547,7 +547,7 @@ impl Planner {
         }
     }
 
-    /// Adds blocks. The result of the last one is what `after` wants.
+    /// Adds blocks. The result of the last one has the form that `after` states.
     fn stack(&mut self, blocks: &[Block], mut entry: Entry, after: &Wanted) -> Entry {
         for (index, block) in blocks.iter().enumerate() {
             let next = blocks.get(index + 1);
@@ -780,7 +780,7 @@ impl Planner {
     }
 }
 
-/// Returns what the first product of a block needs.
+/// Returns the form of the input that the first product of a block needs.
 fn wanted_by(block: &Block) -> Wanted {
     let first = match block {
         Block::Ordinary(block) => &block.first,

@@ -37,8 +37,8 @@ pub struct Prediction {
     pub shortterm_value_error: Option<f32>,
     /// Expected change of the score within the next few moves, in points. Present from version 9 on.
     pub shortterm_score_error: Option<f32>,
-    /// Expected owner of each point in [−1, 1], of length `height * width`, row by row from the top: 1 for the own
-    /// side, −1 for the opponent.
+    /// Expected owner of each point in [−1, 1], of length `height * width`, row by row from the top: 1 for the side
+    /// whose perspective the prediction has, −1 for the other side.
     pub ownership: Vec<f32>,
 }
 

@@ -5,7 +5,7 @@
 //! these.
 //!
 //! CITE: KataGo's `SGFMetadata`, which this module reimplements. No network of this kind was available to check it
-//! with.
+//! against.
 
 use super::input::METADATA_FEATURES;
 use kosumi_go::board::{ByColor, Color};

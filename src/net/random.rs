@@ -253,8 +253,8 @@ const MOST_CHANNELS: usize = 1024;
 /// Largest number of blocks, a little above that of published networks.
 const MOST_BLOCKS: usize = 100;
 
-/// Returns shapes of small networks that together have every kind of block, norm, activation and head, and channel counts
-/// that are no multiple of a vector's width: to compare two implementations of the forward pass.
+/// Returns shapes of small networks that together have every kind of block, norm, activation and head, and channel
+/// counts that are not multiples of a vector's width. They serve to compare two implementations of the forward pass.
 pub fn kinds() -> Vec<Options> {
     use BlockKind::{Attention, FeedForward, GlobalPooling, Nested, NestedMixed, NestedPooling};
     use BlockKind::{NestedTransformer, NestedTransformer3, Ordinary};

@@ -11,7 +11,7 @@ use std::str::FromStr;
 ///
 /// let fixed: RankSetting = "8k".parse().unwrap();
 /// assert_eq!(fixed.rank().to_string(), "8k");
-/// // An adaptive rank begins at a rank, or goes on after a number of games.
+/// // An adaptive rank begins at this rank, or continues after this number of games.
 /// let adaptive: RankSetting = "auto:8k".parse().unwrap();
 /// assert_eq!((adaptive.rank(), adaptive.to_string().as_str()), (fixed.rank(), "auto:8k:0"));
 /// assert!("auto:8k:3".parse::<RankSetting>().is_ok() && "auto:31k".parse::<RankSetting>().is_err());
@@ -26,9 +26,9 @@ pub enum RankSetting {
 
 /// Rank that changes after each game, such that the engine wins half of its games.
 ///
-/// The rank rises after a lost game and falls after a won one. The step is 4 ranks in the first two games, 3 in the next
-/// two, 2 in the next four, and 1 from then on. So the rank reaches an opponent up to 22 ranks away within eight games,
-/// and keeps following an opponent whose strength changes. The rank depends on the results alone.
+/// The rank rises after a lost game and falls after a won one. The step is 4 ranks in the first two games, 3 in the
+/// next two, 2 in the next four, and 1 from then on. The rank therefore reaches an opponent up to 22 ranks away within
+/// eight games, and keeps following an opponent whose strength changes. It depends on the results alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AdaptiveRank {
     rank: Rank,
@@ -43,7 +43,7 @@ pub enum GameOutcome {
     Won,
     /// The engine has lost.
     Lost,
-    /// Nobody has won.
+    /// Neither side has won.
     Drawn,
 }
 
@@ -74,7 +74,7 @@ impl RankSetting {
         }
     }
 
-    /// Whether the rank changes after games.
+    /// Returns whether the rank changes after games.
     pub fn is_adaptive(self) -> bool {
         matches!(self, RankSetting::Adaptive(_))
     }

@@ -1,7 +1,8 @@
 //! Reader of network files.
 //!
-//! The format is KataGo's: `.bin.gz`, `.txt.gz` and both decompressed; or that of 8 bits (`int8.rs`). The format of a
-//! file is detected by its content, not by its name. Every layer is checked against its neighbours before its weights are read.
+//! The format is KataGo's (`.bin.gz`, `.txt.gz`, or either of them decompressed) or that of 8 bits (`int8.rs`). It is
+//! detected by the content of a file, not by its name. Every layer is checked against its neighbours before its weights
+//! are read.
 
 use super::error::{ErrorKind, ReadError};
 use super::image::Image;
@@ -46,7 +47,7 @@ const LARGEST_MULTIPLIER: f64 = 1e6;
 /// Largest base of the angles of a rotary embedding. Published networks have 100.
 const LARGEST_THETA: f64 = 1e9;
 
-/// Multiple of the channels to which preparation fills a layer, at most.
+/// Largest number to a multiple of which preparation pads the channels of a layer.
 const PREPARED_ALIGN: usize = 64;
 
 /// Size of a layer without its weights when it is prepared, in bytes.
@@ -55,8 +56,9 @@ const PREPARED_LAYER: usize = 1 << 10;
 /// Memory of a prepared network that every file may take, in bytes.
 const PREPARED_LEAST: usize = 512 << 20;
 
-/// Further memory of a prepared network for each byte of its file, in bytes. Weights of trained networks hardly compress:
-/// those of a byte become four in memory, and 3 × 3 windows take four times as much for Winograd's transformation.
+/// Further memory of a prepared network for each byte of its file, in bytes. Weights of trained networks hardly
+/// compress: a weight of one byte becomes four bytes in memory, and 3 × 3 windows take four times as much for
+/// Winograd's transformation.
 const PREPARED_PER_BYTE: usize = 64;
 
 /// Size of the blocks that are read from the disk, in bytes.
@@ -115,7 +117,7 @@ impl Header {
     }
 }
 
-/// Opens a file, but no pipe, which would wait for a program that writes to it, and no device, which may have no end.
+/// Opens a regular file. A pipe would wait for a program that writes to it, and a device may have no end.
 fn open_regular(path: &Path) -> io::Result<File> {
     if !path.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
@@ -150,8 +152,8 @@ impl Network {
 
     /// Reads a network, compressed or not, up to the end of the input.
     ///
-    /// Memory grows with the data that has been read, up to 1 GiB for the weights, whatever sizes the file states. A file
-    /// is refused if the network would take 512 MiB and 64 times the file's size when it is prepared.
+    /// Memory grows with the data that has been read, up to 1 GiB for the weights, whatever sizes the file states. A
+    /// file is refused if the network would take more than 512 MiB plus 64 times the file's size when it is prepared.
     ///
     /// # Errors
     ///
@@ -797,7 +799,7 @@ mod tests {
     fn the_memory_of_a_network_is_bounded_by_its_file() {
         assert_eq!(kind(&start(64, 15)), ErrorKind::End);
         assert_eq!(kind(&start(MOST_CHANNELS, 15)), ErrorKind::Memory(512));
-        // A matrix of the same size behind weights that are there.
+        // A matrix of the same size after weights that the file contains.
         let matrix = |random: bool| {
             let (channels, mut bytes) = (MOST_CHANNELS / 4, start(MOST_CHANNELS / 4, 1));
             let mut rng = kosumi_go::rng::Rng::new(1);

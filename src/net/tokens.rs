@@ -3,15 +3,15 @@
 //! A file consists of words separated by white space. A block of weights is a sequence of decimals, or the five
 //! characters `@BIN@` followed by little-endian `f32` numbers. Compact files, which KataGo does not support, may
 //! contain a third kind: the six characters `@STEP@`, a little-endian `f32` as the step, and signed bytes, where each
-//! weight is its byte times the step. In files of 8 bits (`int8.rs`), the weights of a matrix can be elsewhere. No length
-//! in a file is trusted: memory grows with the data that has been read, and everything has a limit.
+//! weight is its byte times the step. In files of 8 bits (`int8.rs`), the weights of a matrix can be elsewhere. No
+//! length in a file is trusted: memory grows with the data that has been read, and everything has a limit.
 
 use super::error::{ErrorKind, ReadError};
 use super::int8::{EIGHT_MARK, SIXTEEN_MARK, Sections};
 use super::weights::{IntegerSize, Weights};
 use std::io::{self, BufRead};
 
-/// Largest number of weights of a network, which is 1 GiB. The largest networks that KataGo has published have a third
+/// Largest number of weights of a network. They take 1 GiB. The largest networks that KataGo has published have a third
 /// of that.
 pub(super) const MOST_PARAMETERS: usize = 1 << 28;
 
@@ -205,7 +205,7 @@ impl<R: BufRead> TokenReader<R> {
         }
     }
 
-    /// Reads what precedes `count` weights.
+    /// Reads the characters that introduce `count` weights, and returns the encoding of the weights.
     fn encoding(&mut self, count: usize) -> Result<BlockEncoding, ReadError> {
         self.parameters = self.parameters.saturating_add(count);
         if self.parameters > MOST_PARAMETERS {

@@ -5,8 +5,8 @@ use super::tokens::LEAST_WEIGHT;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Weights of a convolution or a matrix, of shape `[rows][outputs]`, where the rows are the inputs, of each point of the
-/// window in turn. Clones share them.
+/// Weights of a convolution or a matrix, of shape `[rows][outputs]`, where the rows are the inputs, of each point of
+/// the window in turn. Clones share them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Weights(Form);
 

@@ -30,8 +30,8 @@ impl Network {
     /// Writes the network without compression.
     ///
     /// Reading the result gives an equal network, except that integers become floats in KataGo's formats. Writing a
-    /// network that was read reproduces the file, provided that its numbers were formatted as here and that no weight was
-    /// so small that the reader replaced it by zero.
+    /// network that was read reproduces the file, provided that its numbers were formatted as here and that no weight
+    /// was so small that the reader replaced it by zero.
     ///
     /// # Errors
     ///

@@ -1,8 +1,9 @@
 //! Correction of errors that the network repeats in one search.
 //!
 //! A network that misjudges a local fight misjudges it in every position in which the same move was made there. If the
-//! search below such a position finds another value than the network, the difference is recorded under the move and its
-//! surroundings. Part of the mean difference is added to the network's value of all positions after such a move.
+//! search below such a position finds a value that differs from the network's, the difference is recorded under the
+//! move and its surroundings. Part of the mean difference is added to the network's value of all positions after such a
+//! move.
 //!
 //! CITE: KataGo's documentation of its methods, "Subtree value bias correction", which is worth 30 to 60 Elo there.
 
@@ -22,7 +23,7 @@ struct Entry {
     weight: AtomicI64,
 }
 
-/// Fixed-point one of the sums: of the differences, whose weight is at most the visits of a node, and of the weights.
+/// Fixed-point one of both sums. The weight of a difference is at most the visits of its node.
 const ONE: f64 = (1u64 << 24) as f64;
 /// Number of entries. Moves of different kinds may share an entry; with 65,536 entries that is rare.
 const ENTRIES: usize = if cfg!(loom) { 2 } else { 1 << 16 };
@@ -56,7 +57,7 @@ impl Kind {
         let (column, row) = (point.column(), point.row());
         for row in row.saturating_sub(2)..=row + 2 {
             for column in column.saturating_sub(2)..=column + 2 {
-                // Equal points of the board have equal surroundings, so the border needs no code.
+                // Identical points of the board have identical surroundings, so the border needs no code.
                 let Some(near) = board.size().point(column, row) else { continue };
                 let code = match board.cell(near).color() {
                     None => u64::from(board.ko().is_some_and(|(ko, _)| ko == near)),
@@ -93,7 +94,7 @@ impl Default for BiasTable {
 }
 
 impl BiasTable {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> BiasTable {
         BiasTable { entries: zeroed_slice(ENTRIES).expect("memory for a table of 1 MiB") }
     }

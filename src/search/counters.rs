@@ -5,9 +5,9 @@
 pub struct Counters {
     /// Completed simulations.
     pub playouts: u32,
-    /// Sum of the scores, Black's.
+    /// Sum of Black's scores, in points.
     pub score_sum: f64,
-    /// Sum of the squared scores.
+    /// Sum of the squares of these scores.
     pub score_square_sum: f64,
     /// Descents that ended in a repeated position.
     pub cycles: u32,
@@ -15,7 +15,7 @@ pub struct Counters {
     pub transpositions: u32,
     /// Length of the longest descent, in plies.
     pub depth: u32,
-    /// Times that a worker waited for another one's evaluation.
+    /// Number of times that a worker waited for another worker's evaluation.
     pub waits: u32,
 }
 
@@ -31,7 +31,7 @@ impl Counters {
         self.depth = self.depth.max(other.depth);
     }
 
-    /// Adds the score of one evaluation, Black's.
+    /// Adds Black's score in one evaluation.
     pub fn add_score(&mut self, score: f32) {
         let score = f64::from(score);
         self.score_sum += score;

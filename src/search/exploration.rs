@@ -18,8 +18,8 @@ pub struct RootExploration {
     /// Probability of each move. Moves that are not listed are never chosen.
     pub priors: Vec<(Move, f32)>,
     /// Share of simulations, in `[0, 1]`, that choose by these priors and do not count at the root: its value and the
-    /// visits of its moves stay unchanged, and only the nodes below learn. At most [`WEIGHTLESS_MOST`] counts, so that
-    /// a limit on visits is reached.
+    /// visits of its moves stay unchanged, and only the nodes below learn. A larger share than [`WEIGHTLESS_MOST`] is
+    /// reduced to it, so that a limit on visits is reached.
     pub weightless: f32,
     /// Share of simulations, in `[0, 1]`, that choose by these priors and count like all others.
     pub weightful: f32,
@@ -33,8 +33,8 @@ pub struct RootExploration {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ExplorationShares {
     /// Share of the simulations at a position, in `[0, 1]`, that choose by these priors and count neither there nor at
-    /// the positions before it: their values and visits stay unchanged, and only the nodes below learn. At most
-    /// [`WEIGHTLESS_MOST`] counts.
+    /// the positions before it: their values and visits stay unchanged, and only the nodes below learn. A larger share
+    /// than [`WEIGHTLESS_MOST`] is reduced to it.
     pub weightless: f32,
     /// Share of the simulations at a position, in `[0, 1]`, that choose by these priors and count like all others.
     pub weightful: f32,

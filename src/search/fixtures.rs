@@ -8,18 +8,18 @@ use kosumi_go::rules::{KoRule, Rules};
 use kosumi_sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
-/// Default rules, with this ko rule and with or without suicide.
+/// Returns the default rules, with this ko rule and with or without suicide.
 pub fn rules(ko: KoRule, suicide: bool) -> Rules {
     Rules { ko, suicide, friendly_pass: false, ..Rules::default() }
 }
 
-/// A game that starts from a drawing, with komi 0.5.
+/// Returns a game that starts from a drawing, with komi 0.5.
 pub fn game(drawing: &str, to_move: Color, rules: Rules) -> Game {
     let board: Board = drawing.parse().expect("drawing");
     Game::from_board(board, to_move, rules, 0.5)
 }
 
-/// A game on an empty square board, with positional superko and komi 0.5.
+/// Returns a game on an empty square board, with positional superko and komi 0.5.
 pub fn empty(side: usize) -> Game {
     Game::new(BoardSize::square(side).expect("size"), rules(KoRule::Positional, false), 0.5)
 }
@@ -39,7 +39,8 @@ pub fn fighting_positions() -> Vec<(&'static str, Color)> {
     ]
 }
 
-/// Checks at every leaf that the whole line is legal by replaying it, move by move, in a separate game.
+/// An evaluator that checks at every leaf that the whole line is legal, by replaying it move by move in a separate
+/// game.
 #[derive(Clone, Debug)]
 pub struct LegalityOracle<E>(pub Arc<AtomicU32>, pub E);
 

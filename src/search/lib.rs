@@ -97,7 +97,7 @@ pub struct SearchContext<'a> {
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Reports while the search runs, if wanted.
     pub reporting: Option<Reporting<'a>>,
-    /// Parameters of this search; `None`: those that the [`Search`] has.
+    /// Parameters of this search. `None` stands for those of the [`Search`].
     pub params: Option<SearchParams>,
     /// Moves that must not be searched.
     pub restriction: &'a Restriction,
@@ -193,7 +193,8 @@ pub fn set_root_priors_of<E: Evaluator>(
     }
 }
 
-/// Returns the moves of the root that need not be searched for a move to play. The root has moves afterwards.
+/// Returns the root's moves that a search for a move to play may leave out. The root has moves when the function
+/// returns.
 pub fn pruned_moves<E: Evaluator>(
     table: &NodeTable,
     evaluator: &E,
@@ -304,7 +305,7 @@ impl<E: Evaluator + Sync> Search<E> {
         self.fit_table(&params);
     }
 
-    /// Makes a table for the formula of these parameters, if the present one is for another.
+    /// Replaces the table if it was made for another formula than that of these parameters.
     fn fit_table(&mut self, params: &SearchParams) {
         if self.table.stored_moves() != storing(params) {
             self.table = NodeTable::new(self.mebibytes, storing(params));
@@ -421,7 +422,8 @@ impl<E: Evaluator + Sync> Search<E> {
         set_root_priors_of(&self.table, &self.evaluator, root, game, temperature);
     }
 
-    /// Returns the moves of the root that need not be searched for a move to play. The root has moves afterwards.
+    /// Returns the root's moves that a search for a move to play may leave out. The root has moves when the function
+    /// returns.
     fn pruned(
         &self,
         root: NodeId,

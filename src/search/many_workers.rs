@@ -1,8 +1,8 @@
 //! Tests of searches with many workers: their counts, and a simulation of the loss of quality with many of them.
 //!
 //! The simulation needs no network and hardly any processor time: evaluations sleep, as if every worker had a core or a
-//! place in a batch. In the other tests, sleeping evaluations let other workers reach the same leaf or wait for a turn,
-//! of which an evaluator gets no event.
+//! place in a batch. In the other tests, evaluations sleep to let other workers reach the same leaf or wait for a turn,
+//! because an evaluator is notified of neither.
 #![allow(clippy::disallowed_methods, reason = "reads clocks")]
 
 use super::*;
@@ -12,7 +12,7 @@ use kosumi_go::board::BoardSize;
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::mix;
 use kosumi_go::rules::{KoRule, Rules};
-// Not those of the models, which have no time limits.
+// The types of the standard library and not those of loom, whose waits have no time limits.
 use std::sync::{Arc, Condvar, Mutex};
 
 /// Evaluator of an artificial game with something to find: points and pairs of neighbours have values for both sides,
@@ -84,7 +84,7 @@ impl Evaluator for ArtificialGame {
         counts[1] = counts[1].max(counts[0]);
         changed.notify_all();
         if !line.moves().is_empty() {
-            // The time limit only makes a failure end.
+            // The time limit only lets a failing test end.
             let is_short = |counts: &mut [u32; 2]| counts[1] < self.wanted_at_once;
             let waited = changed.wait_timeout_while(counts, Duration::from_secs(60), is_short);
             counts = waited.expect("lock").0;

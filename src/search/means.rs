@@ -83,7 +83,7 @@ fn power(base: f64, exponent: f64) -> f64 {
     if exponent == 0.25 { base.sqrt().sqrt() } else { libm::pow(base, exponent) }
 }
 
-/// Distribution function of Student's t with three degrees of freedom.
+/// Returns the value of the distribution function of Student's t with three degrees of freedom at `t`.
 fn student_cdf(t: f64) -> f64 {
     let x = t / 3f64.sqrt();
     0.5 + (x / (1.0 + x * x) + libm::atan(x)) * std::f64::consts::FRAC_1_PI

@@ -1,14 +1,14 @@
 //! Measures against an opponent that mirrors every move at the centre of the board.
 //!
 //! A search that expects the best replies sees neither the value of a mirrored reply nor where mirroring ends: at the
-//! centre, or where a move disturbs its own image. So part of the visits goes to the mirrored reply in the first moves
-//! of every line, and part of the root's visits to the centre. The values then favour moves to which mirroring loses.
-//! The idea is that of KataGo's `antiMirror`; the method is our own.
+//! centre, or where a move disturbs its own image. Part of the visits therefore goes to the mirrored reply in the first
+//! moves of every line, and part of the root's visits to the centre. The values then favour moves to which mirroring
+//! loses. The idea is that of KataGo's `antiMirror`; the method is our own.
 
 use kosumi_go::board::{BoardSize, Cell, Color, Move, Point};
 use kosumi_go::game::{Game, Line, MoveRecord};
 
-/// Number of mirrored moves, plus half of the other moves, from which an opponent counts as mirroring.
+/// Number by which the mirrored replies must exceed half of all replies for an opponent to count as mirroring.
 const MIRRORED_MOVES_LEAST: usize = 7;
 /// Factor by which the weight of a reply decays with each later reply.
 const MEMORY: f32 = 0.75;

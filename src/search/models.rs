@@ -32,7 +32,7 @@ fn check(run: impl Fn(usize) + Clone + Send + Sync + 'static) {
 }
 
 /// Runs all closures concurrently. `turn` selects the one that starts on the calling thread. The model checker compares
-/// each access to a variable only with the preceding access, so some interleavings occur only with another starting
+/// each access to a variable only with the preceding access, so some interleavings occur only with a different starting
 /// order.
 fn run_concurrently<const N: usize>(turn: usize, mut work: [Work; N]) {
     work.rotate_left(turn % N);
@@ -238,7 +238,7 @@ fn leaf_is_evaluated_once_without_deadlock() {
             let (table, all) = (Arc::clone(&table), moves(1));
             Box::new(move || {
                 let node = table.node(id);
-                // A descent does the same: it continues where there are moves, and a worker that has waited checks
+                // A descent behaves like this: it continues if there are moves, and a worker that has waited checks
                 // again.
                 while table.edges(node).is_empty() {
                     if let Some(_claim) = table.claim_or_wait(id)

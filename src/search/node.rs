@@ -62,7 +62,7 @@ pub fn from_fixed(value: i32) -> f32 {
 pub struct NodeId(pub(super) u32);
 
 impl NodeId {
-    /// Index of the node in its table.
+    /// Returns the index of the node in its table.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -109,7 +109,7 @@ pub struct Node {
     square_sum: AtomicU64,
     /// Completed simulations through this node: own evaluations and edge visits.
     visits: AtomicU32,
-    /// Number of own evaluations.
+    /// Number of own evaluations, that is, evaluations of this node's position.
     own_visits: AtomicU32,
     /// Descents in progress through this node ("virtual loss").
     in_flight: AtomicU32,
@@ -163,13 +163,13 @@ impl Float {
     }
 }
 
-/// Two numbers in one word.
+/// Packs two numbers into one word.
 #[inline]
 fn pair(first: f32, second: f32) -> u64 {
     u64::from(first.to_bits()) << 32 | u64::from(second.to_bits())
 }
 
-/// The inverse of [`pair`].
+/// Unpacks the numbers that [`pair`] has packed.
 #[inline]
 fn unpair(word: u64) -> (f32, f32) {
     (f32::from_bits((word >> 32) as u32), f32::from_bits(word as u32))
@@ -237,7 +237,7 @@ impl Node {
         self.key[1].store(key.0 as u64, Ordering::Relaxed);
     }
 
-    /// The node's key.
+    /// Returns the node's key.
     pub fn key(&self) -> Key {
         let high = self.key[0].load(Ordering::Relaxed);
         Key(u128::from(high) << 64 | u128::from(self.key[1].load(Ordering::Relaxed)))
@@ -255,7 +255,7 @@ impl Node {
         self.visits.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of own evaluations.
+    /// Returns the number of own evaluations, that is, evaluations of this node's position.
     #[inline]
     pub fn own_visits(&self) -> u32 {
         self.own_visits.load(Ordering::Relaxed)
@@ -329,7 +329,8 @@ impl Node {
         self.visits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns zeros with playouts, whose sums are not floats.
+    /// Returns the lead and the probability of no result in the network's evaluations of this position. Returns zeros
+    /// with playouts, whose sums are not floats.
     #[inline]
     fn own_lead_and_no_result(&self) -> (f32, f32) {
         let is_by_network = self.own_weight.get() > 0.0;
@@ -454,7 +455,7 @@ impl Node {
         NodeStatistics { visits: self.visits(), own_utility: self.own_utility(), means: self.means() }
     }
 
-    /// Copies the data of another node, which stands for the same position elsewhere.
+    /// Copies the statistics of another node that stands for this position, for instance on another rank.
     pub fn set_statistics(&self, face: &NodeStatistics) {
         self.visits.store(face.visits, Ordering::Relaxed);
         self.set_own_utility(face.own_utility);
@@ -538,14 +539,14 @@ fn contribution((visits, seen): (u32, i32)) -> i64 {
 pub struct EdgeId(pub(super) u32);
 
 impl EdgeId {
-    /// Index of the edge in its table.
+    /// Returns the index of the edge in its table.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Marks a slot as the header of a run, in place of a move. No point has this index.
+/// Value in place of a move that marks a slot as the header of a run. No point has this index.
 const HEADER: u16 = u16::MAX;
 
 /// A move from a node. The move, and except at the root the prior, are constant once published. All other fields are

@@ -32,9 +32,9 @@ impl RootNoise {
         RootNoise { weight, shares: dense, forced, power: 1.0, spread: 0.0 }
     }
 
-    /// Creates noise that widens the search by an amount from 0: probabilities become more even, and at every second
-    /// choice a move gets a random bonus, the absolute value of a normal deviate times the amount. KataGo's
-    /// `wideRootNoise`.
+    /// Creates noise that widens the search by `amount`, which is at least 0: probabilities become more even, and at
+    /// every second choice a move gets a random bonus, the absolute value of a normal deviate times the amount.
+    /// KataGo's `wideRootNoise`.
     pub fn wide(amount: f32) -> RootNoise {
         let amount = amount.max(0.0);
         RootNoise { power: 1.0 / (1.0 + 4.0 * amount), spread: amount, ..RootNoise::new(0.0, &[], 0.0) }

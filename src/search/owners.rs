@@ -88,7 +88,7 @@ impl Sums {
     }
 }
 
-/// Computes owners from the tree of a search.
+/// Reader of owners from the tree of a search.
 pub(crate) struct OwnersReader<'r, E> {
     /// Tree and root; `None` if the tree belongs to another process.
     tree: Option<(&'r NodeTable, NodeId)>,
@@ -164,8 +164,8 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
         sums.owners()
     }
 
-    /// Appends a move to the line. Returns false, without a change, if the move is illegal on this line. This requires
-    /// two positions with equal keys.
+    /// Appends a move to the line. Returns false, without a change, if the move is illegal on this line. This happens
+    /// only if two positions have equal keys.
     fn advance(&mut self, mv: Move) -> bool {
         let Some(line) = self.lines.last() else { return false };
         if mv.point().is_some_and(|point| line.check(point).is_err()) {

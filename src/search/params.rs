@@ -168,10 +168,10 @@ constants! {
         root_policy_temperature_early: f32 = 1.0, Kind::Real(0.01, 100.0), "rootPolicyTemperatureEarly", Root, Everywhere;
     }
 
-    /// Which move of the root is the best: of those that were visited often enough, the one with the highest lower
-    /// confidence bound (LCB), which is its value less some standard errors.
+    /// Choice of the root's best move: of the moves that were visited often enough, the one with the highest lower
+    /// confidence bound (LCB), which is its value minus some standard errors.
     ///
-    /// CITE: KataGo and Leela Zero choose so by default. Names and values are KataGo's.
+    /// CITE: KataGo and Leela Zero choose in this way by default. Names and values are KataGo's.
     constants Choice (choice, choice_mut) {
         /// Standard errors below the utility of a move at which its lower bound lies; 0 plays the most visited move.
         lcb_stdevs: f32 = 5.0, Kind::Real(0.0, 12.0), "lcbStdevs", Root, Everywhere;
@@ -312,8 +312,8 @@ impl SearchParams {
     /// second visit of the position.
     ///
     /// These are KataGo's constants, equal for all board sizes. `kosumi tune` found nothing better with b6c96 and 200
-    /// visits on 9×9 (300 positions, judged by b7c96h3tfrs; these lose, in per cent of the games a move:
-    /// `cpuct_exploration` 0.8 −0.65 ± 0.29, 1.25 −0.30 ± 0.20, choice by visits −0.30 ± 0.24, no correction of
+    /// visits on 9×9 (300 positions, judged by b7c96h3tfrs; changes and their effect per move, in per cent of the
+    /// games: `cpuct_exploration` 0.8 −0.65 ± 0.29, 1.25 −0.30 ± 0.20, choice by visits −0.30 ± 0.24, no correction of
     /// evaluations −0.10), nor with earlier states of the search and of the built-in network among 25 settings on three
     /// sizes.
     ///
@@ -363,8 +363,8 @@ impl SearchParams {
     ///
     /// Each thread then has its place in a batch, as it otherwise has its processor, and a virtual loss keeps it from
     /// waiting for another one. Only with more threads than places do they take turns as in
-    /// [`for_workers`](Self::for_workers). In a short search, so many descents in progress would be most of the search.
-    /// At most one for every `VISITS_OF_A_DESCENT` visits is then in progress.
+    /// [`for_workers`](Self::for_workers). In a short search, that many descents in progress would be most of the
+    /// search. At most one for every `VISITS_OF_A_DESCENT` visits is then in progress.
     pub fn for_device(self, workers: usize, at_once: usize, visits: Option<u32>) -> SearchParams {
         let params = self.for_workers(workers, at_once);
         let most = visits.map(|visits| (visits / VISITS_OF_A_DESCENT).max(1));

@@ -50,7 +50,7 @@ pub(super) struct LoopSettings {
     pub(super) waits: bool,
 }
 
-/// One simulation in progress. It ends when this is dropped, also if the worker panics.
+/// One simulation in progress. It ends when this is dropped, even if the worker panics.
 struct Turn<'t>(Option<&'t TurnLimit>);
 
 impl Progress {

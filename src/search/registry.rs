@@ -50,7 +50,7 @@ impl Section {
         Section::PlayoutPriors,
     ];
 
-    /// Title of the section.
+    /// Returns the title of the section.
     pub fn label(self) -> &'static str {
         match self {
             Section::Limits => "Limits",

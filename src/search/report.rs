@@ -398,7 +398,7 @@ fn set_merits(
     let probability = |entry: &MoveReport| root_scale * entry.prior.probability();
     let sign = game.to_move().sign() as f32;
     let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
-    // Sums of floats depend on the order, so it is that of the edges.
+    // Sums of floats depend on the order of their terms, so the edges are visited in their own order.
     for edge in table.edges(root) {
         let Some(entry) = moves.iter().find(|entry| entry.mv == edge.mv()) else { continue };
         if entry.merit > 0.0 {

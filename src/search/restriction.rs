@@ -16,7 +16,7 @@ pub struct Restriction(Option<Box<Bars>>);
 struct Bars {
     /// Greatest depth of all moves.
     deepest: u32,
-    /// Depth, counted from 0, below which each move is forbidden.
+    /// Number of depths, from 0 for the root, at which each move is forbidden.
     depths: ByColor<[u32; MOVES]>,
 }
 
@@ -24,21 +24,23 @@ impl Restriction {
     /// Restriction that permits all moves.
     pub const NONE: Restriction = Restriction(None);
 
-    /// Returns a restriction that forbids these moves of one side below a depth, which is counted from 0.
+    /// Returns a restriction that forbids these moves of one side at all depths less than `until`. The root has depth
+    /// 0.
     pub fn avoiding(color: Color, moves: impl IntoIterator<Item = Move>, until: usize) -> Restriction {
         let mut restriction = Restriction::NONE;
         restriction.avoid(color, moves, until);
         restriction
     }
 
-    /// Returns a restriction that permits only these moves of one side below a depth, which is counted from 0.
+    /// Returns a restriction that permits only these moves of one side at all depths less than `until`. The root has
+    /// depth 0.
     pub fn allowing(color: Color, moves: impl IntoIterator<Item = Move>, until: usize) -> Restriction {
         let mut restriction = Restriction::NONE;
         restriction.allow(color, moves, until);
         restriction
     }
 
-    /// Also forbids these moves of one side below a depth, which is counted from 0.
+    /// Also forbids these moves of one side at all depths less than `until`. The root has depth 0.
     pub fn avoid(&mut self, color: Color, moves: impl IntoIterator<Item = Move>, until: usize) {
         let mut moves = moves.into_iter().peekable();
         if moves.peek().is_some() && until > 0 {
@@ -47,7 +49,7 @@ impl Restriction {
         }
     }
 
-    /// Also forbids all other moves of one side below a depth, which is counted from 0.
+    /// Also forbids all other moves of one side at all depths less than `until`. The root has depth 0.
     pub fn allow(&mut self, color: Color, moves: impl IntoIterator<Item = Move>, until: usize) {
         let mut is_allowed = [false; MOVES];
         moves.into_iter().for_each(|mv| is_allowed[number(mv)] = true);
@@ -80,8 +82,8 @@ impl Restriction {
         may_be_searched(Move::Pass) || game.size().points().map(Move::Play).any(may_be_searched)
     }
 
-    /// Returns the forbidden moves, each with the depth below which it is forbidden. With [`Restriction::avoid`], they
-    /// make an equal restriction.
+    /// Returns the forbidden moves, each with the number of depths at which it is forbidden. With
+    /// [`Restriction::avoid`], they make an equal restriction.
     pub fn forbidden(&self) -> impl Iterator<Item = (Color, Move, usize)> + '_ {
         self.0.iter().flat_map(|bars| {
             [Color::Black, Color::White].into_iter().flat_map(|color| {
@@ -103,7 +105,7 @@ impl Bars {
     }
 }
 
-/// Index of a move in a table of [`MOVES`].
+/// Returns the index of a move in a table of [`MOVES`].
 fn number(mv: Move) -> usize {
     mv.point().map_or(GRID, Point::index)
 }

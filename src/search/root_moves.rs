@@ -99,7 +99,8 @@ pub fn with_avoided(restriction: &Restriction, color: Color, moves: Vec<Move>) -
     restriction
 }
 
-/// Evens probabilities out by a temperature above 1, or sharpens them by one below; their sum stays 1. Other priors stay.
+/// Evens probabilities out by a temperature above 1, or sharpens them by one below; their sum stays 1. Other priors
+/// stay.
 pub fn temper(moves: &mut [(Move, Prior)], temperature: f32) {
     if temperature == 1.0 || moves.iter().any(|(_, prior)| matches!(prior, Prior::Games(_))) {
         return;

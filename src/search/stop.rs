@@ -26,7 +26,7 @@ pub fn best_two(visits: impl Iterator<Item = u32>) -> [u32; 2] {
     )
 }
 
-/// Decides when a search has done enough.
+/// A rule that decides when a search has done enough.
 pub trait StopRule: Sync {
     /// Returns whether to stop now.
     fn should_stop(&self, stats: &SearchStats) -> bool;
@@ -80,6 +80,9 @@ impl Limits {
         [by_visits, by_playouts, by_time].into_iter().flatten().min()
     }
 
+    /// Returns whether no other root move can overtake the most visited one before the nearest limit. It returns
+    /// false before `settled_from`.
+    ///
     /// CITE: Baier and Winands, "Time management for Monte-Carlo tree search" (2016), the rule STOP.
     fn is_settled(&self, stats: &SearchStats) -> bool {
         self.settled_from.is_some_and(|from| stats.elapsed >= from)

@@ -44,7 +44,7 @@ pub enum StoredMoves {
 /// Number of moves of a node that are stored first, if not all are.
 const FIRST_RUN: usize = if cfg!(loom) { 1 } else { 8 };
 
-/// Number of pairs of lock and condition variable on which workers wait.
+/// Number of pairs of a lock and a condition variable on which workers wait.
 const WAIT_LOCKS: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// Nodes, edges and the index. See the [module documentation](self).
@@ -109,8 +109,7 @@ impl TableUse {
 }
 
 impl NodeTable {
-    /// Creates a table that never takes more than `mebibytes` (at least 1), or less if the system does not provide
-    /// that.
+    /// Creates a table of at most `mebibytes` MiB (at least 1), or of less if the system does not provide that much.
     ///
     /// If all moves are stored, a quarter goes to nodes and index and the rest to edges: about one node in
     /// `expand_after` has edges, one for each legal move. Otherwise a little less than half goes to nodes and index: a
@@ -198,7 +197,7 @@ impl NodeTable {
     /// Removes all nodes and edges.
     pub fn clear(&mut self) {
         let usage = self.usage();
-        // Only used entries must be zeroed again; the rest still is zero.
+        // Only used entries must be zeroed again; the rest is still zero.
         for node in &mut self.nodes[..usage.nodes] {
             *node = zeroed();
         }
@@ -366,8 +365,8 @@ impl NodeTable {
     }
 
     /// Gives a node its moves: all of them if `wants_all` or if this table stores all, otherwise the likeliest. Only
-    /// one worker does it. For other workers, and when the table is full, nothing happens. Only the worker that does it
-    /// calls `moves`.
+    /// one worker does this, and only that worker calls `moves`. For other workers, and when the table is full, nothing
+    /// happens.
     pub fn expand<'m>(&self, id: NodeId, wants_all: bool, moves: impl FnOnce() -> &'m [(Move, Prior)]) {
         let node = self.node(id);
         // Relaxed: the edges are published by the store below; nothing is read through this access.
@@ -613,7 +612,7 @@ pub struct Edges<'t> {
     all: &'t [Edge],
     /// Index of the next edge.
     at: u32,
-    /// Index behind the last edge of the run, 0 if there are no edges.
+    /// Index one past the last edge of the run; 0 if there are no edges.
     end: u32,
     /// First edge of the run.
     first: EdgeId,

@@ -1,4 +1,4 @@
-//! Values of positions in a search with a network: keeps the means of nodes up to date.
+//! Values of positions in a search with a network, and the updates that keep the means of nodes current.
 
 use super::NodeTable;
 use super::bias::BiasTable;

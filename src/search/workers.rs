@@ -32,8 +32,8 @@ impl Workers {
         self.count
     }
 
-    /// Calls `job` with the index of each thread, from 0, and returns when all calls have returned. In WebAssembly, calls
-    /// with other indices than 0 may be left out.
+    /// Calls `job` with the index of each thread, from 0, and returns when all calls have returned. In WebAssembly,
+    /// calls with indices other than 0 may be left out.
     pub(crate) fn run(&self, job: &(dyn Fn(usize) + Sync)) {
         #[cfg(target_family = "wasm")]
         HOST_THREADS.run(self.count, job);

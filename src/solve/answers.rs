@@ -1,8 +1,8 @@
 //! Answers to problems: each move of the side that solves a problem is judged, and answered.
 //!
-//! All positions are read as lines of the problem: with its region, its group and its past. A line is judged by what the
-//! *player*, the side that moves first, reaches after it. Nothing is estimated: what is not proven within the limit is
-//! [`None`].
+//! All positions are read as lines of the problem: with its region, its group and its past. A line is judged by what
+//! the *player*, the side that moves first, reaches after it. Nothing is estimated: what is not proven within the limit
+//! is [`None`].
 
 use super::bits::Bits;
 use super::move_code::{MoveCode, NO_MOVE, PASS};
@@ -30,7 +30,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome for the prover of a question, or for the other side; `None` if the reading found nothing.
+    /// Returns the outcome for the prover of a question, or for the other side; `None` if the search ended without a
+    /// result.
     pub fn of(success: Success, is_prover: bool) -> Option<Outcome> {
         Some(match (success, is_prover) {
             (Success::Yes, true) | (Success::No, false) => Outcome::Reached,
@@ -47,9 +48,9 @@ impl Outcome {
 pub struct JudgedAnswer {
     /// What the player reaches after the move; `None` if that is not decided.
     pub outcome: Option<Outcome>,
-    /// The continuation that shows it. If the move keeps what could be reached: the reply of the opponent that leaves
-    /// the player the fewest answers, or nothing if the player need not answer any reply. Otherwise: the refutation,
-    /// beginning with the opponent's move. A pass means that the opponent need not reply.
+    /// Continuation that demonstrates the outcome. If the move keeps what could be reached, it is the reply of the
+    /// opponent that leaves the player the fewest answers, or empty if the player need not answer any reply. Otherwise,
+    /// it is the refutation, beginning with the opponent's move. A pass means that the opponent need not reply.
     pub line: Vec<Move>,
     /// Number of nodes searched.
     pub nodes: u64,
@@ -59,9 +60,9 @@ pub struct JudgedAnswer {
 /// alternate. `reachable` is what the player reaches with the best play from the first move on. If `stop` ends the work
 /// after the outcome is known, the continuation may be missing or may not be the most stubborn one.
 ///
-/// A move of the player outside the region is read as a pass, and judged only if it misses the goal: that answer holds
-/// wherever the player's stone is, as do all answers (see [`read`](super::read)). If it might stop a group from getting out,
-/// it is not decided.
+/// A move of the player outside the region is read as a pass. It is judged only if it misses the goal: that verdict
+/// holds wherever the player's stone is, as all answers do (see [`read`](super::read)). A move that might stop a group
+/// from getting out is not judged.
 ///
 /// # Errors
 ///
@@ -120,7 +121,7 @@ impl GroundJob for AnswerJob<'_> {
         let outcome = reader.outcome(&line).filter(|&it| !is_outside || it == Outcome::Fails);
         let shown = match outcome {
             Some(outcome) if outcome < self.reachable => reader.refutation(&mut line, outcome),
-            // After the right move a ko is a matter of threats.
+            // After the right move, the outcome of a ko depends only on threats, so no reply is shown.
             Some(Outcome::Reached) => {
                 reader.resistance(&mut line, Outcome::Reached, self.player).into_iter().collect()
             }
@@ -131,11 +132,11 @@ impl GroundJob for AnswerJob<'_> {
     }
 }
 
-/// Reads the positions after lines of one problem.
+/// Reader of the positions after lines of one problem.
 struct LineReader<'a, B> {
     question: &'a Question<'a>,
     setting: &'a BoardQuestion<B>,
-    /// The question with everything that the opponent of Black and that of White may do outside the region.
+    /// The question, extended by everything that the opponent of Black, and that of White, may do outside the region.
     sieges: &'a [Option<BoardQuestion<B>>; 2],
     tables: &'a [Table<B>; 3],
     player: Color,
@@ -197,9 +198,9 @@ impl<B: Bits> LineReader<'_, B> {
         steps.filter(|&step| step < PASS && self.setting.move_of(step).is_some()).collect()
     }
 
-    /// Returns the move against `keeper`, who has `outcome`, that leaves the fewest moves that keep it; of several, the
-    /// one that takes most nodes to answer. Returns `None` if the keeper may pass after every move, and so has done
-    /// enough.
+    /// Returns the move against `keeper` that leaves the fewest moves that keep `outcome`. Among several such moves,
+    /// returns the one that takes the most nodes to answer. Returns `None` if the keeper may pass after every move, and
+    /// so need not do any more.
     fn resistance(&mut self, line: &mut Vec<MoveCode>, outcome: Outcome, keeper: Color) -> Option<MoveCode> {
         // Whether the keeper is content with what the player reaches.
         let is_player = keeper == self.player;
@@ -218,7 +219,7 @@ impl<B: Bits> LineReader<'_, B> {
             }
             line.pop();
             let effort = self.nodes - before;
-            // Without an answer, the limit was reached.
+            // A count of 0 means that the search reached its limit.
             let key = (count.max(1), std::cmp::Reverse(effort), step);
             if best.is_none_or(|best| key < best) {
                 best = Some(key);
@@ -254,7 +255,7 @@ impl<B: Bits> LineReader<'_, B> {
             let Some(stubborn) = self.resistance(line, outcome, opponent) else { break };
             line.push(stubborn);
         }
-        // The opponent has the last word.
+        // A refutation ends with a move of the opponent.
         let mut shown = line.split_off(start);
         if shown.len().is_multiple_of(2) {
             shown.pop();
@@ -280,7 +281,7 @@ mod tests {
         found
     }
 
-    /// Every first move of small problems is judged as a reading of the position after it is.
+    /// Every first move of small problems is judged like a reading of the position after it.
     #[test]
     fn every_first_move_is_judged_as_its_position_is() {
         let (mut seen, mut compared) = ([0; 4], 0);
@@ -316,7 +317,8 @@ mod tests {
                     let outcome = judged.outcome.unwrap();
                     seen[outcome as usize] += 1;
                     best = best.max(outcome);
-                    // The goal keeps its points where stones were captured, so those positions are other questions.
+                    // The goal keeps its points after a capture, so a reading of the captured position would be a
+                    // different question.
                     if board.play_unchecked(point, player).captured == 0 {
                         let after = crate::Question { board: &board, ..aimed };
                         let success = read(&after, player.opponent(), &stop).unwrap().success;
@@ -337,7 +339,8 @@ mod tests {
         assert!(seen.iter().all(|&count| count > 0) && compared > 40, "{seen:?} {compared}");
     }
 
-    /// A stone outside the region neither saves a group that the opponent kills, nor counts if the move was not needed.
+    /// A stone outside the region does not save a group that the opponent kills, and it is not judged if no move was
+    /// needed.
     #[test]
     fn a_move_outside_the_region_is_judged_as_a_pass_that_fails() {
         for drawn in problems().iter().filter(|drawn| drawn.name.starts_with("3 points, shape")) {
@@ -367,7 +370,8 @@ mod tests {
         }
     }
 
-    /// Whoever keeps to right moves solves every problem against the replies, and every wrong move has a refutation.
+    /// A player who keeps to right moves solves every problem against the replies, and every wrong move has a
+    /// refutation.
     #[test]
     fn right_moves_lead_to_the_end_and_wrong_ones_are_refuted() {
         let (mut refuted, mut longest) = (0, 0);

@@ -10,7 +10,7 @@ use super::bits::Bits;
 use super::window::{Position, Window};
 use kosumi_go::board::Color;
 
-/// Number of moves in a row, needed to join two chains, from which the chains are apart in tactical reading.
+/// Number of moves in a row, needed to join two chains, at which the chains count as apart in tactical reading.
 pub(super) const MOVES_APART: usize = 5;
 /// Number of liberties up to which an opponent's chain may be captured on the way if `color` is to move, one move for
 /// each liberty. If the chain's owner is to move, the limit is one liberty less.
@@ -39,14 +39,14 @@ struct CapturableChain<B> {
 struct Reach<B> {
     /// Empty points where the last of this number of moves may be, by number of moves.
     points: [B; MOVES_APART],
-    /// Own stones that this number of moves joins, by number of moves.
+    /// Stones of the chain's side that this number of moves joins, by number of moves.
     stones: [B; MOVES_APART],
     crossed: smallvec::SmallVec<[CapturableChain<B>; 8]>,
 }
 
 impl<B: Bits> ConnectionSpace<'_, B> {
-    /// Returns the number of moves in a row that join the chains; `None` if it is [`MOVES_APART`] or more. A capture on the
-    /// way counts as joined with all adjacent stones, though a stone may have to be played in place of the captured
+    /// Returns the number of moves in a row that join the chains; `None` if it is [`MOVES_APART`] or more. A capture on
+    /// the way counts as joined with all adjacent stones, though a stone may have to be played in place of the captured
     /// ones.
     pub(super) fn moves(&self) -> Option<usize> {
         let reach = self.reach(self.a, Some(self.b));

@@ -1,4 +1,4 @@
-//! Sets of points as one or a few machine words, from which the solver's board is made.
+//! Sets of points as one or a few machine words, of which the solver's board is made.
 //!
 //! The points of a [`Window`](super::window::Window) lie row by row with one empty column between rows, so four shifts
 //! give the neighbours of a whole set.
@@ -25,7 +25,7 @@ pub(super) trait Bits:
     + Shl<u32, Output = Self>
     + Shr<u32, Output = Self>
 {
-    /// Number of values that fit: 0 up to, but excluding, this.
+    /// Number of values that fit: 0 to `WIDTH − 1`.
     const WIDTH: u32;
 
     /// Returns the set that contains one number.

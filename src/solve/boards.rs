@@ -62,7 +62,8 @@ pub struct BoardRequest<'a> {
     pub board: &'a Board,
     /// Side to move.
     pub to_move: Color,
-    /// Moves that are made first, in turn. Positions on the way are the past of the one that is solved.
+    /// Moves that are played first, alternately. The positions they lead through are the past of the position to be
+    /// solved.
     pub moves: &'a [Move],
     /// The rules: repetition, suicide, area scoring.
     pub rules: Rules,

@@ -1,5 +1,5 @@
 //! Exact number of eyes of an eye space. The surrounding stones are read twice: as if they had enough liberties but no
-//! other eye, and as if they had one eye more.
+//! other eye, and as if they had one more eye.
 
 use super::problems::{Aim, Question, QuestionError, StopFn, Success, read};
 use super::region::Region;
@@ -56,7 +56,7 @@ pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopFn<'_>) -> Res
     if border.iter().any(|stone| board.anchor(stone) != board.anchor(first)) {
         return Err(EyesError::ManyChains);
     }
-    // An eye space along whose whole border the opponent's stones stand holds no eye of the owner yet.
+    // If the opponent's stones stand along the whole border of an eye space, it holds no eye of the owner yet.
     let touches =
         |p: Point| board.cell(p) == Cell::Empty && p.adjacent().into_iter().any(|n| border.contains(n));
     if !space.iter().any(touches) {
@@ -145,8 +145,8 @@ fn space(board: &Board, point: Point) -> Option<(Color, PointSet)> {
 }
 
 /// Returns a board with nothing but the eye space, and the points where stones may be played. The rest of the board is
-/// one chain of the owner, except for a liberty where nobody plays and one point that may be left as an eye. Returns
-/// `None` if the rest is not one chain.
+/// one chain of the owner, except for a liberty where neither side plays and one point that may be left as an eye.
+/// Returns `None` if the rest is not one chain.
 fn filled(
     board: &Board,
     owner: Color,

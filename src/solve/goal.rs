@@ -153,7 +153,7 @@ impl<B: Bits> Goal<B> {
         }
     }
 
-    /// Returns the liberties of the target of which only the number matters. The target must be one chain, and only its
+    /// Returns the liberties of the target that matter only by their number. The target must be one chain, and only its
     /// stones and stones of the prover that are never captured may be adjacent to these liberties. A stone of the
     /// prover there is never captured either, and the order of filling does not matter. For the owner such a stone is
     /// no better than a pass.
@@ -311,7 +311,7 @@ impl<B: Bits> Goal<B> {
                         && [chain, other].iter().all(|&chain| ground.reaches_outside(position, chain));
                     return if joined { GoalResult::at_once(true) } else { None };
                 }
-                // Stones that are joined and captured at once are not joined.
+                // Stones that are joined and captured at once do not count as joined.
                 let is_taken_next = matches!(self.kind, Kind::Link(..))
                     && position.to_move != self.prover
                     && (ground.around(chain) & ground.empties(position)).count() < 2;

@@ -8,10 +8,10 @@ use super::problems::{Question, QuestionError, Reading, Success, key, read_in_re
 use kosumi_go::board::Color;
 use std::collections::HashMap;
 
-/// Cached answers. The size is bounded: the answers that were not used lately are dropped.
+/// Cached answers. The size is bounded: answers that were not used recently are dropped.
 #[derive(Clone, Debug)]
 pub struct Memo {
-    /// Answers used lately.
+    /// Recently used answers.
     young: HashMap<u128, Reading>,
     /// Answers of the previous generation, not used since `young` was last emptied.
     old: HashMap<u128, Reading>,
@@ -34,7 +34,7 @@ pub struct MemoUsage {
 }
 
 impl Memo {
-    /// Creates a cache for this number of answers, of some 70 bytes each.
+    /// Creates a cache for this number of answers, of about 70 bytes each.
     pub fn new(answers: usize) -> Memo {
         Memo {
             young: HashMap::new(),

@@ -51,7 +51,7 @@ pub(super) struct PathEntry<B> {
 #[derive(Debug)]
 pub(super) struct Path<B> {
     repetition: Repetition,
-    /// Part of all keys: the same position with another goal has another key.
+    /// Part of all keys: a position has a different key under each goal.
     salt: u64,
     steps: Vec<PathEntry<B>>,
 }
@@ -87,8 +87,8 @@ impl<B: Bits> Path<B> {
         self.steps.clear();
     }
 
-    /// Appends a position to the line: `mover` is the side that moved to it, `by_play` tells whether with a stone, and
-    /// `lifted` are the removed stones.
+    /// Appends a position to the line. `mover` is the side that moved to it, `by_play` states whether the move was a
+    /// stone, and `lifted` are the removed stones.
     pub(super) fn push(&mut self, position: Position<B>, mover: Color, by_play: bool, lifted: [B; 2]) {
         let before = self.steps.last().map_or([B::default(); 2], |step| step.lifted);
         let mut hash = Hash128::START;
@@ -107,8 +107,8 @@ impl<B: Bits> Path<B> {
         self.steps.pop();
     }
 
-    /// Returns everything of a position but its stones, in one word. Superko rules need no ko point: the point that it
-    /// forbids is among the bans.
+    /// Returns everything about a position except its stones, as one word. Superko rules need no ko point: the point
+    /// that it forbids is among the bans.
     fn state_word(&self, position: &Position<B>) -> u64 {
         let ko = match self.repetition {
             Repetition::Forbidden(_) => NO_POINT,
@@ -216,7 +216,7 @@ impl<B: Bits> Path<B> {
     }
 
     /// Returns the hash of some steps. The past is not transformed together with the position after it, so each image
-    /// has another hash.
+    /// has a different hash.
     fn hash(steps: &[PathEntry<B>], symmetry: u8) -> u64 {
         let mut hash = Hash128::START;
         hash.mix(u64::from(symmetry));

@@ -1,8 +1,8 @@
 //! Problems: the fate of stones depending on which side moves first, including the kinds of ko.
 //!
-//! Simple ko applies here. A cycle saves the stones in question, because nobody has captured them. Ko threats outside
-//! the region are counted one by one: a side with a threat may retake a ko at once. An answer is *certain* if it does
-//! not depend on the number of threats that the other side has.
+//! Simple ko applies here. A cycle saves the stones in question, because they have not been captured. Ko threats
+//! outside the region are counted one by one: a side with a threat may retake a ko at once. An answer is *certain* if
+//! it does not depend on the number of threats that the other side has.
 
 use super::bits::{Bits, Wide};
 use super::goal::{Goal, Kind};
@@ -124,11 +124,11 @@ pub struct Reading {
     pub nodes: u64,
 }
 
-/// Returns whether to give up. The search calls it now and then with the number of nodes searched.
+/// A function that returns whether to give up. The search calls it now and then with the number of nodes searched.
 pub type StopFn<'a> = &'a dyn Fn(u64) -> bool;
 
-/// Answers a question with `first` to move. An answer also holds against moves outside the region. Where it does not,
-/// the region is enlarged a few times.
+/// Answers a question with `first` to move. The answer also holds against moves outside the region. If none is found
+/// that does, the region is enlarged, a few times at most.
 ///
 /// # Errors
 ///
@@ -303,7 +303,7 @@ pub struct ProofNode {
     pub color: Color,
     /// The move; `None` for a threat elsewhere that was answered.
     pub mv: Option<Move>,
-    /// Whether the prover succeeds after this move, without further threats than given.
+    /// Whether the prover succeeds after this move, without threats beyond those given.
     pub success: Option<bool>,
     /// Continuations after this move.
     pub replies: Vec<ProofNode>,

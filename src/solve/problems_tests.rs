@@ -159,7 +159,7 @@ fn many_answers_in_regions_are_those_of_whole_boards() {
     assert!(compared > 4_000, "{compared}");
 }
 
-/// Enumerates all positions for the numbers of threats that matter.
+/// Comparison of a reading with the enumeration of all positions, for the numbers of threats that matter.
 struct Compare {
     first: Color,
     reading: Reading,

@@ -1,6 +1,6 @@
 //! The region of a problem: the points where stones may be played, derived from the position alone.
 //!
-//! Nobody plays outside the region. An empty point there stays empty, so a chain with a liberty outside is never
+//! Neither side plays outside the region. An empty point there stays empty, so a chain with a liberty outside is never
 //! captured: a side whose stones get out has saved them. A region that is closed by chains with liberties of their own,
 //! as in problem books, loses nothing by that.
 
@@ -40,13 +40,14 @@ enum Stage {
 /// The part of the board that a problem is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
-    /// Points where stones may be played, now or after captures: empty points, and points with stones inside the region.
+    /// Points where stones may be played, now or after captures: empty points, and points with stones inside the
+    /// region.
     pub playable: PointSet,
     /// Stones of the group that the problem is about.
     pub group: PointSet,
     /// Whether the region is all that the opponent's stones enclose. If not, the group lives by getting out.
     pub is_closed: bool,
-    /// Whether nobody plays outside, as in problem books. Otherwise an answer also holds against moves outside.
+    /// Whether neither side plays outside, as in problem books. Otherwise an answer also holds against moves outside.
     pub excludes_moves_outside: bool,
 }
 
@@ -122,8 +123,8 @@ impl Region {
         region
     }
 
-    /// Returns a region with given playable points, outside of which nobody plays. It has the group at `point`, or no
-    /// group if that point is empty.
+    /// Returns a region with the given playable points. Neither side plays outside it. Its group is that at `point`, or
+    /// empty if that point is empty.
     pub fn with_points(board: &Board, playable: PointSet, point: Point) -> Region {
         let group = match board.cell(point).color() {
             Some(color) => {
@@ -198,8 +199,8 @@ impl Region {
         }
     }
 
-    /// Returns a larger region. Later rounds add more. Returns `None` if nothing can be added, the region is too large
-    /// to be read, or nobody plays outside.
+    /// Returns a larger region. Later rounds add more. Returns `None` if nothing can be added, if the region is too
+    /// large to be read, or if moves outside are excluded.
     pub(super) fn wider(&self, board: &Board, round: usize) -> Option<Region> {
         let stages = [Stage::Escapes(2), Stage::Escapes(RACE_LIBERTIES), Stage::Edge, Stage::Walls];
         let stages = stages.get(round..).filter(|_| !self.excludes_moves_outside)?;

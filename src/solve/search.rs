@@ -28,7 +28,7 @@ const fn max_depth<B: Bits>() -> usize {
     if B::WIDTH > 128 { 120 } else { 400 }
 }
 
-/// Returns whether to give up. The search calls it now and then with the number of nodes so far.
+/// A function that returns whether to give up. The search calls it now and then with the number of nodes so far.
 pub(super) type Stop<'a> = &'a dyn Fn(u64) -> bool;
 
 /// State shared by threads that search the same position, besides the transposition table.
@@ -302,7 +302,7 @@ impl<'a, B: Bits> Search<'a, B> {
         Some(child)
     }
 
-    /// Looks a child of the latest position up in the table. Returns false if there is no entry.
+    /// Looks up a child of the latest position in the table. Returns false if there is no entry.
     fn refresh(&self, child: &mut Child<B>) -> bool {
         let prover = self.goal.prover;
         let turned_back = |proof: &Proof<B>| match self.images {
@@ -349,7 +349,7 @@ impl<'a, B: Bits> Search<'a, B> {
         steps
     }
 
-    /// Pushes all legal moves on the stack of children. Stops at a move that wins for the side to move and depends on
+    /// Pushes all legal moves onto the stack of children. Stops at a move that wins for the side to move and depends on
     /// no earlier position, because no other move is needed.
     fn expand(&mut self, position: &Position<B>, banned: B) {
         let prover_moves = position.to_move == self.goal.prover;
@@ -596,7 +596,7 @@ struct Selection {
     own: (u32, u32),
 }
 
-/// Chooses the child to search next. `busy_penalty` returns the penalty that is added to a child's number because other
+/// Chooses the child to search next. `crowd` returns the penalty that is added to a child's number because other
 /// threads search it.
 fn choose<B>(children: &[Child<B>], prover_moves: bool, crowd: impl Fn(&Child<B>, u32) -> u32) -> Selection {
     // The number that the side to move wants to be small comes first, its opponent's second.

@@ -34,12 +34,12 @@ impl<B: Bits> Trace<B> {
 /// past if
 ///
 /// 1. that past has the positions by which superko forbade moves of the loser inside the tree, or to which a cycle
-///    returned: these are among the last `rests_on` positions before this one, whose hash is `suffix`;
+///    returned: these are among the last `depends_on` positions before this one, whose hash is `suffix`;
 /// 2. no position of that past recurs by a move of the winner inside the tree (under simple ko with cycles that the
 ///    winner would lose: by a move of either side): `trace` holds all points that are played and removed in the tree,
 ///    and a position can only recur if the differences are among them.
 ///
-/// A position with fewer banned moves for the loser is another position: bans are part of the key.
+/// A position with fewer banned moves for the loser is a different position: bans are part of the key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Proof<B> {
     /// Whether the prover of the goal wins.
@@ -131,8 +131,8 @@ const WAYS: usize = 4;
 /// Number of parts of the table, each with its own lock.
 const SHARDS: usize = 64;
 
-/// The keys of a bucket fill one cache line, so a look-up without a hit waits for memory once. The entries take three
-/// more lines where sets are one word.
+/// A bucket of the table. Its keys fill one cache line, so a look-up without a hit waits for memory once. The entries
+/// take three more lines if sets are one word.
 #[derive(Default, Zeroable)]
 #[repr(C, align(64))]
 struct Bucket<B> {
@@ -279,7 +279,7 @@ fn halves(key: u128) -> [u64; 2] {
     [(key >> 64) as u64, key as u64]
 }
 
-/// Mixes words into a hash of 128 bits.
+/// A hash of 128 bits, into which words are mixed one by one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hash128(u64, u64);
 

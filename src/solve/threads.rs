@@ -42,7 +42,7 @@ impl<'a, B: Bits> SearchQuestion<'a, B> {
     }
 
     /// Reads the position after some legal moves. With one thread, the search is deterministic. With more threads, only
-    /// the winner is. `stop` is called in the calling thread.
+    /// the winner of the result is deterministic. `stop` is called in the calling thread.
     pub(super) fn decide(
         &self,
         root: &Position<B>,

@@ -41,7 +41,7 @@ pub(super) struct Window<B> {
 /// in time.
 pub(super) const MOST_OUTSIDE: u8 = 7;
 
-/// The stones, and everything but the past that decides which moves are legal.
+/// The stones, and everything except the past that determines which moves are legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Position<B> {
     /// Black's stones, White's stones.
@@ -67,7 +67,7 @@ pub(super) struct Placement<B> {
     pub(super) after: Position<B>,
     /// Stones of the opponent that are captured.
     pub(super) captured: B,
-    /// Own stones that are removed by suicide.
+    /// Stones of the side that moves, removed by suicide.
     pub(super) suicided: B,
 }
 
@@ -251,7 +251,7 @@ impl<B: Bits> Window<B> {
     }
 
     /// Returns the stones that are never captured whatever is played: those that continue outside, and those with
-    /// liberties where nobody plays.
+    /// liberties where neither side plays.
     pub(super) fn uncapturable(&self, position: &Position<B>, color: Color) -> B {
         let stones = position.stones[color as usize];
         let outside = match self.besieged == Some(color) {

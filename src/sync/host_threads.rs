@@ -1,6 +1,6 @@
-//! Threads that somebody else starts, for programs whose standard library cannot start any.
+//! Threads that the host of a program starts, for programs whose standard library cannot start any.
 //!
-//! In WebAssembly, the host starts Web Workers, each with an instance of the module on one shared memory. Each of them
+//! In WebAssembly, the host starts Web Workers, each with an instance of the module on one shared memory. Each worker
 //! calls [`HostThreads::serve`] and from then on takes part in jobs.
 
 use std::fmt;
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Time between two checks whether a thread has failed, while others are waited for.
+/// Time between two checks for a failed thread, while the other threads are awaited.
 const CHECK: Duration = Duration::from_millis(50);
 
 /// Threads that wait for jobs, and the present job.
 ///
 /// Invariant: `State::job` is `Some` only while [`HostThreads::run`] has not returned, and `run` returns only when
-/// `State::running` is 0. So no thread uses a job after its lifetime.
+/// `State::running` is 0. Therefore no thread uses a job after its lifetime.
 pub struct HostThreads {
     state: Mutex<State>,
     /// Notified when there is a job.
@@ -26,7 +26,7 @@ pub struct HostThreads {
 
 struct State {
     job: Option<&'static (dyn Fn(usize) + Sync)>,
-    /// Index that the next thread gets, and the first one that no thread gets.
+    /// Index of the job's next thread, and the first index beyond the job's threads.
     next: usize,
     end: usize,
     /// Number of threads that work on the job.
@@ -47,7 +47,7 @@ impl Default for HostThreads {
     }
 }
 
-/// Ends a job: no further thread takes part, and those that do have finished.
+/// Guard that ends a job on drop: no further thread takes part, and those that do have finished.
 struct End<'a>(&'a HostThreads);
 
 impl Drop for End<'_> {
@@ -109,10 +109,10 @@ impl HostThreads {
         self.done.notify_all();
     }
 
-    /// Calls `job(0)` on this thread, and `job(1)` and following ones at the same time on waiting threads, with `most`
-    /// calls at most. Returns when all calls have returned. A job must not depend on the number of calls: it is less than
-    /// `most` if too few threads wait, or if `job(0)` returns before they begin. While another job runs, only `job(0)` is
-    /// called.
+    /// Calls `job(0)` on this thread and, at the same time, `job(1)` and so on, on waiting threads, with `most` calls
+    /// in total at most. Returns when all calls have returned. A job must not depend on the number of calls: it is less
+    /// than `most` if too few threads wait, or if `job(0)` returns before they begin. While another job runs, only
+    /// `job(0)` is called.
     ///
     /// # Panics
     ///
@@ -124,8 +124,8 @@ impl HostThreads {
             drop(state);
             return job(0);
         }
-        // SAFETY: `End` removes the job and waits for the calls, also if `job(0)` panics. If a thread fails, which happens in
-        // WebAssembly only, the panic below ends the program without unwinding.
+        // SAFETY: `End` removes the job and waits for the calls, even if `job(0)` panics. If a thread fails, which
+        // happens in WebAssembly only, the panic below ends the program without unwinding.
         #[expect(unsafe_code, reason = "threads that outlive the job borrow it")]
         let lasting =
             unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(job) };
@@ -167,7 +167,7 @@ mod tests {
             while threads.waiting() < 3 {
                 thread::yield_now();
             }
-            // The calls wait for each other, so they are made at the same time.
+            // The calls wait for each other, so the test passes only if they are made at the same time.
             let (barrier, indices) = (Barrier::new(calls), Mutex::new(BTreeSet::new()));
             threads.run(calls, &|index| {
                 barrier.wait();

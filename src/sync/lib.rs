@@ -35,7 +35,8 @@ pub trait ZeroInit: bytemuck::Zeroable {}
 #[cfg(not(loom))]
 impl<T: bytemuck::Zeroable> ZeroInit for T {}
 
-/// A type whose initial value is all zeros. loom's atomics hold more state than their value, so it is the default here.
+/// A type whose initial value is all zeros. Under loom, it is the default value, because loom's atomics hold more state
+/// than their value.
 #[cfg(loom)]
 pub trait ZeroInit: Default {}
 #[cfg(loom)]
@@ -53,7 +54,8 @@ pub fn zeroed<T: ZeroInit>() -> T {
 #[cfg(loom)]
 pub type ZeroedSlice<T> = Box<[T]>;
 
-/// A slice of values that begin as zeros, in memory that the operating system zeroes page by page when it is first used.
+/// A slice of values that begin as zeros, in memory that the operating system zeroes page by page when it is first
+/// used.
 ///
 /// A boxed slice does not guarantee this for all types. Unix has no function for zeroed memory with an alignment of
 /// more than 16 bytes, so the standard library writes zeros into the whole allocation. For a large table this takes a
@@ -98,9 +100,9 @@ impl<T: ZeroInit> std::ops::Deref for ZeroedSlice<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: `zeroed_slice` has allocated space for `count` values from the byte `first` on, where they are aligned, and
-        // all zeros is a valid value of `T`. The bytes are atomics, so values that contain atomics may change behind a
-        // shared reference. The memory lives as long as `self`.
+        // SAFETY: `zeroed_slice` has allocated space for `count` values from the byte `first` on, where they are
+        // aligned, and all zeros is a valid value of `T`. The bytes are atomics, so values that contain atomics may
+        // change behind a shared reference. The memory lives as long as `self`.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.first).cast::<T>(), self.count) }
     }
 }

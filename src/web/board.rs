@@ -34,7 +34,7 @@ enum BoardRequest {
         #[serde(default)]
         is_paused: bool,
     },
-    /// The review in the background has done this number of positions.
+    /// Number of positions that the background review has finished.
     ReviewProgress { number: u64, done: usize, total: usize },
     /// The review in the background has ended.
     ReviewEnd { number: u64, has_succeeded: bool },
@@ -44,7 +44,7 @@ enum BoardRequest {
     UseCard { is_wanted: bool },
 }
 
-/// What the table wants from the worker.
+/// Work that the table requests from the worker.
 #[derive(Debug, Default)]
 struct Worker {
     messages: Vec<Value>,
@@ -85,7 +85,7 @@ impl Host for Worker {
         self.is_stopped = true;
     }
 
-    /// There are no other engines in a browser.
+    /// Does nothing, because a browser has no other engines.
     fn ask_engine(&mut self, _: usize, _: u64, _: &Game) {}
 
     fn start_review(&mut self, number: u64, record: String) -> bool {
@@ -118,7 +118,7 @@ pub struct Board {
     options: Options,
     /// Engine with the small network.
     engine: Option<ConfiguredEngine>,
-    /// Engine with another network, for all but the levels that bound visits.
+    /// Engine with another network, for all levels except those that limit visits.
     best: Option<ConfiguredEngine>,
     running: Option<Running>,
     /// Revision of the table that the worker knows.
@@ -127,7 +127,8 @@ pub struct Board {
 }
 
 impl Board {
-    /// Sets a table up with an empty 9×9 board. `options` are [`Options`] as JSON. `session` identifies this run among all.
+    /// Sets up a table with an empty 9×9 board. `options` are [`Options`] as JSON. `session` identifies this run among
+    /// all.
     ///
     /// # Errors
     ///
@@ -152,7 +153,7 @@ impl Board {
         })
     }
 
-    /// Gives the engines a network, and returns it. `is_best` means that levels that bound visits use another one.
+    /// Gives the engines a network, and returns it. `is_best` states that levels that limit visits use another network.
     ///
     /// # Errors
     ///
@@ -259,7 +260,7 @@ impl Board {
         })
     }
 
-    /// Returns the game for [`BoardRequest::Restore`], its number, and what lists show of it.
+    /// Returns the game for [`BoardRequest::Restore`], its number, and its summary for lists.
     fn remembered(&mut self) -> Value {
         let game = self.session.remembered((self.time)());
         json!({ "game": game, "number": self.session.game_number(), "about": self.session.summary() })

@@ -23,7 +23,7 @@ unsafe extern "C" {
     safe fn progress(done: f64, total: f64);
 }
 
-/// What answers requests.
+/// Receiver of requests: a session or a table.
 enum Running {
     Session(Box<Session>),
     Board(Box<Board>),
@@ -38,12 +38,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns what answers requests.
+/// Locks and returns the receiver of requests.
 ///
 /// # Panics
 ///
-/// Panics if a request is being answered: a function that the module has called has called the module. Waiting would never
-/// end.
+/// Panics if a request is being answered, because a function that the module called has called the module. Waiting
+/// would never end.
 fn lock_running() -> MutexGuard<'static, Option<Running>> {
     match RUNNING.try_lock() {
         Ok(running) => running,
@@ -52,7 +52,7 @@ fn lock_running() -> MutexGuard<'static, Option<Running>> {
     }
 }
 
-/// Returns a time of JavaScript, in milliseconds. One that is no number counts as zero.
+/// Converts a time of JavaScript in milliseconds. A time that is not a number counts as zero.
 fn from_milliseconds(milliseconds: f64) -> Duration {
     Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default()
 }
@@ -78,7 +78,8 @@ unsafe fn take(start: *mut u8, length: usize) -> Vec<u8> {
     unsafe { Vec::from_raw_parts(start, length, length) }
 }
 
-/// Starts a session. Without a `network` its length is 0. The response is empty, or the reason why it cannot be started.
+/// Starts a session. Without a `network` its length is 0. The response is empty, or the reason why it cannot be
+/// started.
 ///
 /// # Safety
 ///
@@ -123,8 +124,8 @@ pub unsafe extern "C" fn kosumi_start_board(
     });
 }
 
-/// Keeps the message of a panic for JavaScript. If a thread of the search panics, so does the calling one, and the first
-/// message has the reason.
+/// Keeps the message of a panic for JavaScript. If a thread of the search panics, so does the calling one, and the
+/// first message has the reason.
 fn note_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let mut fault = lock(&FAULT);
@@ -203,7 +204,7 @@ pub extern "C" fn kosumi_fault() -> *const u8 {
     lock(&FAULT).as_ptr()
 }
 
-/// Returns the length of this message, in bytes.
+/// Returns the length of the message of [`kosumi_fault`], in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn kosumi_fault_length() -> usize {
     lock(&FAULT).len()
@@ -212,8 +213,8 @@ pub extern "C" fn kosumi_fault_length() -> usize {
 /// Alignment of the memory of a thread, in bytes. `instance.js` checks that the thread's variables need no more.
 const THREAD_ALIGNMENT: usize = 64;
 
-/// Stack of a thread, in bytes: that of native threads, twice, as the code is less compact. It lies between other memory, so
-/// nothing notices an overflow. Threads run the search only, which does not recurse.
+/// Stack size of a thread, in bytes: twice that of native threads, because the code is less compact. The stack lies
+/// between other memory, so an overflow is not detected. Threads only run the search, which does not recurse.
 const THREAD_STACK: usize = 4 << 20;
 
 /// Returns the size of the stack of a thread, in bytes.
@@ -222,8 +223,8 @@ pub extern "C" fn kosumi_thread_stack() -> usize {
     THREAD_STACK
 }
 
-/// Returns memory for a thread: its stack, and after it `variables` bytes for its variables. The address is 0 if there is
-/// not enough memory.
+/// Returns memory for a thread: its stack, and after it `variables` bytes for its variables. The address is 0 if there
+/// is not enough memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn kosumi_thread_memory(variables: usize) -> *mut u8 {
     let size = THREAD_STACK.saturating_add(variables.max(1));

@@ -1,5 +1,6 @@
-//! A network on the browser's graphics card. A worker with WebGPU carries out what this module describes: it makes the buffers
-//! and shaders of the [description](WebGpu::description), computes the batches of [`WebGpu::take`], and returns the results.
+//! A network on the browser's graphics card. A worker with WebGPU executes what this module describes: it makes the
+//! buffers and shaders of the [description](WebGpu::description), computes the batches of [`WebGpu::take`], and returns
+//! the results.
 
 use crate::session::StartError;
 use kosumi_engine::{TimeSource, signature};
@@ -29,7 +30,7 @@ const BATCH: usize = GPU_THREADS;
 /// positions in the batch. The first is small, and the second uses the large blocks of products.
 const CHECKED: [(usize, usize); 2] = [(9, 4), (19, BATCH)];
 
-/// The same check of a software driver, which is slow, and has one kind of blocks.
+/// Like [`CHECKED`], for a software driver, which is slow and has one kind of block.
 const CHECKED_SOFTWARE: [(usize, usize); 1] = [(9, 2)];
 
 /// Options of [`WebGpu::open`].
@@ -38,11 +39,11 @@ const CHECKED_SOFTWARE: [(usize, usize); 1] = [(9, 2)];
 pub struct GpuOptions {
     /// Name for display.
     name: String,
-    /// Whether the card can compute with numbers that are stored in 16 bits, and shall.
+    /// Whether the card can, and is to, compute with numbers that are stored in 16 bits.
     half: bool,
     /// Whether the processor only imitates a card.
     is_software: bool,
-    /// Whether the processor evaluates what it evaluates faster than the card.
+    /// Whether the card evaluates only what it evaluates faster than the processor.
     only_if_faster: bool,
     /// Number of threads that the processor runs at a time.
     processors: usize,
@@ -215,8 +216,8 @@ impl WebGpu {
         }))
     }
 
-    /// Returns the time that the processor takes for a position, in seconds: the shorter of two, because the first includes
-    /// preparations.
+    /// Returns the time that the processor takes for a position, in seconds: the shorter of two measurements, because
+    /// the first includes preparations.
     fn time_of_processor(&self, input: &Input) -> Result<f64, kosumi_net::NotFinite> {
         let mut forward = Forward::shared(&self.network, ArithmeticChoice::default()).on_processor();
         let mut least = f64::INFINITY;
@@ -262,8 +263,7 @@ impl WebGpu {
         ends.max().unwrap_or_default()
     }
 
-    /// Returns the message of a batch for the worker. It consists of numbers of 32 bits, in the order of bytes of this
-    /// machine:
+    /// Returns the message of a batch for the worker. It consists of 32-bit numbers, in the byte order of this machine:
     ///
     /// * the number of the batch, and the numbers of writes, steps and copies that follow;
     /// * for each write: the buffer, the place of the contents in this message, and their number of bytes;

@@ -40,7 +40,7 @@ pub(super) enum Request {
     Undo,
     /// Returns the position.
     Position,
-    /// Searches the position further, from the present statistics on.
+    /// Continues the search of the position from the present statistics.
     Search(SearchTask),
     /// Chooses a move by the present statistics and plays it.
     Choose { color: Option<String> },

@@ -39,7 +39,8 @@ pub(super) mod channel {
             result
         }
 
-        /// As [`Shared::change`], for destructors. They also run while a failed model panics, when nothing may block.
+        /// Changes the state like [`Shared::change`], for destructors, which also run while a failed model panics, when
+        /// nothing may block.
         fn at_the_end(&self, change: impl FnOnce(&mut State<T>)) {
             if !std::thread::panicking() {
                 self.change(change);
@@ -115,7 +116,8 @@ pub(super) mod channel {
     }
 
     impl<T: Send + 'static> Receiver<T> {
-        /// In models with a clock the timeout may occur at any moment, in others never.
+        /// Receives a value or times out. In models with a clock, the timeout may occur at any moment; in others,
+        /// never.
         pub(crate) fn recv_timeout(&self, _: Duration) -> Result<T, RecvTimeoutError> {
             if std::thread::panicking() {
                 return Err(RecvTimeoutError::Timeout);

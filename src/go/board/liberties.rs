@@ -37,7 +37,8 @@ impl PseudoLiberties {
     #[inline]
     pub(crate) fn around(point: Point, empty: OffsetSums) -> PseudoLiberties {
         let per_step = (1 << Self::SUM_SHIFT) + 2 * point.index() as u64;
-        // A negative sum of offsets is smaller than the value it is added to, so no field of the result underflows.
+        // The magnitude of a negative sum of offsets is smaller than the value it is added to, so no field of the
+        // result underflows.
         let steps = per_step.wrapping_mul(i64::from(empty.sum) as u64);
         let squares = u64::from(empty.squares);
         PseudoLiberties((Self::one(point) * u64::from(empty.count)).wrapping_add(steps).wrapping_add(squares))
@@ -56,25 +57,26 @@ impl PseudoLiberties {
         self.0 = self.0.wrapping_sub(Self::one(point));
     }
 
-    /// Number of pseudo-liberties: pairs of a stone of the chain and an empty point beside it.
+    /// Returns the number of pseudo-liberties: pairs of a stone of the chain and an empty point beside it.
     #[inline]
     pub fn count(self) -> u64 {
         self.0 >> Self::COUNT_SHIFT
     }
 
-    /// Sum of the indices of the pseudo-liberties.
+    /// Returns the sum of the indices of the pseudo-liberties.
     #[inline]
     pub fn sum(self) -> u64 {
         (self.0 >> Self::SUM_SHIFT) & Self::SUM_MASK
     }
 
-    /// Whether all pseudo-liberties are one point, that is, the chain is in atari.
+    /// Returns whether all pseudo-liberties are the same point, that is, whether the chain is in atari. Also true for a
+    /// chain without liberties.
     #[inline]
     pub fn is_single(self) -> bool {
         self.count() * (self.0 & Self::SQUARES_MASK) == self.sum() * self.sum()
     }
 
-    /// Whether `point`, which must be a liberty, is the only liberty.
+    /// Returns whether `point`, which must be a liberty, is the only liberty.
     #[inline]
     pub fn is_only(self, point: Point) -> bool {
         self.0 == self.count().wrapping_mul(Self::one(point))

@@ -81,7 +81,7 @@ pub struct MoveOutcome {
 pub struct Captures {
     /// Number of the opponent's stones that were captured.
     pub captured: u16,
-    /// Number of own stones that were removed by suicide, including the placed stone.
+    /// Number of the mover's own stones that were removed by suicide, including the placed stone.
     pub suicided: u16,
 }
 
@@ -168,7 +168,7 @@ impl Board {
         Ok(board)
     }
 
-    /// Creates a board with stones that stand on a board in play, possibly without some whole chains, and no prisoners.
+    /// Creates a board, without prisoners, from the stones of a board in play. Whole chains may be left out.
     ///
     /// # Panics
     ///
@@ -235,42 +235,42 @@ impl Board {
         self.ko = other.ko;
     }
 
-    /// Size of the board.
+    /// Returns the size of the board.
     #[inline]
     pub fn size(&self) -> BoardSize {
         self.size
     }
 
-    /// Key of the stones and the board size. It does not depend on the side to move, ko or prisoners.
+    /// Returns the key of the stones and the board size. It does not depend on the side to move, ko or prisoners.
     #[inline]
     pub fn key(&self) -> Key {
         self.key
     }
 
-    /// Contents of a point, which may be a border point.
+    /// Returns the contents of a point, which may be a border point.
     #[inline]
     pub fn cell(&self, point: Point) -> Cell {
         self.points[point.index()].cell
     }
 
-    /// All stones, row by row.
+    /// Returns all stones, row by row.
     pub fn stones(&self) -> impl Iterator<Item = (Point, Color)> + '_ {
         self.size.points().filter_map(|point| Some((point, self.cell(point).color()?)))
     }
 
-    /// Number of stones of both colours.
+    /// Returns the number of stones of both colours.
     #[inline]
     pub fn stone_count(&self) -> usize {
         self.size.area() - usize::from(self.empty_count)
     }
 
-    /// The empty points, in no particular order.
+    /// Returns the empty points, in no particular order.
     #[inline]
     pub fn empties(&self) -> &[Point] {
         &self.empties[..usize::from(self.empty_count)]
     }
 
-    /// Number of stones that `color` has lost.
+    /// Returns the number of stones that `color` has lost.
     #[inline]
     pub fn prisoners(&self, color: Color) -> u32 {
         self.prisoners[color]
@@ -280,7 +280,7 @@ impl Board {
         self.prisoners = prisoners;
     }
 
-    /// The point that simple ko forbids, and the side to which it is forbidden.
+    /// Returns the point that simple ko forbids, and the side to which it is forbidden.
     #[inline]
     pub fn ko(&self) -> Option<(Point, Color)> {
         self.ko
@@ -291,13 +291,13 @@ impl Board {
         self.ko = ko;
     }
 
-    /// Table of the Zobrist keys.
+    /// Returns the table of the Zobrist keys.
     #[inline]
     pub fn zobrist(&self) -> &'static Zobrist {
         self.zobrist
     }
 
-    /// Keys of the board's symmetric images, in the order of [`Symmetry::of`].
+    /// Returns the keys of the board's symmetric images, in the order of [`Symmetry::of`].
     pub fn symmetric_keys(&self) -> impl Iterator<Item = Key> + '_ {
         Symmetry::of(self.size).map(|symmetry| {
             self.stones().fold(self.zobrist.size(self.size), |key, (point, color)| {
@@ -306,12 +306,12 @@ impl Board {
         })
     }
 
-    /// The smallest key among the board's symmetric images. It is equal for all of them.
+    /// Returns the smallest key among the board's symmetric images. It is equal for all of them.
     pub fn canonical_key(&self) -> Key {
         self.symmetric_keys().min().unwrap_or(self.key)
     }
 
-    /// Key computed from the stones. It is always equal to the incrementally updated [`Board::key`].
+    /// Returns the key computed from the stones. It is always equal to the incrementally updated [`Board::key`].
     pub fn recomputed_key(&self) -> Key {
         let start = self.zobrist.size(self.size);
         self.stones().fold(start, |key, (point, color)| key ^ self.zobrist.stone(point, color))
@@ -319,8 +319,8 @@ impl Board {
 
     // ------------------------------------------------------------------------------------------ queries
 
-    /// Cells of the eight neighbours, two bits each, in the order of [`point::STEPS`]: the adjacent ones in the low
-    /// byte, the diagonal ones in the high byte.
+    /// Returns the cells of the eight neighbours, two bits each, in the order of [`point::STEPS`]: the adjacent ones in
+    /// the low byte, the diagonal ones in the high byte.
     #[inline]
     pub fn neighbourhood(&self, point: Point) -> u16 {
         self.points[point.index()].neighbours
@@ -332,20 +332,20 @@ impl Board {
         (neighbourhood >> (2 * direction)) & 3
     }
 
-    /// Anchor of the chain at an occupied point.
+    /// Returns the anchor of the chain at an occupied point.
     #[inline]
     pub fn anchor(&self, point: Point) -> Point {
         debug_assert!(self.cell(point).color().is_some());
         Point::from_index(self.points[point.index()].anchor)
     }
 
-    /// Number of stones in the chain at an occupied point.
+    /// Returns the number of stones in the chain at an occupied point.
     #[inline]
     pub fn chain_len(&self, point: Point) -> usize {
         usize::from(self.points[self.anchor(point).index()].stones)
     }
 
-    /// Stones of the chain at an occupied point.
+    /// Returns the stones of the chain at an occupied point.
     #[inline]
     pub fn chain(&self, point: Point) -> impl Iterator<Item = Point> + '_ {
         let start = self.anchor(point);
@@ -358,20 +358,20 @@ impl Board {
         })
     }
 
-    /// Whether the chain at an occupied point has exactly one liberty.
+    /// Returns whether the chain at an occupied point has exactly one liberty.
     #[inline]
     pub fn in_atari(&self, point: Point) -> bool {
         self.points[self.anchor(point).index()].liberties.is_single()
     }
 
-    /// The only liberty of the chain at an occupied point, or `None` if the chain is not in atari.
+    /// Returns the only liberty of the chain at an occupied point, or `None` if the chain is not in atari.
     #[inline]
     pub fn atari_liberty(&self, point: Point) -> Option<Point> {
         self.points[self.anchor(point).index()].liberties.single()
     }
 
-    /// Up to `N` different liberties of the chain at an occupied point, and their number. If the number is less than
-    /// `N`, the chain has no others.
+    /// Returns up to `N` different liberties of the chain at an occupied point, and their number. If the number is less
+    /// than `N`, the chain has no others.
     #[inline]
     pub fn liberties<const N: usize>(&self, point: Point) -> (usize, [Point; N]) {
         let mut found = [Point::from_index(0); N];
@@ -395,7 +395,7 @@ impl Board {
         (count, found)
     }
 
-    /// Exact number of liberties of the chain at an occupied point.
+    /// Returns the exact number of liberties of the chain at an occupied point.
     pub fn liberty_count(&self, point: Point) -> usize {
         let mut seen = PointSet::EMPTY;
         for stone in self.chain(point) {
@@ -408,28 +408,28 @@ impl Board {
         seen.len()
     }
 
-    /// Whether the point has an empty neighbour.
+    /// Returns whether the point has an empty neighbour.
     #[inline]
     pub fn has_empty_neighbour(&self, point: Point) -> bool {
         ADJACENT[usize::from(self.neighbourhood(point) & 0xff)].has_empty
     }
 
-    /// Whether all adjacent points of an empty point are stones of `color` or border.
+    /// Returns whether all adjacent points of an empty point are stones of `color` or border.
     #[inline]
     pub fn is_enclosed(&self, point: Point, color: Color) -> bool {
         ADJACENT[usize::from(self.neighbourhood(point) & 0xff)].closed[color]
     }
 
-    /// Whether an empty point has the shape of a real one-point eye of `color`: it is enclosed, and the opponent holds
-    /// at most one diagonal point (none at the edge).
+    /// Returns whether an empty point has the shape of a real one-point eye of `color`: it is enclosed, and the
+    /// opponent holds at most one diagonal point (none at the edge).
     #[inline]
     pub fn is_eyelike(&self, point: Point, color: Color) -> bool {
         let code = self.neighbourhood(point);
         ADJACENT[usize::from(code & 0xff)].closed[color] && DIAGONAL_HOLDS[usize::from(code >> 8)][color]
     }
 
-    /// Whether a stone of `color` on this empty point, with its whole chain, would have no liberties even after the
-    /// stones it captures are removed.
+    /// Returns whether a stone of `color` on this empty point, with its whole chain, would have no liberties even after
+    /// the stones it captures are removed.
     ///
     /// ```
     /// use kosumi_go::board::{Board, Color, Point};
@@ -445,14 +445,14 @@ impl Board {
     #[inline]
     pub fn is_suicide(&self, point: Point, color: Color) -> bool {
         let adjacent = &ADJACENT[usize::from(self.neighbourhood(point) & 0xff)];
-        // An own chain with a second liberty survives. An enemy chain in atari is captured.
+        // A chain of `color` with a second liberty survives. An enemy chain in atari is captured.
         let in_atari = self.only_liberty_of(point);
         let alive = adjacent.holds[color] & !in_atari | adjacent.holds[color.opponent()] & in_atari;
         !adjacent.has_empty && alive == 0
     }
 
-    /// Bit set of the directions in which the adjacent chain has no liberty except this empty point. Bits of directions
-    /// without a stone are meaningless.
+    /// Returns a bit set of the directions in which the adjacent chain has no liberty except this empty point. Bits of
+    /// directions without a stone are meaningless.
     #[inline]
     fn only_liberty_of(&self, point: Point) -> u8 {
         let mut found = 0;
@@ -464,19 +464,19 @@ impl Board {
         found
     }
 
-    /// Whether a stone of `color` on this empty point would be a suicide of this stone alone. It would not change the
-    /// board, and no rule set of this crate allows it.
+    /// Returns whether a stone of `color` on this empty point would be the suicide of a single stone. Such a move would
+    /// not change the board, and no rule set of this crate allows it.
     pub fn is_single_stone_suicide(&self, point: Point, color: Color) -> bool {
         self.is_suicide(point, color) && self.is_enclosed(point, color.opponent())
     }
 
-    /// Whether simple ko forbids the point to `color`.
+    /// Returns whether simple ko forbids the point to `color`.
     #[inline]
     pub fn is_ko(&self, point: Point, color: Color) -> bool {
         self.ko == Some((point, color))
     }
 
-    /// Whether a stone of `color` on this empty point would capture anything.
+    /// Returns whether a stone of `color` on this empty point would capture anything.
     #[inline]
     pub fn captures_any(&self, point: Point, color: Color) -> bool {
         let adjacent = &ADJACENT[usize::from(self.neighbourhood(point) & 0xff)];
@@ -561,8 +561,8 @@ impl Board {
         }
     }
 
-    /// Places a stone on an empty point, removes enemy chains without liberties, and then removes the own chain if it
-    /// has no liberties (suicide). Ko is not checked. Debug builds assert that the point is empty.
+    /// Places a stone on an empty point, removes enemy chains without liberties, and then removes the stone's own chain
+    /// if it has no liberties (suicide). Ko is not checked. Debug builds assert that the point is empty.
     ///
     /// The contents of the neighbours in a playout are random, and a branch on them is mispredicted half of the time.
     /// The function therefore decrements the liberties of all four neighbours, whether they are stones or not, and
@@ -651,7 +651,8 @@ impl Board {
         loop {
             self.set_cell(stone, Cell::Empty);
             self.points[stone.index()].anchor = stone.index() as u16;
-            // Own stones that are still to be removed gain liberties too. The entry of their chain is no longer used.
+            // Stones of the chain that are still to be removed gain liberties too. This is harmless, because the entry
+            // of their chain is no longer used.
             for neighbour in stone.adjacent() {
                 let anchor = usize::from(self.points[neighbour.index()].anchor);
                 self.points[anchor].liberties.add(stone);

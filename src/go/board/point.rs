@@ -43,42 +43,42 @@ impl Point {
         Point(((row + 1) * STRIDE + column + 1) as u16)
     }
 
-    /// Point with this index in the padded grid.
+    /// Returns the point with this index in the padded grid.
     pub const fn from_index(index: u16) -> Point {
         Point(index)
     }
 
-    /// Column, counted from 0 at the left.
+    /// Returns the column, counted from 0 at the left.
     #[inline]
     pub const fn column(self) -> usize {
         self.0 as usize % STRIDE - 1
     }
 
-    /// Row, counted from 0 at the bottom.
+    /// Returns the row, counted from 0 at the bottom.
     #[inline]
     pub const fn row(self) -> usize {
         self.0 as usize / STRIDE - 1
     }
 
-    /// Index into an array of length [`GRID`].
+    /// Returns the index into an array of length [`GRID`].
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Neighbour in direction `direction` of [`STEPS`]. It may lie on the border.
+    /// Returns the neighbour in direction `direction` of [`STEPS`]. It may lie on the border.
     #[inline]
     pub const fn step(self, direction: usize) -> Point {
         Point(self.0.wrapping_add_signed(STEPS[direction]))
     }
 
-    /// The four adjacent points, including border points.
+    /// Returns the four adjacent points, including border points.
     #[inline]
     pub const fn adjacent(self) -> [Point; 4] {
         [self.step(0), self.step(1), self.step(2), self.step(3)]
     }
 
-    /// The four diagonal points, including border points.
+    /// Returns the four diagonal points, including border points.
     #[inline]
     pub const fn diagonal(self) -> [Point; 4] {
         [self.step(4), self.step(5), self.step(6), self.step(7)]
@@ -149,30 +149,30 @@ impl BoardSize {
         BoardSize::new(side, side)
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     #[inline]
     pub const fn columns(self) -> usize {
         self.columns as usize
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     #[inline]
     pub const fn rows(self) -> usize {
         self.rows as usize
     }
 
-    /// Number of points.
+    /// Returns the number of points.
     #[inline]
     pub const fn area(self) -> usize {
         self.columns() * self.rows()
     }
 
-    /// Whether the board is square.
+    /// Returns whether the board is square.
     pub const fn is_square(self) -> bool {
         self.columns == self.rows
     }
 
-    /// Whether a board of this size has a point at this column and row.
+    /// Returns whether a board of this size has a point at this column and row.
     pub const fn contains(self, column: usize, row: usize) -> bool {
         column < self.columns() && row < self.rows()
     }
@@ -182,19 +182,19 @@ impl BoardSize {
         if self.contains(column, row) { Some(Point::new(column, row)) } else { None }
     }
 
-    /// All points, row by row from the lower left.
+    /// Returns all points, row by row from the lower left.
     pub fn points(self) -> impl Iterator<Item = Point> + Clone {
         (0..self.rows()).flat_map(move |row| (0..self.columns()).map(move |column| Point::new(column, row)))
     }
 
-    /// Number of grid entries that a board of this size uses, including the border. Entries from this index on need not
-    /// be copied.
+    /// Returns the number of grid entries that a board of this size uses, including the border. Entries from this index
+    /// on need not be copied.
     #[inline]
     pub const fn grid_end(self) -> usize {
         (self.rows() + 2) * STRIDE + 1
     }
 
-    /// Distance of `point` to the nearest edge: 1 on the edge.
+    /// Returns the distance of `point` to the nearest edge: 1 on the edge.
     pub fn line(self, point: Point) -> usize {
         let (column, row) = (point.column(), point.row());
         1 + column.min(row).min(self.columns() - 1 - column).min(self.rows() - 1 - row)
@@ -207,7 +207,7 @@ impl fmt::Display for BoardSize {
     }
 }
 
-/// A map with one value per point is required of the padded grid.
+/// A map with one value for each point of the padded grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointMap<T>(Box<[T]>);
 
@@ -266,18 +266,18 @@ impl PointSet {
         self.0[point.index() / 64] &= !(1u64 << (point.index() % 64));
     }
 
-    /// Whether the set contains the point.
+    /// Returns whether the set contains the point.
     #[inline]
     pub fn contains(&self, point: Point) -> bool {
         self.0[point.index() / 64] & (1u64 << (point.index() % 64)) != 0
     }
 
-    /// Number of points in the set.
+    /// Returns the number of points in the set.
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
     }
@@ -305,7 +305,7 @@ impl PointSet {
         self
     }
 
-    /// Points in ascending order of their index.
+    /// Returns the points in ascending order of their index.
     pub fn iter(&self) -> impl Iterator<Item = Point> + '_ {
         self.0.iter().enumerate().flat_map(|(index, &word)| {
             let mut rest = word;
@@ -348,12 +348,12 @@ impl Symmetry {
         all
     };
 
-    /// Symmetries that map a board of this size onto itself: eight for a square board, four for any other.
+    /// Returns the symmetries that map a board of this size onto itself: eight for a square board, four for any other.
     pub fn of(size: BoardSize) -> impl Iterator<Item = Symmetry> {
         (0..if size.is_square() { 8 } else { 4 }).map(Symmetry)
     }
 
-    /// Code of the symmetry, from 0 to 7.
+    /// Returns the code of the symmetry, from 0 to 7.
     pub const fn code(self) -> u8 {
         self.0
     }
@@ -373,7 +373,7 @@ impl Symmetry {
         Symmetry(self.0 ^ (mirrors & 3 | next.0 & 4))
     }
 
-    /// Size of the image of a board of this size.
+    /// Returns the size of the image of a board of this size.
     #[must_use]
     pub const fn image_size(self, size: BoardSize) -> BoardSize {
         if self.0 & 4 == 0 { size } else { BoardSize { columns: size.rows, rows: size.columns } }
@@ -392,7 +392,8 @@ impl Symmetry {
     }
 }
 
-/// Neighbourhood code of a point of an empty board: the neighbours that are off the board are [`Cell::Border`].
+/// Returns the neighbourhood code of a point of an empty board: the neighbours that are off the board are
+/// [`Cell::Border`].
 pub(crate) fn border_code(size: BoardSize, point: Point) -> u16 {
     let mut code = 0u16;
     for (direction, &step) in STEPS.iter().enumerate() {

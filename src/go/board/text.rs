@@ -24,8 +24,8 @@ pub enum DrawingError {
 /// Parses a diagram into the board size and the stones.
 ///
 /// # Errors
-/// Returns an error if the text is not a rectangle of 1 to 25 rows and columns, or if it contains another character
-/// than those of the [module documentation](self).
+/// Returns an error if the text is not a rectangle of 1 to 25 rows and columns, or if it contains a character other
+/// than those listed in the [module documentation](self).
 pub fn parse_drawing(text: &str) -> Result<(BoardSize, Vec<(Point, Color)>), DrawingError> {
     let rows: Vec<Vec<char>> = text
         .lines()

@@ -6,8 +6,9 @@
 //! machine and in every version, and keys may be stored and exchanged between programs. A change of the keys is a
 //! breaking change. Golden values in the tests guard against it.
 //!
-//! A key has 128 bits because a collision in the superko test would refuse a legal move. In a search of 10^8 positions,
-//! the probability that two different positions share a key is 2.7·10^-4 with 64 bits and 10^-23 with 128 bits.
+//! A key has 128 bits because a collision in the superko test would make the engine reject a legal move. In a search of
+//! 10^8 positions, the probability that two different positions share a key is 2.7·10^-4 with 64 bits and 10^-23 with
+//! 128 bits.
 
 use super::color::{ByColor, Color};
 use super::point::{BoardSize, GRID, MAX_SIDE, Point};

@@ -7,8 +7,8 @@ use crate::graph_key;
 use crate::history::LineHistory;
 use std::iter;
 
-/// A sequence of moves played on top of a game, for a search. It has the same rules and the same superko. It can be
-/// reset to the game's position, but has no undo.
+/// A sequence of moves played on top of a game, for a search. It obeys the game's rules, including superko over the
+/// moves of the game. It can be reset to the game's position, but has no undo.
 #[derive(Clone, Debug)]
 pub struct Line<'g> {
     game: &'g Game,
@@ -57,34 +57,34 @@ impl<'g> Line<'g> {
         self.passed.clear();
     }
 
-    /// Game that the line starts from.
+    /// Returns the game that the line starts from.
     pub fn game(&self) -> &'g Game {
         self.game
     }
 
-    /// Position at the end of the line.
+    /// Returns the position at the end of the line.
     pub fn board(&self) -> &Board {
         &self.board
     }
 
-    /// Side to move.
+    /// Returns the side to move.
     pub fn to_move(&self) -> Color {
         self.turn.to_move
     }
 
-    /// Number of consecutive passes up to now, including those of the game. A pass that takes the button does not
-    /// count.
+    /// Returns the number of consecutive passes up to now, including those of the game. A pass that takes the button
+    /// does not count.
     pub fn passes(&self) -> u8 {
         self.turn.passes
     }
 
-    /// State of the button.
+    /// Returns the state of the button.
     pub fn button(&self) -> Button {
         self.turn.button
     }
 
-    /// Compensation for handicap stones, in points for White. Moves of the line can change it: near the start of a
-    /// game, a pass by White can turn Black's moves into handicap stones.
+    /// Returns the compensation for handicap stones, in points for White. Moves of the line can change it: near the
+    /// start of a game, a pass by White can turn Black's moves into handicap stones.
     pub fn white_bonus(&self) -> f32 {
         self.game.white_bonus_with(self.opening)
     }
@@ -101,7 +101,7 @@ impl<'g> Line<'g> {
         &self.moves
     }
 
-    /// The two latest moves, newest first, including those of the game.
+    /// Returns the two latest moves, newest first, including those of the game. A missing move is a pass.
     pub fn last_moves(&self) -> [Move; 2] {
         match *self.moves {
             [.., before, last] => [last, before],
@@ -110,7 +110,7 @@ impl<'g> Line<'g> {
         }
     }
 
-    /// All moves with their colours, newest first: those of the line, then those of the game.
+    /// Returns all moves with their colours, newest first: those of the line, then those of the game.
     pub fn moves_backwards(&self) -> impl Iterator<Item = (Color, Move)> {
         let colors = iter::successors(Some(self.turn.to_move.opponent()), |color| Some(color.opponent()));
         let game = self.game.records.iter().rev().map(|record| (record.color, record.mv));
@@ -120,7 +120,7 @@ impl<'g> Line<'g> {
     /// Writes the positions one and two moves ago to the two boards and returns the number of these positions. A board
     /// without a corresponding move is left unchanged.
     ///
-    /// The line stores no boards but replays its moves, so a search that does not call this function has no cost.
+    /// The line stores no boards but replays its moves, so a search that never calls this function pays nothing for it.
     pub fn boards_before(&self, boards: &mut [Board; 2]) -> usize {
         let [one, two] = boards;
         let mut of_game = self.game.records.iter().rev();
@@ -156,12 +156,13 @@ impl<'g> Line<'g> {
         }
     }
 
-    /// Whether `color` has passed before in this position (stones only). A pass that took the button does not count.
+    /// Returns whether `color` has passed before in this position (stones only). A pass that took the button does not
+    /// count.
     pub fn has_passed_here(&self, color: Color) -> bool {
         self.passed.iter().chain(&self.game.passed).any(|&entry| entry == (color, self.board.key()))
     }
 
-    /// Points that only superko forbids to the side to move.
+    /// Returns the points that only superko forbids to the side to move.
     pub fn superko_banned(&self) -> impl Iterator<Item = Point> {
         let suicide = self.game.rules.suicide;
         let Turn { to_move, .. } = self.turn;
@@ -169,14 +170,14 @@ impl<'g> Line<'g> {
         self.game.history.banned(Some(&self.history), &self.board, to_move, suicide, taken)
     }
 
-    /// Key of the position's node in the search graph.
+    /// Returns the key of the position's node in the search graph.
     pub fn graph_key(&self) -> Key {
         self.graph_key
     }
 
-    /// Whether the history is irrelevant: the [key](Self::graph_key) is the state key, no point is banned by superko,
-    /// and no simple ko exists. The key then depends only on the board and on properties that are equal for all
-    /// symmetric images of the board.
+    /// Returns whether the history is irrelevant: the [key](Self::graph_key) is the state key, no point is banned by
+    /// superko, and no simple ko exists. The key then depends only on the board and on properties that are equal for
+    /// all symmetric images of the board.
     pub fn is_free_of_history(&self) -> bool {
         let state = self.turn.state(self.salt, self.game.rules, &self.board);
         self.board.ko().is_none() && self.graph_key == state.key(iter::empty())

@@ -1,7 +1,7 @@
 //! A game: board, rules and history. This module alone decides on legality, passes, the end of the game and undo.
 //!
 //! [`Game`] owns the record of the moves and can undo all of them. [`Line`] plays moves on top of a game for a search,
-//! with the same rules and the same superko, and returns to the game's position in one operation.
+//! under the game's rules and superko, and returns to the game's position in one operation.
 
 mod line;
 mod opening;
@@ -70,7 +70,7 @@ struct Turn {
 }
 
 impl MoveRecord {
-    /// Colour of the lifted stones: the opponent's unless the placed stone is among them.
+    /// Returns the colour of the lifted stones: the opponent's unless the placed stone is among them.
     fn lifted_color(&self) -> Color {
         lifted_color(self.color, self.mv, &self.lifted)
     }
@@ -119,19 +119,19 @@ pub enum Button {
 }
 
 impl Button {
-    /// Button at the start of a game under these rules.
+    /// Returns the button at the start of a game under these rules.
     pub fn new(rules: Rules) -> Button {
         if rules.has_button && rules.scoring == Scoring::Area { Button::Free } else { Button::None }
     }
 
-    /// Button if the game ended now. A free button is credited to the side to move, which could take it at once, as in
-    /// KataGo. The total is therefore always one that a finished game can have.
+    /// Returns the state of the button if the game ended now. A free button is credited to the side to move, which
+    /// could take it at once, as in KataGo. The total is therefore always one that a finished game can have.
     #[must_use]
     pub fn credited_to(self, to_move: Color) -> Button {
         if self == Button::Free { Button::Taken(to_move) } else { self }
     }
 
-    /// Value of the button for Black, in points: 0 unless a side has taken it.
+    /// Returns the value of the button for Black, in points: 0 unless a side has taken it.
     pub fn black_points(self) -> f32 {
         match self {
             Button::Taken(color) => 0.5 * color.sign() as f32,
@@ -265,7 +265,7 @@ impl Game {
         self.salt_with(self.opening)
     }
 
-    /// Contribution of the rules and of White's points to a key, if `opening` described the first moves.
+    /// Returns the contribution of the rules and of White's points to a key, if `opening` described the first moves.
     fn salt_with(&self, opening: OpeningMoves) -> Key {
         graph_key::rules_salt(self.rules, self.komi + self.white_bonus_with(opening))
     }
@@ -275,32 +275,32 @@ impl Game {
         self.graph_key = self.move_key;
     }
 
-    /// Side that follows the latest move in alternation, regardless of [`Game::set_to_move`].
+    /// Returns the side to move if the colours alternate after the latest move, regardless of [`Game::set_to_move`].
     fn follower(&self) -> Color {
         self.records.last().map_or(self.start_to_move, |record| record.color.opponent())
     }
 
-    /// Key of the position if `color` is to move.
+    /// Returns the key of the position if `color` is to move.
     fn key_for(&self, color: Color) -> Key {
         if color == self.follower() { self.move_key } else { self.state_key(color) }
     }
 
-    /// Size of the board.
+    /// Returns the size of the board.
     pub fn size(&self) -> BoardSize {
         self.board.size()
     }
 
-    /// Rules of the game.
+    /// Returns the rules of the game.
     pub fn rules(&self) -> Rules {
         self.rules
     }
 
-    /// Points for White, without the compensation for handicap stones.
+    /// Returns the points for White, without the compensation for handicap stones.
     pub fn komi(&self) -> f32 {
         self.komi
     }
 
-    /// Number of handicap stones.
+    /// Returns the number of handicap stones.
     ///
     /// Unless their number was [announced](Game::set_handicap) or the board was not empty at the start, these are
     /// Black's first moves, if there are at least two, as in KataGo. Some servers and GUIs transmit a handicap only in
@@ -310,7 +310,7 @@ impl Game {
         self.handicap_with(self.opening)
     }
 
-    /// Number of handicap stones if `opening` described the first moves.
+    /// Returns the number of handicap stones if `opening` described the first moves.
     fn handicap_with(&self, opening: OpeningMoves) -> u32 {
         match self.announced_handicap {
             Some(announced) => announced,
@@ -319,27 +319,27 @@ impl Game {
         }
     }
 
-    /// Compensation for White if `opening` described the first moves.
+    /// Returns the compensation for White if `opening` described the first moves.
     fn white_bonus_with(&self, opening: OpeningMoves) -> f32 {
         self.rules.handicap_bonus.points(self.handicap_with(opening)) as f32
     }
 
-    /// Announced number of handicap stones, or `None` if it is derived from the moves.
+    /// Returns the announced number of handicap stones, or `None` if it is derived from the moves.
     pub fn announced_handicap(&self) -> Option<u32> {
         self.announced_handicap
     }
 
-    /// Compensation for handicap stones, in points for White.
+    /// Returns the compensation for handicap stones, in points for White.
     pub fn white_bonus(&self) -> f32 {
         self.white_bonus_with(self.opening)
     }
 
-    /// Current position.
+    /// Returns the current position.
     pub fn board(&self) -> &Board {
         &self.board
     }
 
-    /// Side to move at the first position.
+    /// Returns the side to move at the first position.
     pub fn start_to_move(&self) -> Color {
         self.start_to_move
     }
@@ -351,12 +351,12 @@ impl Game {
         *self = self.with_rules(self.rules, self.komi);
     }
 
-    /// First position.
+    /// Returns the first position.
     pub fn start(&self) -> &Board {
         &self.start
     }
 
-    /// Side to move.
+    /// Returns the side to move.
     pub fn to_move(&self) -> Color {
         self.turn.to_move
     }
@@ -376,18 +376,18 @@ impl Game {
         }
     }
 
-    /// Number of consecutive passes up to now. A pass that takes the button does not count.
+    /// Returns the number of consecutive passes up to now. A pass that takes the button does not count.
     pub fn passes(&self) -> u8 {
         self.turn.passes
     }
 
-    /// State of the button.
+    /// Returns the state of the button.
     pub fn button(&self) -> Button {
         self.turn.button
     }
 
-    /// Whether two passes have been played in a row. The game may continue nevertheless: servers resume play after a
-    /// dispute.
+    /// Returns whether two passes have been played in a row. The game may continue nevertheless: servers resume play
+    /// after a dispute.
     pub fn is_over(&self) -> bool {
         self.turn.passes >= 2
     }
@@ -397,23 +397,23 @@ impl Game {
         &self.records
     }
 
-    /// The two latest moves, newest first. A missing move is a pass.
+    /// Returns the two latest moves, newest first. A missing move is a pass.
     pub fn last_moves(&self) -> [Move; 2] {
         let back = |n: usize| self.records.iter().rev().nth(n).map_or(Move::Pass, |record| record.mv);
         [back(0), back(1)]
     }
 
-    /// Positions so far.
+    /// Returns the positions so far.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Key of this position's node in the search graph.
+    /// Returns the key of this position's node in the search graph.
     pub fn graph_key(&self) -> Key {
         self.graph_key
     }
 
-    /// Kind of the node keys: those of a graph or of a tree.
+    /// Returns the kind of the node keys: those of a graph or of a tree.
     pub fn sharing(&self) -> NodeSharing {
         self.sharing
     }
@@ -480,7 +480,7 @@ impl Game {
         self.graph_key = self.move_key;
     }
 
-    /// State key of the position if `color` is to move.
+    /// Returns the state key of the position if `color` is to move.
     fn state_key(&self, color: Color) -> Key {
         let turn = Turn { to_move: color, ..self.turn };
         let banned =
@@ -502,12 +502,12 @@ impl Game {
         Some(record)
     }
 
-    /// All legal points for `color`, row by row from the lower left.
+    /// Returns all legal points for `color`, row by row from the lower left.
     pub fn legal_points(&self, color: Color) -> Vec<Point> {
         self.size().points().filter(|&point| self.check(color, Move::Play(point)).is_ok()).collect()
     }
 
-    /// Points that only superko forbids to `color`.
+    /// Returns the points that only superko forbids to `color`.
     pub fn superko_banned(&self, color: Color) -> Vec<Point> {
         let taken = self.turn.is_button_taken();
         self.history.banned(None, &self.board, color, self.rules.suicide, taken).collect()
@@ -515,12 +515,12 @@ impl Game {
 }
 
 impl Turn {
-    /// Whether a side has taken the button.
+    /// Returns whether a side has taken the button.
     fn is_button_taken(self) -> bool {
         matches!(self.button, Button::Taken(_))
     }
 
-    /// State of the game, combined from the turn and the rest.
+    /// Returns the state of the game, combined from the turn and the rest.
     fn state(self, salt: Key, rules: Rules, board: &Board) -> GameState<'_> {
         let button = match self.button {
             Button::None | Button::Free => None,
@@ -566,7 +566,7 @@ fn lift_ban(board: &mut Board, endless_threats: Option<Color>) {
     }
 }
 
-/// Collects the stones that a play of `color` on an empty point will remove: captures, or the own chain after a
+/// Collects the stones that a play of `color` on an empty point will remove: captures, or its own chain after a
 /// suicide.
 fn collect_lifted(board: &Board, point: Point, color: Color, lifted: &mut SmallVec<[Point; 4]>) {
     let take = |of: Color, only_in_atari: bool, lifted: &mut SmallVec<[Point; 4]>| {

@@ -7,7 +7,7 @@ use crate::board::{Color, Move};
 /// - Black's first stones are handicap stones if there are at least two of them.
 /// - Passes of either side between them do not matter.
 /// - White's first stone ends the handicap.
-/// - Two moves of White in a row, before or with that first stone, mean that the moves set up a position. It has no
+/// - Two moves of White in a row, before or with that first stone, mean that the moves set up a position, which has no
 ///   handicap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct OpeningMoves {
@@ -23,14 +23,14 @@ enum Stage {
     Open,
     /// White has passed.
     WhitePassed,
-    /// White has placed the first stone with the latest move.
+    /// The latest move is White's first stone.
     WhitePlayed,
     /// No further move changes anything.
     Closed,
 }
 
 impl OpeningMoves {
-    /// Number of handicap stones: 0, or at least 2.
+    /// Returns the number of handicap stones: 0, or at least 2.
     pub(super) fn handicap(self) -> u32 {
         if self.stones < 2 { 0 } else { self.stones }
     }

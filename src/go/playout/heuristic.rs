@@ -79,7 +79,7 @@ impl HeuristicPolicy {
         }
     }
 
-    /// Adds captures of the last stone, and rescues of own chains that it put in atari.
+    /// Adds captures of the last stone, and rescues of chains of `color` that it put in atari.
     fn atari(&mut self, board: &Board, color: Color, last: Point) {
         if let Some(liberty) = board.cell(last).color().and_then(|_| board.atari_liberty(last))
             && board.cell(last) == Cell::from(color.opponent())
@@ -105,8 +105,8 @@ impl HeuristicPolicy {
         }
     }
 
-    /// Adds moves that give own chains with two liberties a third one, and moves that put such chains of the opponent
-    /// in atari, around the last move.
+    /// Adds moves around the last move that give a chain of `color` with two liberties a third one, and moves that put
+    /// such a chain of the opponent in atari.
     fn low_liberties(&mut self, board: &Board, color: Color, last: Point) {
         let mut seen: SmallVec<[Point; 4]> = SmallVec::new();
         let around = std::iter::once(last).chain(last.adjacent());

@@ -81,8 +81,8 @@ pub fn run<P: PlayoutPolicy, O: PlayoutObserver>(
     PlayoutEnd { moves, finished: true }
 }
 
-/// Plays `count` playouts from a position with Black to move and returns their total number of moves. It serves to
-/// measure the speed.
+/// Plays `count` playouts from a position with Black to move and returns their total number of moves. Serves to measure
+/// the speed.
 pub fn run_many(policy: Policy, position: &Board, count: u32, rng: &mut Rng) -> u64 {
     fn moves<P: PlayoutPolicy>(mut policy: P, position: &Board, count: u32, rng: &mut Rng) -> u64 {
         let mut board = *position;

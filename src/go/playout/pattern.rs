@@ -45,7 +45,7 @@ const PATTERNS: &[Pattern] = &[
     own(["?XO", "x.x", "---"]),
 ];
 
-/// Bit per neighbourhood code and player: whether the code matches a pattern.
+/// One bit for each neighbourhood code and player: whether the code matches a pattern.
 struct Table(ByColor<Vec<u64>>);
 
 static TABLE: LazyLock<Table> = LazyLock::new(Table::build);

@@ -9,12 +9,12 @@ pub trait PlayoutPolicy {
     fn choose(&mut self, board: &Board, color: Color, last: [Move; 2], rng: &mut Rng) -> Option<Point>;
 }
 
-/// Uniformly random choice among the legal moves that do not fill an own one-point eye. It is the reference for the
-/// statistics and the speed of playouts.
+/// Uniformly random choice among the legal moves that do not fill a one-point eye of the mover. It is the reference for
+/// the statistics and the speed of playouts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UniformPolicy;
 
-/// Returns whether `color` may play here in a random playout: not in an own eye, no suicide, not forbidden by simple
+/// Returns whether `color` may play here in a random playout: not in its own eye, no suicide, not forbidden by simple
 /// ko.
 #[inline]
 pub fn is_playable(board: &Board, point: Point, color: Color) -> bool {

@@ -40,7 +40,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Whether the group has too few eyes to live by itself.
+    /// Returns whether the group has too few eyes to live by itself.
     pub(super) fn is_weak(&self) -> bool {
         self.eyes < 2
     }
@@ -152,7 +152,7 @@ impl ReachablePoints {
         connected(&self.points, start, closed)
     }
 
-    /// Whether closing this point cuts a part of the group off from the rest.
+    /// Returns whether closing this point cuts a part of the group off from the rest.
     fn parts_at(&self, point: Point) -> bool {
         let mut sides = point.adjacent().into_iter().filter(|&next| self.contains(next));
         let Some(first) = sides.next() else { return false };
@@ -195,9 +195,9 @@ fn neighbours_in(points: &PointSet, point: Point) -> usize {
     point.adjacent().into_iter().filter(|&next| points.contains(next)).count()
 }
 
-/// Whether the opponent, moving first, can reduce an empty space of this shape to one eye. This holds for spaces of up
-/// to three points and for the five larger shapes with a vital point: square and pyramid four, crossed and bulky five,
-/// rabbity six.
+/// Returns whether the opponent, moving first, can reduce an empty space of this shape to one eye. This holds for
+/// spaces of up to three points and for the five larger shapes with a vital point: square and pyramid four, crossed and
+/// bulky five, rabbity six.
 pub(super) fn is_reducible(points: &PointSet) -> bool {
     let mut degrees: Vec<usize> = points.iter().map(|point| neighbours_in(points, point)).collect();
     degrees.sort_unstable();
@@ -270,8 +270,8 @@ impl EyeSpace {
         }
     }
 
-    /// Whether the captured stones of this eye leave a space of two eyes. Points where the owner may not play belong to
-    /// that space, but the opponent may leave out one of them.
+    /// Returns whether the captured stones of this eye leave a space of two eyes. Points where the owner may not play
+    /// belong to that space, but the opponent may leave out one of them.
     fn lives_by_capture(&self, dead: &PointSet, may_play: impl Fn(Point) -> bool) -> bool {
         let is_thrown_in = self.falses.iter().any(|point| !may_play(point));
         if dead.is_empty() || is_thrown_in {

@@ -26,12 +26,12 @@ pub struct Region {
 }
 
 impl Region {
-    /// Whether stones of this colour are adjacent to the region.
+    /// Returns whether stones of this colour are adjacent to the region.
     pub fn touches(&self, color: Color) -> bool {
         self.touches[color]
     }
 
-    /// The only colour around the region, or `None`.
+    /// Returns the only colour around the region, or `None`.
     pub fn owner(&self) -> Option<Color> {
         match (self.touches[Color::Black], self.touches[Color::White]) {
             (true, false) => Some(Color::Black),
@@ -167,7 +167,7 @@ impl GroupDivision {
         GroupDivision { regions, groups }
     }
 
-    /// Number of surrounded points of a colour that count.
+    /// Returns the number of surrounded points of a colour that count.
     fn territory(&self, color: Color, rules: Rules) -> u32 {
         let mut points = vec![0; self.groups.groups.len()];
         for eye in self.groups.eyes.iter().filter(|eye| eye.owner == color && eye.group != NO_GROUP) {
@@ -185,7 +185,7 @@ impl GroupDivision {
     }
 }
 
-/// Number of surrounded points that count. `cleaned` is the board without its dead stones.
+/// Returns the number of surrounded points that count. `cleaned` is the board without its dead stones.
 fn territory(board: &Board, cleaned: &Board, rules: Rules) -> ByColor<u32> {
     if rules.scoring == Scoring::Territory || rules.tax != Tax::None {
         let division = GroupDivision::new(board, cleaned);
@@ -302,7 +302,8 @@ impl ScoringTerms {
         }
     }
 
-    /// White's points that are not on the board minus Black's: komi, compensation for handicap stones and the button.
+    /// Returns White's points that are not on the board minus Black's: komi, compensation for handicap stones and the
+    /// button.
     pub fn white_points(&self) -> f32 {
         self.komi + self.white_bonus - self.button.black_points()
     }

@@ -133,7 +133,7 @@ impl Layout {
         }
     }
 
-    /// Whether the byte is the first of two.
+    /// Returns whether the byte is the first of two.
     pub(super) fn is_lead(self, byte: u8) -> bool {
         match self {
             Layout::ShiftJis => matches!(byte, 0x81..=0x9f | 0xe0..=0xfc),
@@ -244,7 +244,8 @@ fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// Whether the bytes contain an escape sequence of ISO-2022-JP that a game can contain, and are valid in that set.
+/// Returns whether the bytes contain an escape sequence of ISO-2022-JP that a game can contain, and are valid in that
+/// set.
 fn has_japanese_escape(bytes: &[u8]) -> bool {
     let is_there = bytes.contains(&0x1b)
         && bytes.windows(3).any(|three| matches!(three, [0x1b, b'$', b'B' | b'@'] | [0x1b, b'(', b'I']));
@@ -363,8 +364,8 @@ fn guess(bytes: &[u8], named: Option<&'static Encoding>, is_whole: bool) -> &'st
     best.1
 }
 
-/// Returns the non-ASCII bytes with a few bytes on both sides. The detector examines adjacent letters and spends as
-/// much time on a move as on a name.
+/// Returns the non-ASCII bytes with a few bytes on both sides. The detector needs the adjacent letters. On a whole
+/// record, it would spend most of its time on the moves.
 fn excerpt(bytes: &[u8]) -> Vec<u8> {
     const AROUND: usize = 8;
     const MOST: usize = 1 << 16;

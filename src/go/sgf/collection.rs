@@ -61,7 +61,7 @@ pub struct MissingSyntax {
 }
 
 impl MissingSyntax {
-    /// Whether nothing is missing.
+    /// Returns whether nothing is missing.
     pub fn is_none(self) -> bool {
         self == MissingSyntax::default()
     }
@@ -94,7 +94,7 @@ impl PropertyName {
         self.count == 2 && self.capitals == *name
     }
 
-    /// Whether only the root of a game has this property.
+    /// Returns whether only the root of a game has this property.
     fn is_of_root(self) -> bool {
         [b"FF", b"GM", b"SZ", b"CA", b"AP"].into_iter().any(|name| self.is(name))
     }
@@ -210,7 +210,8 @@ impl LayoutScanner {
         ScanEvent::Nothing
     }
 
-    /// Whether the byte belongs to an escape sequence or to a two-byte character. Escape sequences occur in values.
+    /// Returns whether the byte belongs to an escape sequence or to a two-byte character. Escape sequences occur in
+    /// values.
     fn shifts(&mut self, byte: u8) -> bool {
         let (shift, belongs) = match (self.shift, byte) {
             (_, 0x1b) => (Shift::Escape, true),
@@ -423,9 +424,9 @@ impl GameStart {
     }
 }
 
-/// Splits a stream of bytes into game records. See the [module documentation](self).
+/// Splitter of a stream of bytes into game records. See the [module documentation](self).
 ///
-/// It stores little more than the limit of a record.
+/// It stores little more than one record of the maximum length.
 #[derive(Debug)]
 pub struct Splitter {
     limit: usize,
@@ -460,7 +461,7 @@ impl Splitter {
         }
     }
 
-    /// Number of bytes pushed.
+    /// Returns the number of bytes pushed.
     pub fn offset(&self) -> u64 {
         self.offset
     }

@@ -82,7 +82,7 @@ fn point_error(text: &str) -> &'static str {
 }
 
 impl SgfErrorKind {
-    /// Whether the game may differ from the one that was meant to be recorded. Otherwise no part of the game is
+    /// Returns whether the game may differ from the one that was meant to be recorded. Otherwise no part of the game is
     /// missing.
     pub fn loses_something(&self) -> bool {
         use SgfErrorKind::{Junk, NoHandicapPoints, OpenVariation};
@@ -100,7 +100,7 @@ pub struct SgfError {
 }
 
 impl SgfErrorKind {
-    /// Number of the move that the fault concerns.
+    /// Returns the number of the move that the fault concerns.
     pub fn number(&self) -> Option<usize> {
         match *self {
             SgfErrorKind::BadMove { number, .. } | SgfErrorKind::IllegalMove { number, .. } => Some(number),

@@ -6,7 +6,7 @@ use crate::board::{Color, Move};
 use crate::game::{Game, IllegalMove};
 use crate::rules::Rules;
 
-/// Number of moves against the rules that are named individually. Further ones are only counted.
+/// Maximum number of illegal moves that are reported individually. Further ones are only counted.
 const OBJECTIONS_MOST: usize = 3;
 
 /// Parameters for following a record.

@@ -36,7 +36,7 @@ pub(super) enum Token<'a> {
     Value(Value<'a>),
 }
 
-/// Splits a text into tokens and skips everything else.
+/// Scanner that splits a text into tokens and skips everything else.
 pub(super) struct Scanner<'a> {
     bytes: &'a [u8],
     pub(super) at: usize,
@@ -143,7 +143,7 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
 /// Number of bytes after a `(` that decide whether a game begins there.
 pub(super) const MAX_OPENING: usize = 1024;
 
-/// Whether a `(` followed by these bytes begins a game: a `;` or a property must follow.
+/// Returns whether a `(` followed by these bytes begins a game: a `;` or a property must follow.
 pub(super) fn opens_game(behind: &[u8]) -> bool {
     let behind = behind.get(..MAX_OPENING).unwrap_or(behind).trim_ascii_start();
     let name = behind.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();

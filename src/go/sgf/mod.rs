@@ -183,8 +183,8 @@ impl Record {
         // Offset of the first meaningless text.
         let mut junk = None;
         let mut setup_points = 0;
-        // Whether the current variation has a node yet, and the same for the enclosing variations. A variation without
-        // any node is skipped.
+        // Whether the current variation has a node yet; `around` holds this flag for the enclosing variations. A
+        // variation without any node is skipped.
         let mut has_node = false;
         let mut around = Vec::new();
         let mut depth = 1_usize;
@@ -264,7 +264,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Handles a property name without a value. If it is that of a move, an invalid move is recorded and the result is
+    /// Handles a property name without a value. If the name is that of a move, records an invalid move and returns
     /// true.
     fn move_without_value(&mut self, name: Option<[u8; 2]>, offset: usize) -> bool {
         let color = match &name {
@@ -374,7 +374,7 @@ impl Record {
         rule_names::preset(self.rules.as_deref()?)
     }
 
-    /// Whether Kosumi wrote the record. Its values are then taken literally.
+    /// Returns whether Kosumi wrote the record. Its values are then taken literally.
     pub fn is_own(&self) -> bool {
         self.program.as_ref().is_some_and(|program| program.starts_with("Kosumi:"))
     }
@@ -409,7 +409,7 @@ impl Record {
         notes
     }
 
-    /// Number of moves in the main line, including passes.
+    /// Returns the number of moves in the main line, including passes.
     pub fn move_count(&self) -> usize {
         self.nodes.iter().map(|node| node.moves.len()).sum()
     }

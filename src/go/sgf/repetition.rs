@@ -23,8 +23,8 @@ pub enum Cycle {
     TripleKo,
     /// Four or more kos.
     ManyKos,
-    /// One side adds a stone to another, the opponent takes both, and the side takes the capturing stone. Kos may be
-    /// involved in addition.
+    /// One side adds a stone to another one, the opponent takes both, and the first side takes the capturing stone. Kos
+    /// may be involved in addition.
     SendingTwo,
     /// Both sides give up two stones alternately (chosei). Kos may be involved in addition.
     EternalLife,
@@ -48,7 +48,7 @@ impl Cycle {
         Cycle::Other,
     ];
 
-    /// Name of the cycle on the command line.
+    /// Returns the name of the cycle on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Cycle::SimpleKo => "simple-ko",
@@ -151,11 +151,11 @@ impl Ply {
     }
 }
 
-/// Finds the repetitions of a game move by move.
+/// Finder of the repetitions in a game, which receives the game move by move.
 ///
-/// A move can only repeat a position if it plays on a point from which a stone of its colour was lifted before, or if
-/// it is a suicide. For all other moves the check is a single look-up. Only these need a comparison with all earlier
-/// positions.
+/// A move can repeat a position only if it plays on a point from which a stone of its colour was lifted before, or if
+/// it is a suicide. Only such moves are compared with all earlier positions. For all others, the check is a single
+/// look-up.
 #[derive(Clone, Debug, Default)]
 pub struct RepetitionFinder {
     /// Keys of the positions: before the first move and after each move.

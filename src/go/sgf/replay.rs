@@ -51,7 +51,7 @@ pub enum ReplayStep<'r> {
 }
 
 impl ReplayStep<'_> {
-    /// Number of the node.
+    /// Returns the number of the node.
     pub fn node(&self) -> usize {
         match *self {
             ReplayStep::Position { node } | ReplayStep::Move { node, .. } => node,
@@ -93,8 +93,8 @@ impl Record {
     }
 
     /// Plays the main line as [`Record::replay`] does, and calls `watch` with every position and the number of its
-    /// node: after the set-up and `PL` of a node, if it has any, and after every move. The root is always shown before
-    /// its moves.
+    /// node: after the set-up and `PL` of a node, if it has any, and after every move. The position of the root is
+    /// always passed before its moves.
     ///
     /// # Errors
     /// With [`Strictness::Strict`], returns the first fault.

@@ -258,7 +258,8 @@ fn named(words: &[&str]) -> Option<&'static Preset> {
     }
 }
 
-/// Whether a word contains this name. In texts without blanks between words, a name may be part of a longer word.
+/// Returns whether a word contains this name. In texts without blanks between words, a name may be part of a longer
+/// word.
 fn is_name_in(name: &str, word: &str) -> bool {
     let is_without_blanks = name.chars().count() >= 2 && name.chars().all(|letter| letter >= '\u{3000}');
     word == name || is_without_blanks && word.contains(name)

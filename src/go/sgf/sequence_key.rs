@@ -37,12 +37,12 @@ impl SequenceKey {
         }
     }
 
-    /// Key that is equal for the same moves.
+    /// Returns a key that is equal for equal sequences of moves.
     pub fn plain(&self) -> Key {
         self.keys.first().copied().unwrap_or_default()
     }
 
-    /// Key that is equal for the same moves on a rotated or reflected board.
+    /// Returns a key that is equal for the same moves on a rotated or reflected board.
     pub fn canonical(&self) -> Key {
         self.keys.iter().min().copied().unwrap_or_default()
     }

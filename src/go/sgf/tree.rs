@@ -25,7 +25,8 @@ impl NodeId {
         self.0 as usize
     }
 
-    /// Number of the node in its tree. The root has number 0, and a node that is added has the next free number.
+    /// Returns the number of the node in its tree. The root has number 0, and a node that is added has the next free
+    /// number.
     pub fn number(self) -> usize {
         self.index()
     }
@@ -48,27 +49,27 @@ pub struct TreeNode {
 }
 
 impl TreeNode {
-    /// Properties in their order.
+    /// Returns the properties in their order.
     pub fn properties(&self) -> &[Property] {
         &self.properties
     }
 
-    /// Children of the node. The first one continues the main line.
+    /// Returns the children of the node. The first one continues the main line.
     pub fn children(&self) -> &[NodeId] {
         &self.children
     }
 
-    /// Values of a property. Empty if the node does not have it.
+    /// Returns the values of a property. There are none if the node does not have it.
     pub fn values(&self, name: &str) -> &[String] {
         self.properties.iter().find(|property| property.name == name).map_or(&[], |found| &found.values)
     }
 
-    /// Whether the node has this property, even without a value.
+    /// Returns whether the node has this property, even without a value.
     pub fn has(&self, name: &str) -> bool {
         self.properties.iter().any(|property| property.name == name)
     }
 
-    /// First non-empty text of a property, without escapes and with line ends preserved, or `None`.
+    /// Returns the first non-empty text of a property, without escapes and with line ends preserved, or `None`.
     pub fn text(&self, name: &str) -> Option<String> {
         self.values(name).iter().map(|value| text(value.as_bytes(), true)).find(|text| !text.is_empty())
     }
@@ -103,7 +104,7 @@ pub enum Mark {
 impl Mark {
     const NAMES: [&'static str; 4] = ["TR", "SQ", "CR", "MA"];
 
-    /// Name of the property.
+    /// Returns the name of the property.
     pub fn name(self) -> &'static str {
         Mark::NAMES[self as usize]
     }
@@ -249,22 +250,22 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Board size.
+    /// Returns the board size.
     pub fn size(&self) -> BoardSize {
         self.size
     }
 
-    /// First node.
+    /// Returns the first node.
     pub fn root(&self) -> NodeId {
         NodeId(0)
     }
 
-    /// Returns the node with a number, also one that was removed; `None` if there is no such node.
+    /// Returns the node with this number, even if it was removed, or `None` if there is no such node.
     pub fn node_id(&self, number: usize) -> Option<NodeId> {
         (number < self.nodes.len()).then_some(NodeId(number as u32))
     }
 
-    /// Number of nodes, including those that were removed.
+    /// Returns the number of nodes, including those that were removed.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
@@ -305,8 +306,8 @@ impl Tree {
         self.nodes[parent.index()].children.retain(|&other| other != child);
     }
 
-    /// Puts a variation that was removed, or that stands at another place, at the place `index` among the children of
-    /// `parent`. An index beyond the last one means the end.
+    /// Puts a variation that was removed, or that stands elsewhere in the tree, at `index` among the children of
+    /// `parent`. An index beyond the last child means the end.
     ///
     /// # Panics
     /// Panics if a node is beyond the nodes of this tree.
@@ -514,7 +515,7 @@ impl NodeMut<'_> {
         self.number(time, (seconds * 1000.0).round() / 1000.0).set(stones, stones_or_periods)
     }
 
-    /// Sets `BM`, `DO`, `IT` or `TE`, replacing any other of these.
+    /// Sets `BM`, `DO`, `IT` or `TE`, replacing any other annotation of the move.
     pub fn judge(self, judgement: MoveAnnotation) -> Self {
         let (name, value) = match judgement {
             MoveAnnotation::Bad => ("BM", "1"),
@@ -528,7 +529,7 @@ impl NodeMut<'_> {
         one.set(name, Some(value.to_owned()))
     }
 
-    /// Sets `DM`, `GB`, `GW` or `UC`, replacing any other of these.
+    /// Sets `DM`, `GB`, `GW` or `UC`, replacing any other annotation of the position.
     pub fn outlook(self, outlook: PositionAnnotation) -> Self {
         let (name, value) = match outlook {
             PositionAnnotation::Even => ("DM", "1"),
@@ -553,7 +554,7 @@ impl NodeMut<'_> {
     }
 }
 
-/// Letter of a colour, which is also the name of the property of its moves.
+/// Returns the letter of a colour, which is also the name of the property of its moves.
 pub(super) fn letter(color: Color) -> &'static str {
     match color {
         Color::Black => "B",

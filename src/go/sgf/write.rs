@@ -91,13 +91,13 @@ impl Tree {
     }
 }
 
-/// Whether the stones of the first position would be read as a handicap if the record did not specify one.
+/// Returns whether the stones of the first position would be read as a handicap if the record did not specify one.
 fn looks_like_handicap(game: &Game) -> bool {
     let start = game.start();
     start.stone_count() >= 2 && start.stones().all(|(_, color)| color == Color::Black)
 }
 
-/// Whether the first moves are exactly the handicap stones.
+/// Returns whether the first moves are exactly the handicap stones.
 fn is_handicap_of_moves(game: &Game) -> bool {
     let is_stone = |record: &&MoveRecord| record.color == Color::Black && record.mv.point().is_some();
     let stones = game.records().iter().take_while(is_stone).count();

@@ -93,13 +93,13 @@ struct UndoMark {
 
 /// Position in which moves are tried and taken back.
 ///
-/// Invariant: every change of a spot goes through [`Reader::edit`], which saves the old spot to the log.
+/// Invariant: every change of an entry of `spots` goes through [`Reader::edit`], which saves the old entry to the log.
 #[derive(Clone, Debug)]
 struct Reader {
     spots: PointMap<PointState>,
     /// Point that the ko of the latest move forbids.
     ko: Option<Point>,
-    /// Old values of the spots changed since [`Reader::load`], oldest first.
+    /// Old entries of `spots` that have changed since [`Reader::load`], oldest first.
     log: Vec<(Point, PointState)>,
     /// Stack of the moves to try at all depths.
     moves: Vec<Point>,
@@ -446,7 +446,7 @@ impl Reader {
             })
     }
 
-    /// Returns the spot of a point for changing and logs its old value.
+    /// Returns the entry of a point for changing and logs its old value.
     #[inline]
     fn edit(&mut self, point: Point) -> &mut PointState {
         let spot = &mut self.spots[point];

@@ -108,8 +108,8 @@ thread_local! {
     static IS_CONFIGURED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Tile registers of this thread, configured during the lifetime of this value. There is at most one in a thread, and it
-/// stays in its thread, so none releases the configuration of another one.
+/// Tile registers of this thread, configured during the lifetime of this value. There is at most one in a thread, and
+/// it stays in its thread, so none releases the configuration of another one.
 #[derive(Debug)]
 struct Configured(PhantomData<*const ()>);
 
@@ -323,7 +323,7 @@ mod tests {
     use super::*;
     use kosumi_test_support::{Requirement, require};
 
-    /// Checks that the tiles of a thread have one owner, and that they can be configured again after it, also after a
+    /// Checks that the tiles of a thread have one owner, and that they can be configured again after it, even after a
     /// panic.
     #[test]
     fn tiles_have_one_owner() {

@@ -3,7 +3,7 @@
 use super::product::ROW_ALIGN;
 use crate::layer::Conv;
 
-/// Several the boards have different sizes that are evaluated together.
+/// Several boards of the same size that are evaluated together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Batch {
     pub(super) width: usize,

@@ -1,6 +1,6 @@
 //! The bf16 format: the upper half of an `f32`, with 8 bits of precision and the same range.
 
-/// Rounds to the nearest bf16, and to the even one of two that are equally near. NaN stays NaN.
+/// Rounds to the nearest bf16, with ties to even. NaN stays NaN.
 #[inline(always)]
 pub(super) fn to_bf16(x: f32) -> u16 {
     let bits = if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() };

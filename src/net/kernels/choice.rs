@@ -12,8 +12,8 @@ impl Prepared {
     ///
     /// An arithmetic that rounds must first agree with one that does not in a few positions. If it does not agree, the
     /// next fastest one is tried. For a network that was converted to integers, the conversion has checked this, unless
-    /// the processor limits sums of bytes. The check is skipped if `choice` allows no arithmetic without rounding. Small
-    /// networks get 8 bits only if `choice` requests them.
+    /// the processor limits sums of bytes. The check is skipped if `choice` allows no arithmetic without rounding.
+    /// Small networks get 8 bits only if `choice` requests them.
     ///
     /// # Panics
     ///
@@ -50,9 +50,9 @@ impl Prepared {
     }
 }
 
-/// Number of multiply-adds per point of the board from which on 8 bits are worthwhile. A network of 298,416 (b4c64) was
-/// 1.1 to 1.4 times as fast in 8 bits (AVX-512 VNNI, 9×9 and 19×19), but scored 45.5 % (39 to 52) in 200 games on 9×9
-/// against itself in 32 bits at equal visits.
+/// Least number of multiply-adds per point of the board for which 8 bits are worthwhile. A network of 298,416 (b4c64)
+/// was 1.1 to 1.4 times as fast in 8 bits (AVX-512 VNNI, 9×9 and 19×19), but scored 45.5 % (39 to 52) in 200 games on
+/// 9×9 against itself in 32 bits at equal visits.
 const LEAST_FOR_INTEGERS: usize = 500_000;
 
 #[cfg(test)]

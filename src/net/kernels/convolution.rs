@@ -112,8 +112,8 @@ impl Convolution {
         Convolution { inputs, outputs, kind }
     }
 
-    /// Joins convolutions of integers of the size that is used for their window, as they are. Returns `None` if others
-    /// are among them.
+    /// Joins convolutions whose weights are integers of the size that is used for their window, without converting
+    /// them. Returns `None` if any of them has other weights.
     fn of_integers(convs: &[&Conv], primitives: &Primitives, range: ByteRange) -> Option<Convolution> {
         let &Primitives { align, panel, .. } = primitives;
         let scales = joined_scales(convs, align)?;

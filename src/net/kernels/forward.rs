@@ -113,7 +113,7 @@ impl Prepared {
         Ok(outputs.pop().expect("one output per input"))
     }
 
-    /// Begins to evaluate positions of the same size one after another, and returns what enters the first block.
+    /// Begins to evaluate positions of the same size one after another, and returns the input of the first block.
     pub(super) fn begin_each(&self, inputs: &[Input], scratch: &mut Scratch) -> Trunks {
         let size = inputs.first().map_or((0, 0), |input| (input.width, input.height));
         let batch = Batch { width: size.0, height: size.1, count: 1 };

@@ -1,4 +1,4 @@
-//! Products of matrices with any number of rows, also few, as Winograd's transformation needs them.
+//! Products of matrices with any number of rows, including small numbers, as Winograd's transformation needs them.
 //!
 //! Matrices consist of 32-bit words, as in `product.rs`: an `f32`, two bf16 or two 16-bit integers.
 

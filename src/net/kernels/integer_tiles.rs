@@ -5,8 +5,8 @@
 //! a panel for vectors: four rows become one, column by column. Matrices are therefore packed as for vectors, the sums
 //! are identical, and the code that processes the sums is shared.
 //!
-//! The product is generic over [`Tiles`], which multiply one block. Their implementations are instructions (`amx.rs`) and,
-//! in tests, a model in plain Rust.
+//! The product is generic over [`Tiles`], which multiply one block. Their implementations are instructions (`amx.rs`)
+//! and, in tests, a model in plain Rust.
 
 use super::buffer::Buffer;
 use super::product::{ByteProduct, Epilogue, ProductArgs, RowStarts};
@@ -31,8 +31,8 @@ pub(super) trait Tiles {
     /// Number of columns of the sums and of tiles of the second matrix.
     const COLUMNS: usize;
 
-    /// Multiplies a block of rows by a panel of two tiles of columns, and overwrites `sums`, which has `2 * COLUMNS` sums
-    /// in each row.
+    /// Multiplies a block of rows by a panel of two tiles of columns, and overwrites `sums`, which has `2 * COLUMNS`
+    /// sums in each row.
     ///
     /// # Panics
     ///

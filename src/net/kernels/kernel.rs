@@ -160,7 +160,7 @@ impl Kernel {
 }
 
 impl Precision {
-    /// All precisions, from the most exact on.
+    /// All precisions, from the most to the least exact.
     pub const ALL: [Precision; 3] = [Precision::F32, Precision::Bf16, Precision::Int8];
 
     /// Returns the name for display and for the command line.
@@ -205,8 +205,8 @@ impl Arithmetic {
 }
 
 impl ArithmeticChoice {
-    /// Returns all arithmetics that satisfy the constraints, probably the fastest first. The result is empty if the
-    /// kernel is not available or does not support the precision.
+    /// Returns all arithmetics that satisfy the constraints, in their expected order of speed, the fastest first. The
+    /// result is empty if the kernel is not available or does not support the precision.
     pub fn candidates(self) -> Vec<Arithmetic> {
         let kernels: Vec<Kernel> = match self.kernel {
             Some(kernel) => vec![kernel],

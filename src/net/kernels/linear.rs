@@ -53,7 +53,8 @@ pub(super) enum InputRows<'t> {
     Floats(&'t [f32], usize, Option<&'t [f32]>),
     /// Bytes, with `inputs` bytes per row, and scales of the rows.
     Bytes(&'t [u8], &'t [f32]),
-    /// Integers up to [`HALF_LEVELS`](super::rows::HALF_LEVELS), with `inputs` integers per row, and scales of the rows.
+    /// Integers up to [`HALF_LEVELS`](super::rows::HALF_LEVELS), with `inputs` integers per row, and scales of the
+    /// rows.
     Halves(&'t [i16], &'t [f32]),
     /// Bytes of points, starts of the rows, offsets of the pieces from the start of a row, and scales of the rows.
     Window(&'t [u8], &'t [u32], &'t [usize], &'t [f32]),
@@ -98,7 +99,7 @@ impl Linear {
     }
 
     /// Prepares matrices of shape `[pieces][inputs][outputs]` in 8 bits, for rows of bytes in `range`. For a single
-    /// matrix, `statistics` of its rows improve the accuracy.
+    /// matrix, the statistics of its rows, `moments`, improve the accuracy.
     pub(super) fn bytes(
         weights: &[f32],
         (inputs, outputs): (usize, usize),
@@ -150,8 +151,8 @@ impl Linear {
         Linear::packed_halves(&integers, (inputs, outputs), panel, scales)
     }
 
-    /// Prepares 16-bit integers of shape `[inputs][outputs]` with a scale per column. `inputs` is a multiple of two. The
-    /// integers are at most [`half_weight_levels`] of the inputs that are not padding.
+    /// Prepares 16-bit integers of shape `[inputs][outputs]` with a scale per column. `inputs` is a multiple of two.
+    /// The integers are at most [`half_weight_levels`] of the inputs that are not padding.
     pub(super) fn packed_halves(
         weights: &[i16],
         (inputs, outputs): (usize, usize),
@@ -184,8 +185,8 @@ impl Linear {
     }
 }
 
-/// Rounds a matrix with this many columns to bytes, each times the scale of its column. For a single matrix, `statistics`
-/// of its rows improve the accuracy.
+/// Rounds a matrix with this many columns to bytes, each times the scale of its column. For a single matrix,
+/// `statistics` of its rows improve the accuracy.
 pub(super) fn rounded_to_bytes(
     weights: &[f32],
     outputs: usize,
@@ -529,7 +530,7 @@ mod tests {
         }
     }
 
-    /// Tests all kernels, also with numbers and weights that all have the largest magnitude and the same sign.
+    /// Tests all kernels, including with numbers and weights that all have the largest magnitude and the same sign.
     #[test]
     fn i16_products_are_accurate() {
         let mut rng = kosumi_go::rng::Rng::new(7);

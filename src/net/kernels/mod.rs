@@ -30,8 +30,8 @@
 //! `kosumi net check` compares all kernels that a processor supports.
 //!
 //! Besides `image.rs`, which maps files, this is the only module in which `unsafe` is allowed. It serves two purposes:
-//! calling functions that are compiled for instructions that not every processor has, and reading and writing vectors in
-//! inner loops without bounds checks.
+//! calling functions that are compiled for instructions that not every processor has, and reading and writing vectors
+//! in inner loops without bounds checks.
 
 #![allow(unsafe_code)]
 #![cfg_attr(

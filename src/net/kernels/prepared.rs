@@ -49,7 +49,7 @@ pub(super) struct LastNorm {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastRms {
     pub(super) epsilon: f32,
-    /// Whether the mean is taken whether the norm covers all points.
+    /// Whether the mean is taken over all points of a board together, instead of for each point.
     pub(super) is_spatial: bool,
     /// Number of channels without padding.
     pub(super) channels: usize,
@@ -142,8 +142,8 @@ impl Prepared {
         Prepared::prepare(network, arithmetic, Primitives::of(arithmetic.kernel), observed)
     }
 
-    /// Evaluates positions one after another in 32 bits, even for kernels of lower precision, with the weights of one or
-    /// two blocks at a time. The positions must have the same size.
+    /// Evaluates positions one after another in 32 bits, even for kernels of lower precision, with the weights of one
+    /// or two blocks at a time. The positions must have the same size.
     pub(super) fn evaluate_by_blocks(
         network: &Network,
         kernel: Kernel,
@@ -199,8 +199,8 @@ impl PreparedNorm {
         NormAct { scale: &self.scale, bias: &self.bias, activation: self.activation }
     }
 
-    /// Returns the norm for channels to which `added` has been added, with its bias in `memory`: `(x + added) · scale +
-    /// bias` is affine.
+    /// Returns the norm of channels to which `added` is added first. Because `(x + added) · scale + bias` is affine,
+    /// only the bias changes. It is stored in `memory`.
     pub(super) fn with_added_bias<'n>(&'n self, added: &[f32], memory: &'n mut Vec<f32>) -> NormAct<'n> {
         memory.clone_from(&self.bias);
         for ((bias, scale), added) in memory.iter_mut().zip(&self.scale).zip(added) {

@@ -155,8 +155,8 @@ impl Primitives {
         ByteRange::signed(self.byte_sums)
     }
 
-    /// Returns tables of plain Rust with 16-bit formats that regular tables of plain Rust do not use. They test on any
-    /// processor the code for other processors.
+    /// Returns tables of plain Rust with 16-bit formats that regular tables of plain Rust do not use. With them, the
+    /// code for other processors can be tested on any processor.
     #[cfg(test)]
     pub(super) fn with_rounded_places() -> [Primitives; 2] {
         let units = [

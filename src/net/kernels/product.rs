@@ -208,8 +208,8 @@ pub(super) trait Epilogue<S: Simd, Sum> {
     ///
     /// # Safety
     ///
-    /// [`Epilogue::check`] must have accepted the columns, and the result must have memory for the vectors from `column`
-    /// on.
+    /// [`Epilogue::check`] must have accepted the columns, and the result must have memory for the vectors from
+    /// `column` on.
     unsafe fn begin(&self, s: S, column: usize) -> [Sum; PANEL_VECTORS];
 
     /// Processes the sums of a row and a panel. It is called once for every row and panel.
@@ -244,8 +244,8 @@ where
     finish.check(it.outer);
     let of_panel = it.pieces.len() * it.inner * panel;
     // During each block, a part of the next panel is prefetched. With few rows, panels do not stay in a cache for long,
-    // and hardware prefetching begins only with the first miss. Each word prefetches a little, because many prefetches
-    // in a row have to wait for each other.
+    // and hardware prefetching begins only with the first miss. The prefetches are spread evenly over the words,
+    // because many prefetches in a row have to wait for each other.
     let step = panel.div_ceil(rows.div_ceil(T::ROWS).max(1));
     let of_block = it.pieces.len() * it.inner * step;
     for (index, column) in (0..it.outer).step_by(panel).enumerate() {
@@ -430,7 +430,7 @@ impl Target {
     }
 }
 
-/// Numbers overwrite the target.
+/// A store that overwrites the target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overwrite(pub(super) Target);
 
@@ -446,7 +446,7 @@ impl<S: Simd> Store<S> for Overwrite {
     }
 }
 
-/// Numbers are added to the target.
+/// A store that adds to the target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accumulate(pub(super) Target);
 
@@ -497,7 +497,7 @@ impl<S: Simd, const ROUGH: bool> Store<S> for Gate<ROUGH> {
     }
 }
 
-/// Finish for sums of `f32`: each row is multiplied by a factor, if there are any.
+/// Epilogue for sums of `f32`: each row is multiplied by a factor, if there are any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaled<'s, D> {
     pub(super) rows: Option<&'s [f32]>,
@@ -525,7 +525,7 @@ impl<S: Simd, D: Store<S>> Epilogue<S, S::V> for Scaled<'_, D> {
     }
 }
 
-/// Finish for sums of integers: they begin with the offset of their column and are multiplied by the factors of their
+/// Epilogue for sums of integers: they begin with the offset of their column and are multiplied by the factors of their
 /// column and row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dequantised<'s, D> {

@@ -251,8 +251,8 @@ pub(super) fn inverse(scale: f32) -> f32 {
     if scale > 1e-32 { 1.0 / scale } else { 0.0 }
 }
 
-/// Returns the nearest integer of a number that fits into 16 bits, and the even one of two. Unlike `round` this is not
-/// a function call.
+/// Returns the integer nearest to a number that fits into 16 bits, with ties to even. Unlike `round` this is not a
+/// function call.
 pub(super) fn nearest(x: f32) -> i16 {
     // Adding this number leaves the integer in the lowest bits.
     const LARGE: f32 = 12_582_912.0;

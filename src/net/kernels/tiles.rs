@@ -83,7 +83,7 @@ pub(super) struct TileUnit {
     pub(super) to_grid: fn(&Grid, &[f32], &mut [u16]),
 }
 
-/// Layout of the boards have different sizes with margins for windows of one size.
+/// Layout of several boards of the same size with margins for windows of one size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     batch: Batch,

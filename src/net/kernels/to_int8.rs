@@ -17,17 +17,17 @@ use crate::weights::{Integers, Weights};
 
 impl Network {
     /// Returns the network with integers as weights: those that the preparation for 8 bits
-    /// ([`Prepared::new`]) computes on this processor, without the hidden units that affect no result. A network that was
-    /// converted already is returned as it is.
+    /// ([`Prepared::new`]) computes on this processor, without the hidden units that affect no result. A network that
+    /// was converted already is returned as it is.
     ///
     /// * Convolutions with windows, and the matrices of transformers, become 8-bit integers with a scale for each
     ///   output.
     /// * 1 × 1 convolutions in blocks, and the last matrices of attention, become 16-bit integers with a scale.
     /// * Everything else stays as it is: the first convolution, norms, and the heads.
     ///
-    /// In 8 bits, kernels whose sums of bytes are not limited use the integers as they are, so that evaluations are
-    /// identical to those of the network before, if that is prepared by a kernel with the same products of floats. Others,
-    /// and those that compute 3 × 3 windows in 16 bits or more, compute with the integers times the scales.
+    /// In 8 bits, kernels whose sums of bytes are not limited use the integers directly. Evaluations are then identical
+    /// to those of the original network, if that is prepared by a kernel with the same products of floats. All other
+    /// kernels, and those that compute 3 × 3 windows in 16 bits or more, compute with the integers times the scales.
     pub fn to_int8(&self) -> Network {
         if self.rounding.is_some() {
             return self.clone();
@@ -153,8 +153,8 @@ mod tests {
         Network::read(&file[..]).unwrap()
     }
 
-    /// Numbers of channels with and without padding. The kernels have windows of bytes and products of floats as the
-    /// kernel of the conversion has them.
+    /// Tests numbers of channels with and without padding, with all kernels whose windows of bytes and products of
+    /// floats are those of the kernel that converts the network.
     #[test]
     fn evaluations_of_integers_are_those_of_the_network() {
         let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) }.candidates()[0];

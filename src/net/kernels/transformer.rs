@@ -106,7 +106,7 @@ enum WeightFormat<'m> {
     Halves,
     /// 8 bits, rounded according to the statistics of the rows that it multiplies.
     Bytes(Option<&'m InputStatistics>),
-    /// The integers that the weights are: 8 or 16 bits.
+    /// The integers of 8 or 16 bits that the weights consist of, unchanged.
     Kept,
 }
 
@@ -128,15 +128,15 @@ impl<'m> WeightFormat<'m> {
 /// Column of one of several matrices: the index of the matrix and that of the column, or `None` for padding.
 type Column = Option<(usize, usize)>;
 
-/// Collects columns of matrices of shape `[inputs][columns]`, of which `widths` has the numbers of columns, in a matrix
-/// of `padded` rows.
+/// Collects columns of matrices of shape `[inputs][columns]`, whose numbers of columns are `widths`, in a matrix of
+/// `padded` rows.
 fn gathered<T: Copy + Default>(
     matrices: &[impl AsRef<[T]>],
     widths: &[usize],
     columns: &[Column],
     (inputs, padded): (usize, usize),
 ) -> Vec<T> {
-    // Columns that are neighbours in both are copied together: the first column, its source and their number.
+    // Columns that are adjacent in both matrices are copied together: the first column, its source, and their number.
     let mut runs: Vec<(usize, (usize, usize), usize)> = Vec::new();
     for (column, &source) in columns.iter().enumerate() {
         let Some((matrix, from)) = source else { continue };

@@ -50,8 +50,8 @@ pub(super) struct TrialEvaluation {
 }
 
 impl TrialEvaluation {
-    /// Evaluates the trial positions without rounding, by this kernel. The weights of a single block are prepared at a
-    /// time, or two blocks, because those of a large network take gigabytes.
+    /// Evaluates the trial positions without rounding, by this kernel. The weights of only one or two blocks are
+    /// prepared at a time, because those of a large network take gigabytes.
     pub(super) fn of(network: &Network, kernel: Kernel) -> TrialEvaluation {
         let mut scratch = Scratch::default();
         scratch.observe();
@@ -65,7 +65,7 @@ impl TrialEvaluation {
         Prepared::with_moments(network, arithmetic, &self.observed)
     }
 
-    /// Returns whether the predictions of `prepared` in the trial positions are nearly the same.
+    /// Returns whether the predictions of `prepared` in the trial positions are nearly equal to those without rounding.
     pub(super) fn agrees(&self, network: &Network, prepared: &Prepared) -> bool {
         self.inputs.iter().zip(&self.outputs).all(|(input, wanted)| {
             let context = Context {

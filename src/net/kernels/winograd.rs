@@ -384,8 +384,8 @@ pub(super) fn transform_input_to_bf16<S: SimdBf16>(
     transform::<S, StoredBf16>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
 }
 
-/// Transforms a plane like [`transform_input`] and rounds the result to 16-bit integers. A number is the integer times the
-/// scale of its tile times the [bound](TileSize::bound) of its evaluation point. All tiles of a board have the same
+/// Transforms a plane like [`transform_input`] and rounds the result to 16-bit integers. A number is the integer times
+/// the scale of its tile times the [bound](TileSize::bound) of its evaluation point. All tiles of a board have the same
 /// scale.
 #[inline(always)]
 pub(super) fn transform_input_to_halves<S: Simd>(
@@ -471,7 +471,7 @@ fn transform_by<S: Simd, T: Transform, K: StoredFormat<S>>(
                     let place = y * side + x;
                     let value = if K::IS_SCALED { s.mul(value, s.splat(factors[place])) } else { value };
                     let to = (place * tiles + tile) * channels + channel;
-                    // SAFETY: the evaluation point is less than `places()`, the tile less than `tiles`.
+                    // SAFETY: the evaluation point is less than `evaluation_points()`, the tile less than `tiles`.
                     unsafe { K::store(s, value, places.as_mut_ptr().add(to)) };
                 }
             }
@@ -518,7 +518,7 @@ fn from_places_of<S: Simd, T: Transform, const ADDED: bool>(
                 let mut column = [s.splat(0.0); 6];
                 for y in 0..side {
                     let from = ((y * side + x) * tiles + tile) * channels + channel;
-                    // SAFETY: the evaluation point is less than `places()`, the tile less than `tiles`.
+                    // SAFETY: the evaluation point is less than `evaluation_points()`, the tile less than `tiles`.
                     column[y] = unsafe { s.load_unchecked(places.as_ptr().add(from)) };
                 }
                 columns[x] = T::output(s, column);

@@ -30,10 +30,10 @@ const MOST_OF_COLUMN: f32 = 65_535.0;
 pub(super) struct WinogradConv {
     inputs: usize,
     outputs: usize,
-    /// Weights, of shape `[3][3][inputs][outputs]`, of which further sizes of tiles are computed.
+    /// Weights, of shape `[3][3][inputs][outputs]`, from which those for further tile sizes are computed.
     weights: Weights,
     unit: WinogradUnit,
-    /// Transformed weights per size of tiles, computed when a board first needs that size.
+    /// Transformed weights per tile size, computed when a board first needs that size.
     transformed: [OnceLock<TransformedWeights>; TileSize::BOTH.len()],
 }
 

@@ -131,7 +131,7 @@ pub struct Analysis {
     pub size: BoardSize,
     /// Side to move.
     pub to_move: Color,
-    /// Side whose perspective all numbers have.
+    /// Side from whose perspective all numbers are given.
     pub perspective: Color,
     /// Visits of the position. They include the evaluation of the position itself, except after searches for a move,
     /// which start with the moves.

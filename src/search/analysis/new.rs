@@ -117,7 +117,7 @@ fn of_move(
     entry: &MoveReport,
     prior: f32,
 ) -> MoveAnalysis {
-    // The bound is below for the side to move. The numbers are Black's.
+    // The bound lies on the bad side of the value for the side to move, but the numbers are Black's.
     let radius = report.to_move.sign() as f32 * entry.utility_radius;
     let expectation = Expectation {
         win_rate: win_rate(entry.value),

@@ -256,7 +256,7 @@ fn bias_sums_are_exact() {
             let found: Vec<_> = search.bias.sums().into_iter().map(|(entry, a, b)| (entry, (a, b))).collect();
             assert!(found.len() > 100);
             assert_eq!(found, wanted);
-            // The contributions of nodes behind the new root fade before the next search.
+            // The contributions of nodes that the new root does not reach fade before the next search.
             let color = game.to_move();
             game.play(color, report.best_move()).expect("legal");
         }
@@ -379,7 +379,7 @@ fn probabilities_guide_the_search() {
 
 #[test]
 fn root_symmetries_grow_with_visits() {
-    /// Evaluator for which another move is the only one under each symmetry.
+    /// Evaluator that finds a single move under each symmetry, a different one each time.
     #[derive(Clone)]
     struct Sides(Arc<AtomicU32>);
     impl Evaluator for Sides {
@@ -589,7 +589,7 @@ fn descents_in_progress_count_as_node_visits() {
     let root = search.table().find(game.graph_key()).expect("the root");
     let edge = search.table().edges(search.table().node(root)).find(|edge| edge.mv() == first);
     let child = edge.and_then(|edge| edge.child()).expect("a node");
-    // With a thousand descents in progress there, less known moves must be explored as after a thousand visits.
+    // With a thousand descents in progress there, other moves must be explored as after a thousand visits.
     search.table().node(child).begin_visits(1000);
     let report = run(&mut search, &game, 12, 1);
     let seen = report.moves.iter().filter(|entry| entry.visits > 0).count();
@@ -656,7 +656,7 @@ fn a_search_may_bring_its_own_parameters() {
     let mut search = puct_search(HashPolicy, 1);
     let first = summary(&search.run(&game, 1, &SearchContext { params: Some(plain), ..usual }));
     assert_eq!(first, summary(&wanted.run(&game, 1, &usual)));
-    // The next search has the parameters of the first one no more.
+    // The next search no longer has the parameters of the first one.
     assert_eq!(search.params(), SearchParams::for_network());
     wanted.set_params(SearchParams::for_network());
     let second = summary(&search.run(&game, 2, &usual));

@@ -41,7 +41,7 @@ enum DescentEnd<'s> {
     BelowLeaf(NodeId),
     /// A node of the descent's own path.
     Cycle,
-    /// A position without a node, because the table is full, which must not count for the node before it.
+    /// A position that has no node, because the table is full, and that must not count for the node before it.
     Nowhere,
 }
 
@@ -239,7 +239,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 self.update_rave(&params, evaluation);
             }
         } else {
-            // Under PUCT both numbers are something else, and nothing is added to them.
+            // Under PUCT, both fields hold other numbers, to which nothing is added.
             let known = self.table.node(self.path.last().map_or(self.root, |step| step.child));
             self.back_up(known.score(), known.mean_square());
         }

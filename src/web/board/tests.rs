@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const SMALL: &[u8] = include_bytes!("../../net/built_in/small.bin.gz");
 
-/// Each reading takes a millisecond.
+/// Returns a time that advances by a millisecond with each call.
 fn time() -> Duration {
     static READINGS: AtomicU64 = AtomicU64::new(0);
     Duration::from_millis(READINGS.fetch_add(1, Ordering::Relaxed))

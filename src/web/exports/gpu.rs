@@ -15,12 +15,12 @@ unsafe extern "C" {
 }
 
 static GPU: Mutex<Option<Box<WebGpu>>> = Mutex::new(None);
-/// The device of `GPU`, which can be marked as failed while `GPU` is locked for ever, after a panic.
+/// The device of `GPU`. It can be marked as failed even if a panic has left `GPU` locked for ever.
 static DEVICE: Mutex<Option<Arc<QueuedDevice>>> = Mutex::new(None);
 /// Network of the table or the session, for [`kosumi_gpu_open`].
 static NETWORK: Mutex<Option<Arc<Network>>> = Mutex::new(None);
 static RESPONSE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-/// Number of times that positions have come, which the worker waits for.
+/// Number of times that positions have arrived. The worker waits for a change of it.
 static CALLS: AtomicI32 = AtomicI32::new(0);
 
 /// Offers the network of a table or a session to the worker.
@@ -45,8 +45,8 @@ fn respond_with(result: Result<Value, String>) {
     respond(answer.to_string().into_bytes());
 }
 
-/// Prepares a network for the card; see [`WebGpu::open`]. With the length 0 it is the network of the table. The response
-/// is JSON: `{"ok": description}` or `{"error": "…"}`.
+/// Prepares a network for the card; see [`WebGpu::open`]. With the length 0 it is the network of the table. The
+/// response is JSON: `{"ok": description}` or `{"error": "…"}`.
 ///
 /// # Safety
 ///
@@ -97,8 +97,8 @@ pub extern "C" fn kosumi_gpu_check_batch(which: usize) {
     respond(lock(&GPU).as_mut().and_then(|gpu| gpu.check_batch(which)).unwrap_or_default());
 }
 
-/// Compares the results of a check, which took this time, with the processor. The response is JSON: `{"ok": differences}`
-/// or `{"error": "…"}`.
+/// Compares the results of a check, which took this time, with the processor. The response is JSON: `{"ok":
+/// differences}` or `{"error": "…"}`.
 ///
 /// # Safety
 ///
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn kosumi_gpu_check(results: *mut u8, length: usize, which
     });
 }
 
-/// Returns the number of search threads for a card, with the one that calls.
+/// Returns the number of search threads for a card, including the calling one.
 #[unsafe(no_mangle)]
 pub extern "C" fn kosumi_gpu_threads() -> usize {
     GPU_THREADS
@@ -127,7 +127,7 @@ pub extern "C" fn kosumi_gpu_attach() {
     }
 }
 
-/// Returns the address of the number that changes when positions come.
+/// Returns the address of the number that changes when positions arrive.
 #[unsafe(no_mangle)]
 pub extern "C" fn kosumi_gpu_calls() -> *const i32 {
     CALLS.as_ptr()
@@ -188,7 +188,7 @@ pub extern "C" fn kosumi_gpu_response() -> *const u8 {
     lock(&RESPONSE).as_ptr()
 }
 
-/// Returns the length of this response, in bytes.
+/// Returns the length of the response of [`kosumi_gpu_response`], in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn kosumi_gpu_response_length() -> usize {
     lock(&RESPONSE).len()

@@ -1,6 +1,7 @@
-// Worker with the graphics card, on the memory of an instance of the module. Its first message has the name of the card, or the
-// reason why it is not used; a later one the reason why it has failed. Then the processor evaluates. It must not be terminated
-// while others use the memory, of which it may hold locks: the second message that it gets ends it between two calls.
+// Worker with the graphics card, on the memory of an instance of the module. Its first message has the name of the
+// card, or the reason why the card is not used. A later message has the reason why the card has failed; the processor
+// then evaluates. The worker must not be terminated while others use the memory, because it may hold locks. The second
+// message that it receives ends it between two calls.
 import { Gpu, connect } from "./gpu.js";
 import { Instance } from "./instance.js";
 
@@ -28,7 +29,7 @@ self.addEventListener(
       await gpu.serve();
     } catch (error) {
       const words = reason(error);
-      // The threads that wait must learn of it before anybody else does.
+      // The waiting threads must learn of the failure before the page does.
       gpu.fail(words);
       postMessage({ error: words });
     }

@@ -1,6 +1,7 @@
-// Evaluation of a network with WebGPU. The module describes shaders, buffers and batches, and this file carries them out.
+// Evaluation of a network with WebGPU. The module describes shaders, buffers and batches, and this file executes them.
 
-// Time in milliseconds after which a card that does not answer counts as failed. The searching threads have limits of their own.
+// Time in milliseconds after which a card that does not answer counts as failed. The search threads have limits of
+// their own.
 const PATIENCE = 60_000;
 const PATIENCE_WITH_SOFTWARE = 600_000;
 // Number of batches that may be on the card at a time.
@@ -31,9 +32,10 @@ export async function connect({ acceptsSoftware = false, half = true } = {}) {
 }
 
 /**
- * Lets a graphics card evaluate the network of an instance of the module, in a worker of its own, if its results are those of the
- * processor. Resolves with its name and a function that ends its use, when engines can use it. `onFailure` gets the reason when it has failed:
- * the processor then evaluates. The options are those of `connect` and `Gpu.open`.
+ * Lets a graphics card evaluate the network of an instance of the module, in a worker of its own, if its results are
+ * those of the processor. Resolves, when engines can use the card, with its name and a function that ends its use. If
+ * the card fails, `onFailure` gets the reason, and the processor evaluates. The options are those of `connect` and
+ * `Gpu.open`.
  */
 export async function startCard(instance, options, onFailure) {
   const { worker, message } = await instance.startWorker("gpu-worker.js", options);
@@ -153,7 +155,10 @@ export class Gpu {
   }
 }
 
-/** Waits until the number at `calls` is not `seen`. Where browsers cannot do that beside other work, pauses for a moment. */
+/**
+ * Waits until the number at `calls` is not `seen`. If the browser cannot wait while other work runs, pauses for a
+ * moment.
+ */
 function change(calls, seen, isBusy) {
   if (Atomics.waitAsync) {
     const { async, value } = Atomics.waitAsync(calls, 0, seen);
@@ -171,7 +176,7 @@ class Executor {
   #steps;
   #free;
   #patience;
-  // Why the card has failed, and functions that reject what waits for it.
+  // Reason why the card has failed, and functions that reject the promises that wait for it.
   #failure = null;
   #rejecters = new Set();
 

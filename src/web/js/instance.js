@@ -118,7 +118,7 @@ export function memoryLimit(options) {
 /** Returns the least and the largest possible limit. */
 export const memoryLimits = ({ memory = 64, threads = 1 }) => [REST + memory + THREAD * (threads - 1), LARGEST];
 
-/** Returns whether the module shares its memory with threads. It does not if `scripts/web` was told so. */
+/** Returns whether the module shares its memory with threads. It does not if `scripts/web` was configured so. */
 export const sharesMemory = (module) => WebAssembly.Module.exports(module).some(({ name }) => name === "__wasm_init_tls");
 
 /** Returns memory for an instance, with a limit in MiB. */
@@ -141,7 +141,7 @@ export class Instance {
   /** Resolves when the instance is closed. */
   whenClosed = new Promise((resolve) => (this.#close = resolve));
 
-  /** `limit` limits its memory, in MiB. `now` returns the time in milliseconds, and `progress` gets that of reviews. */
+  /** `limit` is that of the memory, in MiB. `now` returns milliseconds. `progress` gets the progress of reviews. */
   constructor(module, limit, now, progress = () => {}, memory = newMemory(module, limit)) {
     this.#module = module;
     this.#memory = memory;
@@ -170,7 +170,7 @@ export class Instance {
     return this.#memory.buffer;
   }
 
-  /** Returns the number of threads that wait for work, besides the one that calls. */
+  /** Returns the number of threads that wait for work, besides the calling one. */
   get waitingThreads() {
     return this.#exports.kosumi_threads();
   }
@@ -184,7 +184,7 @@ export class Instance {
     return Promise.all(Array.from({ length: count }, () => this.startWorker("thread-worker.js")));
   }
 
-  /** Starts as many threads as are missing to `count`, with the one that calls. */
+  /** Starts the threads that are missing for a total of `count`, including the calling one. */
   fillThreads(count) {
     return this.startThreads(Math.max(count - this.#threads, 0));
   }
@@ -247,13 +247,13 @@ export class Instance {
     return decoder.decode(this.copy(start, length));
   }
 
-  /** Returns why a call has thrown `error`: the message of the panic, or that of the error. */
+  /** Returns the reason why a call has thrown `error`: the message of the panic, or that of the error. */
   reason(error) {
     let fault = "";
     try {
       fault = this.#read(this.#exports.kosumi_fault(), this.#exports.kosumi_fault_length());
     } catch {
-      // The instance cannot even be asked.
+      // The instance cannot even return its message.
     }
     return fault || error.message;
   }

@@ -175,7 +175,7 @@ export declare class Kosumi {
   static create(options?: Options): Promise<Kosumi>;
   /** The present position. */
   readonly position: Position;
-  /** Name of the graphics card that evaluates; `null` if the processor does, also after the card has failed. */
+  /** Name of the graphics card that evaluates; `null` if the processor does, including after the card has failed. */
   readonly device: string | null;
   /** Memory of the module, in bytes. */
   readonly memoryUsage: number;

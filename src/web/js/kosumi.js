@@ -225,7 +225,7 @@ export class Kosumi {
     if (this.#threads > 1) await this.#instance.startThreads(this.#threads - 1);
   }
 
-  /** Lets the graphics card evaluate. Rejects if that was demanded and is impossible. */
+  /** Lets the graphics card evaluate. Rejects if the options demand it and it is impossible. */
   async #startCard() {
     if (this.#device === "cpu") return;
     const isDemanded = this.#device === "gpu";
@@ -255,13 +255,15 @@ export class Kosumi {
     try {
       return this.#instance.call(name, ...values);
     } catch (error) {
-      // Whatever it was (a panic, too little memory, a full stack, an error of `now`), the instance may be in any state.
+      // Whatever the error was (a panic, too little memory, a full stack, an error of `now`), the instance may be in
+      // any state.
       const reason = `${this.#instance.reason(error)} (the limit of the memory is ${this.#limit} MiB)`;
       const { record } = this.#position;
       this.#instance.close();
       this.#start();
       this.#card = null;
-      // Searches do not wait for the threads and the card. If they cannot be started, there is one, and the processor evaluates.
+      // Searches do not wait for the threads and the card. Without further threads, one thread searches; without a
+      // card, the processor evaluates.
       this.#startThreads()
         .then(() => this.#startCard())
         .catch(() => {});

@@ -72,7 +72,7 @@ export class Games {
     });
   }
 
-  /** Keeps a game. `about` is what lists show of it. */
+  /** Keeps a game. `about` is its summary for lists. */
   async keep(id, game, about) {
     await this.#tried(async () => {
       const before = this.#claimed;
@@ -88,7 +88,7 @@ export class Games {
     });
   }
 
-  /** Returns what lists show of all games with moves, the latest first. */
+  /** Returns the summaries of all games with moves, the latest first. */
   async list() {
     const all = await this.#all();
     return all.filter(({ about }) => about.moves).map(({ id, about, changed }) => ({ id, about, changed }));

@@ -1,10 +1,10 @@
-// The large network, which is downloaded when somebody wants it and kept from then on, and what was chosen.
+// The large network, which is downloaded when the user first wants it and then kept, and the user's choices.
 //
 // They have a cache of their own, which outlives versions of the page: the service worker deletes older caches of the page.
 
 const CACHE = "networks of kosumi";
 const CHOICE = "network-choice.json";
-// `scripts/web` puts in the name of the file, which depends on its contents, and its size.
+// `scripts/web` inserts the name of the file, which depends on its contents, and its size.
 const FILE = "large.compact.gz?LARGE_VERSION";
 const BYTES = Number("LARGE_BYTES");
 // Largest number of bytes that a download may have, in relation to the size of the file.
@@ -21,7 +21,7 @@ async function withCache(act, otherwise) {
 
 const address = (name) => new URL(name, import.meta.url).href;
 
-/** Returns the kept large network, if possible of this version of the page. */
+/** Returns the kept large network, or `null`. With `isNewest`, only that of this version of the page. */
 const kept = (isNewest) =>
   withCache(async (cache) => (await cache.match(address(FILE), { ignoreSearch: !isNewest })) ?? null, null);
 
@@ -34,7 +34,7 @@ export const largeNetwork = {
 
   /**
    * Returns the large network: the kept one, or otherwise that of the server, which is kept. `onProgress` gets the number of
-   * bytes so far. Rejects if it can be had from neither, or when `signal` says so.
+   * bytes so far. Rejects if neither has it, or when `signal` is aborted.
    */
   async load(onProgress, signal) {
     const newest = await kept(true);

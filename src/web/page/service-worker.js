@@ -1,5 +1,6 @@
-// Keeps the files of the page, so that it works without a network. `scripts/web` puts in the version, which depends on the
-// contents of all files, and their names. The files of a version are kept together: a page never mixes two versions.
+// Keeps the files of the page, so that it works without a network. `scripts/web` inserts the version, which depends on
+// the contents of all files, and their names. The files of a version are kept together: a page never mixes two
+// versions.
 const CACHE = "kosumi-VERSION";
 const FILES = ["FILES"];
 // Files of which a browser needs some. The page names them.

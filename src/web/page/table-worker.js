@@ -69,7 +69,7 @@ function startThreads() {
   });
 }
 
-/** Asks the table. Throws if it refuses, and whatever a failing instance throws. */
+/** Sends a request to the table. Throws a `Refusal` if the table refuses it, or whatever a failing instance throws. */
 function request(message) {
   const answer = JSON.parse(instance.call("kosumi_request", JSON.stringify(message)));
   if (answer.error !== undefined) throw new Refusal(answer.error);
@@ -115,7 +115,7 @@ function recover(error) {
   trouble(reason);
 }
 
-/** Does what the table wants. */
+/** Carries out what the table requests. */
 function carryOut({ messages, isBusy, wake, review, endsReview, remembered }, id) {
   messages.forEach(tell);
   if (remembered) remember(remembered, id);
@@ -126,7 +126,7 @@ function carryOut({ messages, isBusy, wake, review, endsReview, remembered }, id
   if (isBusy) goOn();
 }
 
-/** Lets the engine go on with its task after the messages that wait. */
+/** Lets the engine continue its task after the messages that wait. */
 async function goOn() {
   if (isScheduled) return;
   isScheduled = true;
@@ -144,7 +144,7 @@ function remember({ game, number, about }, id) {
 
 // ---- Networks ----
 
-/** Gives the engines a network, which keeps the reason if it is refused. */
+/** Gives the engines a network. Its `refusal` is the reason if it is refused. */
 function giveNetwork(network) {
   network.refusal = instance.call("kosumi_network", network.bytes, network.isBest ? 1 : 0);
 }
@@ -243,7 +243,7 @@ async function chooseNetwork({ which }) {
   await tellNetworks();
 }
 
-/** Returns the large network, or `null` if it cannot be had or was not wanted any more. */
+/** Returns the large network, or `null` if it is not available or is no longer wanted. */
 async function loadLarge() {
   const controller = new AbortController();
   const own = (loading = { done: 0, controller });
@@ -280,7 +280,7 @@ async function deleteNetwork() {
   await tellNetworks();
 }
 
-/** Goes on with what was chosen the last time. A large network that the browser has deleted is not downloaded again. */
+/** Continues with the last choice. A large network that the browser has deleted is not downloaded again. */
 async function useChoice() {
   wishes = await choice();
   await card.find(module);
@@ -329,7 +329,7 @@ function startReview(number, record) {
     endReview();
     handle({ do: "reviewEnd", number, hasSucceeded });
   };
-  // The table only knows that the review has failed, so the reason comes after what it says.
+  // The table only knows that the review has failed, so the reason is reported after its message.
   const fail = (reason) => {
     end(false);
     trouble(reason);
@@ -404,7 +404,7 @@ async function begin() {
 }
 
 const starting = begin().catch((error) => tell({ is: "cannot-run", text: error.message }));
-// The network is loaded beside, and people can play without it.
+// The network is loaded in the background; people can play meanwhile.
 starting.then(async () => {
   if (!instance) return;
   await loadNetwork();

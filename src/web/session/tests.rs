@@ -2,7 +2,7 @@ use super::*;
 use kosumi_net::BuiltIn;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Each reading takes a millisecond, so no test depends on the speed of the machine.
+/// Returns a time that advances by a millisecond with each call, so no test depends on the speed of the machine.
 fn time() -> Duration {
     static READINGS: AtomicU64 = AtomicU64::new(0);
     Duration::from_millis(READINGS.fetch_add(1, Ordering::Relaxed))

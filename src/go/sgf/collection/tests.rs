@@ -42,7 +42,7 @@ fn split(stream: &[u8], limit: usize, lengths: &[usize]) -> Vec<Owned> {
     pieces
 }
 
-/// Whether `at` is the start of a line that begins like a game.
+/// Returns whether `at` is the start of a line that begins like a game.
 fn line_begins_game(stream: &[u8], at: usize) -> bool {
     let is_blank = |byte: &u8| b" \t".contains(byte);
     let skip_blanks = |text: &'_ [u8]| text.iter().take_while(|&byte| is_blank(byte)).count();
@@ -64,7 +64,7 @@ fn line_begins_game(stream: &[u8], at: usize) -> bool {
         && end.is_some_and(|end| rest[end] == b']')
 }
 
-/// A simple splitter for streams without double-byte character sets.
+/// Splits a stream without double-byte character sets in a simple way.
 fn slow_split(stream: &[u8], limit: usize) -> Vec<Owned> {
     let mut pieces = Vec::new();
     let mut at = 0;

@@ -89,8 +89,9 @@ struct Tally {
     legal: usize,
     /// Number of points that ko or superko alone forbids.
     bans: usize,
-    /// Number of suicides among these, which are not compared, and number of them that GNU Go forbids as well.
+    /// Number of suicides among these bans. They are not compared.
     suicide_bans: usize,
+    /// Number of these suicides that GNU Go forbids as well.
     agreed_suicide_bans: usize,
     differences: usize,
 }

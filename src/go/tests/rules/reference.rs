@@ -17,7 +17,7 @@ impl ReferenceBoard {
         ReferenceBoard { size, cells: vec![Cell::Empty; size.area()] }
     }
 
-    /// Size of the board.
+    /// Returns the size of the board.
     pub(crate) fn size(&self) -> BoardSize {
         self.size
     }
@@ -26,7 +26,7 @@ impl ReferenceBoard {
         point.row() * self.size.columns() + point.column()
     }
 
-    /// Contents of a point of the board.
+    /// Returns the contents of a point of the board.
     pub(crate) fn cell(&self, point: Point) -> Cell {
         self.cells[self.index(point)]
     }
@@ -37,7 +37,7 @@ impl ReferenceBoard {
         self.cells[index] = cell;
     }
 
-    /// Adjacent points on the board.
+    /// Returns the adjacent points on the board.
     pub(crate) fn adjacent(&self, point: Point) -> Vec<Point> {
         let (column, row) = (point.column() as i32, point.row() as i32);
         [(0, 1), (0, -1), (1, 0), (-1, 0)]
@@ -48,7 +48,7 @@ impl ReferenceBoard {
             .collect()
     }
 
-    /// Points connected to `point` through cells of the same kind, including `point`.
+    /// Returns the points connected to `point` through cells of the same kind, including `point`.
     pub(crate) fn connected(&self, point: Point) -> Vec<Point> {
         let kind = self.cell(point);
         let mut found = vec![point];
@@ -64,7 +64,7 @@ impl ReferenceBoard {
         found
     }
 
-    /// Liberties of the stones connected to `point`, sorted.
+    /// Returns the liberties of the stones connected to `point`, sorted.
     pub(crate) fn liberties(&self, point: Point) -> Vec<Point> {
         let mut liberties: Vec<Point> = self
             .connected(point)
@@ -105,12 +105,12 @@ impl ReferenceBoard {
         board
     }
 
-    /// Whether the placed stone is removed by its own move.
+    /// Returns whether the placed stone is removed by its own move.
     pub(crate) fn is_suicide(&self, point: Point, color: Color) -> bool {
         self.after(point, color).cell(point) == Cell::Empty
     }
 
-    /// Whether every stone has a liberty.
+    /// Returns whether every stone has a liberty.
     pub(crate) fn is_legal_position(&self) -> bool {
         self.size.points().all(|point| self.cell(point) == Cell::Empty || !self.liberties(point).is_empty())
     }

@@ -58,7 +58,7 @@ fn block_of_words<S: Simd, T: WordFormat<S, Sum = S::I>>(s: S, it: BlockProduct<
     }
 }
 
-/// Ending that converts sums to logits.
+/// Epilogue that converts sums to logits.
 struct Logits<'s> {
     offsets: &'s [i32],
     columns: &'s [f32],
@@ -81,8 +81,8 @@ impl<S: Simd> Epilogue<S, S::I> for Logits<'_> {
 
     #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
-        // SAFETY: guaranteed by the caller, who has a vector of `most` for each row; `check` has verified that there are
-        // factors for all columns.
+        // SAFETY: guaranteed by the caller, which has a vector of `most` for each row; `check` has verified that there
+        // are factors for all columns.
         unsafe {
             let values = times_columns(s, self.columns, column, sums);
             let to = self.to.add(row * self.stride + column);
@@ -96,7 +96,7 @@ impl<S: Simd> Epilogue<S, S::I> for Logits<'_> {
     }
 }
 
-/// Ending that converts sums to attended values.
+/// Epilogue that converts sums to attended values.
 struct AttendedFinish<'s> {
     columns: &'s [f32],
     rows: &'s [f32],

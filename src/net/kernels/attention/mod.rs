@@ -276,8 +276,8 @@ mod tests {
         seen
     }
 
-    /// Tests heads with and without rotation, with shared keys, with widths that are no multiple of a vector, on boards
-    /// smaller than a block and larger than a chunk, with large logits and with zeros.
+    /// Tests heads with and without rotation, with shared keys, with widths that are not multiples of a vector, on
+    /// boards smaller than a block and larger than a chunk, with large logits and with zeros.
     #[test]
     fn attention_matches_definition() {
         let mut rng = Rng::new(5);

@@ -90,7 +90,8 @@ impl Simd for Wasm {
         add_int(self, a: v128, b: v128) -> v128 = i32x4_add(a, b);
         sub_int(self, a: v128, b: v128) -> v128 = i32x4_sub(a, b);
         to_float(self, x: v128) -> v128 = f32x4_convert_i32x4(x);
-        // The sum has the integer in its lowest bits. The conversion of WebAssembly takes several instructions on x86-64.
+        // The sum has the integer in its lowest bits. The conversion of WebAssembly takes several instructions on
+        // x86-64.
         to_int(self, x: v128) -> v128 =
             i32x4_sub(f32x4_add(x, f32x4_splat(LARGE)), i32x4_splat(LARGE.to_bits() as i32));
         join_bytes(self, x: [v128; 4]) -> v128 = {
