@@ -496,6 +496,66 @@ loadsgf blind-spots/semeai-2.sgf
 820 reg_genmove b
 #? [(E1)]
 
+# Bent four in the corner: White may begin the ko at A2 at any time, but must take away the ko threats first.
+#
+#       A B C D E F G H J
+#     6 O . O . O X . X .
+#     5 O O O O O X X X X
+#     4 O O O O O . . O X
+#     3 X X O O O X O O X
+#     2 . X X X X O O X X
+#     1 O O O . X O O X X
+#
+# White to move, komi -23.5.
+loadsgf blind-spots/bent-four-1.sgf
+910 reg_genmove w
+#? [(F4)]
+
+# Bent four in the corner: White may begin the ko at A2 at any time, but must take away the ko threats first.
+#
+#       A B C D E F G H J
+#     6 O . O . O X . X .
+#     5 O O O O O X X X X
+#     4 O O O O O X O . X
+#     3 X X O O O O O X X
+#     2 . X X X X O O X X
+#     1 O O O . X O O X X
+#
+# White to move, komi -21.5.
+loadsgf blind-spots/bent-four-2.sgf
+920 reg_genmove w
+#? [(H4)]
+
+# Bent four in the corner: White may begin the ko at A2 at any time, but must take away the ko threats first.
+#
+#       A B C D E F G H J
+#     6 O . O . O X . X .
+#     5 O O O O O X X X X
+#     4 O O O O O . . O X
+#     3 X X O O O . O X X
+#     2 . X X X X O O X X
+#     1 O O O . X O O X X
+#
+# White to move, komi -21.5.
+loadsgf blind-spots/bent-four-3.sgf
+930 reg_genmove w
+#? [(G4)]
+
+# Bent four in the corner: White may begin the ko at A2 at any time, but must take away the ko threats first.
+#
+#       A B C D E F G H J
+#     6 O . O . O X . X .
+#     5 O O O O O X X X X
+#     4 O O O O O X . O X
+#     3 X X O O O O . . X
+#     2 . X X X X O O X X
+#     1 O O O . X O O X X
+#
+# White to move, komi -21.5.
+loadsgf blind-spots/bent-four-4.sgf
+940 reg_genmove w
+#? [(G3)]
+
 # Send two, return one: Black adds a stone, White captures two, and Black retakes one. Rule: simple.
 #
 #       A B C D
@@ -552,3 +612,33 @@ play b A1
 play w C1
 1050 is_legal b B1
 #? [0]
+
+# Under the stones: Black makes three stones in atari four, White captures them, and Black plays where they stood.
+#
+#       A B C D E F G
+#     6 O . O O O O O
+#     5 O O . O O O O
+#     4 O O O O O O O
+#     3 X . X . O X O
+#     2 X X . X O X O
+#     1 . X X O . X O
+#
+# Black to move, komi -18.5.
+loadsgf blind-spots/under-stones-1.sgf
+1110 reg_genmove b
+#? [(E1)]
+
+# Under the stones: Black makes three stones in atari four, White captures them, and Black plays where they stood.
+#
+#       A B C D E F G
+#     6 O . O O O O O
+#     5 O O . O O O O
+#     4 O O O O O O O
+#     3 O X X . O X O
+#     2 X X . X O X O
+#     1 . X X O . X O
+#
+# Black to move, komi -20.5.
+loadsgf blind-spots/under-stones-2.sgf
+1120 reg_genmove b
+#? [(E1)]

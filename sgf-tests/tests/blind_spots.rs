@@ -1,8 +1,8 @@
-//! Proofs of the suite `suites/blind-spots.tst`. `suites/blind-spots/proofs.txt` names the kind of proof of each test:
+//! Proofs of the suite `suites/blind-spots.tst`. `suites/blind-spots/proofs.txt` states the kind of proof of each test:
 //!
-//! * `board`: the whole board is solved. The right answers are all moves that reach the best score, and the komi lies
-//!   half a point below it for the side to move, so every other move loses.
-//! * `rule`: the answer follows from the rules; the suite itself plays the moves.
+//! * `board`: the whole board is solved. The right answers are all moves that reach the best score. The komi is half a
+//!   point less than that score for the side to move, so every other move loses.
+//! * `rule`: the answer follows from the rules, and the suite itself plays the moves.
 
 use kosumi_go::board::{Color, Move};
 use kosumi_go::game::Game;
@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 
 /// Size of the solver's table, in bytes.
 const MEMORY: usize = 64 << 20;
-/// Largest number of nodes of a proof.
+/// Maximum number of nodes of a proof.
 const NODES: u64 = 50_000_000;
 
 /// Tests that the small network fails with 60 simulations.
-const KNOWN_FAILURES: &[(&str, &[u32])] = &[("blind-spots", &[110, 220])];
+const KNOWN_FAILURES: &[(&str, &[u32])] = &[("blind-spots", &[110, 220, 1110])];
 
 fn suites() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("suites")
@@ -33,11 +33,11 @@ struct Proven {
     record: PathBuf,
     /// Command of the test.
     command: String,
-    /// Moves in the pattern.
+    /// Moves in the pattern of the expected answer.
     moves: BTreeSet<String>,
 }
 
-/// Returns all tests of the suite, in order. Panics if a test has no proof or a proof no test.
+/// Returns all tests of the suite, in order. Panics if a test has no proof or a proof has no test.
 fn tests() -> Vec<Proven> {
     let path = suites().join("blind-spots.tst");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -120,7 +120,7 @@ fn short_proofs() {
         }
         kinds.insert(test.number / 100);
     }
-    assert!(kinds.len() >= 9, "{kinds:?}");
+    assert!(kinds.len() >= 11, "{kinds:?}");
 }
 
 #[test]
