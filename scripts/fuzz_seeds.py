@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Small corpora that are stored with the sources, fuzz/seeds/TARGET.txt.
+"""Unpacks and chooses the small corpora that are stored with the sources, fuzz/seeds/TARGET.txt.
 
 Each line is an input: printable ASCII unchanged, other bytes as Python escapes.
 
-    scripts/fuzz_seeds.py unpack TARGET FOLDER          writes every input to a file of its own, with libFuzzer's name
+    scripts/fuzz_seeds.py unpack TARGET FOLDER          writes every input to its own file, as libFuzzer names it
     scripts/fuzz_seeds.py choose TARGET CONTROL_FILE    writes the inputs with the most coverage to fuzz/seeds
 
-CONTROL_FILE is the output of libFuzzer with `-set_cover_merge=1 -merge_control_file=`: the features that each input
-reaches. `scripts/fuzz` calls both.
+CONTROL_FILE is libFuzzer's output with `-set_cover_merge=1 -merge_control_file=`. It has the features that each input
+reaches. `scripts/fuzz` calls both commands.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 SEEDS = Path(__file__).resolve().parent.parent / "fuzz/seeds"
-# Largest number of characters of a file of seeds.
+# Largest size of a file of seeds, in characters.
 MOST = 8000
 
 
@@ -27,7 +27,7 @@ def escape(data: bytes) -> str:
 
 
 def unescape(line: str) -> bytes:
-    """Returns the input of a line."""
+    """Returns the input that a line stands for."""
     return line.encode("ascii").decode("unicode_escape").encode("latin-1")
 
 
@@ -41,8 +41,8 @@ def unpack(target: str, folder: Path) -> None:
 
 
 def reached(control: Path) -> dict[Path, set[int]]:
-    """Returns the features of each input of a control file, which has the number of inputs, the number of those in the
-    first corpus, their names, and a line `FT` with the features of each."""
+    """Returns the features of each input in a control file. The file has the number of inputs, the number of those in
+    the first corpus, the paths of the inputs, and a line `FT` with the features of each."""
     lines = control.read_text().splitlines()
     count = int(lines[0])
     files = [Path(line) for line in lines[2 : 2 + count]]
@@ -55,7 +55,7 @@ def reached(control: Path) -> dict[Path, set[int]]:
 
 
 def choose(target: str, control: Path) -> None:
-    """Repeatedly takes the input with the most new features for each of its characters, and writes all of them."""
+    """Writes seeds of a target, choosing repeatedly the input with the most new features for each of its characters."""
     left = reached(control)
     lines = {path: escape(path.read_bytes()) for path in left}
     assert all(unescape(line) == path.read_bytes() for path, line in lines.items())
@@ -66,7 +66,7 @@ def choose(target: str, control: Path) -> None:
     while left:
         left = {path: rest for path, features in left.items() if (rest := features - have) and len(lines[path]) < space}
         if left:
-            # The line decides between equal inputs, so that a corpus always gives the same file.
+            # The line breaks ties, so that a corpus always gives the same file.
             best = max(left, key=lambda path: (len(left[path]) / (len(lines[path]) + 8), lines[path]))
             have |= left.pop(best)
             chosen.append(lines[best])

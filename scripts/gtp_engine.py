@@ -9,14 +9,14 @@ from typing import TextIO
 
 
 class Refused(Exception):
-    """Error response of an engine: it begins with a question mark."""
+    """Error response of an engine, which begins with a question mark."""
 
 
 class Engine:
     """A running engine."""
 
     def __init__(self, command: str, *, survives_interrupt: bool = False) -> None:
-        """Starts the engine, which ^C on the terminal also ends unless `survives_interrupt`."""
+        """Starts the engine. ^C on the terminal ends it too, unless `survives_interrupt` is set."""
         self.name = command
         self.process = subprocess.Popen(
             shlex.split(command),
@@ -44,9 +44,9 @@ class Engine:
         return self.response(line)
 
     def response(self, line: str) -> str:
-        """Returns the next response, which is that to the command `line`. The errors are those of `ask`."""
+        """Returns the next response, which belongs to the command `line`. The errors are those of `ask`."""
         lines: list[str] = []
-        # A response ends with an empty line. Some engines write empty lines before it.
+        # A response ends with an empty line. Some engines write empty lines before it as well.
         while not lines or lines[-1].strip():
             answer = self.stdout.readline()
             if not answer:
@@ -60,7 +60,7 @@ class Engine:
 
 
 def records(stream: TextIO, count: int, least: int) -> list[str]:
-    """Returns the first `count` games with at least `least` moves of a collection, which may be large. A game begins
-    with `(;` at the beginning of a line."""
+    """Returns the first `count` games of a collection that have at least `least` moves. Only the beginning of the
+    collection is read, because it may be large. A game begins with `(;` at the beginning of a line."""
     games = re.split(r"(?m)^(?=\(;)", stream.read(40_000 * count))
     return [game for game in games if len(re.findall(r";\s*[BW]\[", game)) >= least][:count]

@@ -1,8 +1,9 @@
 """A second implementation of the rules of Go, for `scripts/soak` and `scripts/differential`.
 
-It is written from the Tromp-Taylor rules alone, simple and slow, and shares nothing with the program that it checks.
+It follows the Tromp-Taylor rules alone, is simple and slow, and shares no code with the program that it checks.
 
-A board is a list of rows of columns of '.', 'b' and 'w'. Positions are stored as text, so nothing depends on hashes.
+A board is a list of rows. A row is a list of '.', 'b' and 'w', one for each column. Positions are compared as text, so
+nothing depends on hashes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
 
 class Wrong(Exception):
-    """A move is not legal."""
+    """Raised for a move that is not legal."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Rule:
     ko: str = "positional"
     suicide: bool = False
     territory: bool = False
-    # Points that do not count: none, those in seki, or also two for each group.
+    # Points that do not count: none ("none"), those in seki ("seki"), or also two for each group ("all").
     tax: str = "none"
     # Points for White with N handicap stones: 0, N or N-1.
     bonus: str = "0"
@@ -50,13 +51,13 @@ RULES = {
 
 
 def neighbours(columns: int, rows: int, column: int, row: int) -> list[tuple[int, int]]:
-    """Returns the adjacent points on the board."""
+    """Returns the adjacent points on the board, as (column, row)."""
     around = [(column - 1, row), (column + 1, row), (column, row - 1), (column, row + 1)]
     return [(c, r) for c, r in around if 0 <= c < columns and 0 <= r < rows]
 
 
 def reach(board: list[list[str]], column: int, row: int) -> tuple[set[tuple[int, int]], set[str]]:
-    """Returns the connected points with the same content as this one, and the contents of their neighbours."""
+    """Returns the points of the chain or empty region at this point, and the contents of their neighbours."""
     columns, rows = len(board[0]), len(board)
     content = board[row][column]
     seen, todo = {(column, row)}, [(column, row)]
@@ -72,15 +73,15 @@ def reach(board: list[list[str]], column: int, row: int) -> tuple[set[tuple[int,
 
 
 def clear(board: list[list[str]], points: set[tuple[int, int]]) -> None:
-    """Removes stones."""
+    """Removes stones from a board."""
     for column, row in points:
         board[row][column] = "."
 
 
 class Game:
-    """A game: its moves can be of any colour and can be taken back.
+    """A game, whose moves can be of any colour and can be taken back.
 
-    Invariant: `past` has the situations of all positions since the beginning, the present one included.
+    Invariant: `past` has the situations of all positions since the beginning, including the current one.
     """
 
     def __init__(self, rule: Rule, columns: int, rows: int, stones: list[tuple[int, int]]) -> None:
@@ -95,7 +96,7 @@ class Game:
         self.ko: tuple[int, int] | None = None
         self.past = [self.situation()]
         self.button = 0.0
-        # Moves of Black before the first one of White, which count as a handicap if there are several.
+        # Moves of Black before White's first move, which count as a handicap if there are several, and moves of White.
         self.first_plays = {"b": 0, "w": 0}
         self.earlier: list[dict[str, Any]] = []
 
@@ -127,7 +128,7 @@ class Game:
         return True
 
     def state(self) -> dict[str, Any]:
-        """Returns all that a move changes."""
+        """Returns everything that a move changes."""
         return {
             "board": [line.copy() for line in self.board],
             "to_move": self.to_move,
@@ -139,7 +140,7 @@ class Game:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Sets what `state` has returned."""
+        """Restores a result of `state`."""
         self.__dict__.update(state)
 
     def _play(self, color: str, move: str) -> None:
@@ -151,7 +152,7 @@ class Game:
             self.to_move = other
         else:
             self._place(color, other, move)
-            # A pass does not repeat a position in the sense of superko.
+            # A pass never breaks the superko rule.
             if self.rule.ko != "simple" and self.situation() in self.past:
                 raise Wrong("superko")
         self.past.append(self.situation())
@@ -165,7 +166,7 @@ class Game:
             raise Wrong("not on the board")
         if board[row][column] != ".":
             raise Wrong("not empty")
-        # The ban is for the side whose stone was captured.
+        # Only the side whose stone was captured is barred from the point.
         if (column, row) == self.ko and color == self.to_move:
             raise Wrong("ko")
         board[row][column] = color
@@ -187,7 +188,7 @@ class Game:
             self.captures[other] += len(own)
         self.ko = None
         if self.rule.ko == "simple" and len(captured) == 1 and len(own) == 1:
-            # A single stone that would recapture only this stone is banned.
+            # The opponent must not recapture this single stone at once.
             liberties = [(c, r) for c, r in neighbours(columns, rows, column, row) if board[r][c] == "."]
             if len(liberties) == 1:
                 self.ko = next(iter(captured))
@@ -197,9 +198,10 @@ class Game:
 def replay(
     rule: Rule, columns: int, rows: int, stones: list[tuple[int, int]], moves: list[str]
 ) -> tuple[list[list[str]], int, float, float]:
-    """Plays a game. Colours alternate; White begins if there are handicap stones.
+    """Plays a game. Colours alternate. White begins if there are handicap stones.
 
-    Returns the final board, the number of handicap stones, White's points for them, and Black's points for the button.
+    Returns the final board, the number of handicap stones, White's points for them, and Black's points for the button
+    (0.5, 0, or -0.5 if White has it).
 
     # Errors
 
@@ -212,7 +214,7 @@ def replay(
             game.play(color, move)
         except Wrong as wrong:
             raise Wrong(f"move {index + 1}, {color} {move}: {wrong}") from None
-        # Only the last position counts.
+        # The positions before are not needed, because no move is taken back.
         game.earlier.clear()
     handicap = game.handicap or (game.first_plays["b"] if game.first_plays["b"] >= 2 else 0)
     bonus = {"0": 0, "N": handicap, "N-1": max(handicap - 1, 0)}[rule.bonus]
@@ -220,7 +222,8 @@ def replay(
 
 
 def count(board: list[list[str]], columns: int, rows: int) -> int:
-    """Returns Black's area minus White's: stones, and empty regions that touch one colour only."""
+    """Returns Black's area minus White's, in points. An area has stones, and empty regions that touch one colour
+    only."""
     score = 0
     seen: set[tuple[int, int]] = set()
     for row in range(rows):
@@ -237,13 +240,14 @@ def count(board: list[list[str]], columns: int, rows: int) -> int:
 
 
 def self_test() -> None:
-    """Checks that illegal last moves are found, with the right reason."""
+    """Checks that an illegal last move is found, with the right reason, and that the end of games is scored
+    correctly."""
     for rules, moves, mistake in [
         ("cgos", "A1 A1", "not empty"),
         ("cgos", "A6", "not on the board"),
         ("cgos", "A2 E5 B1 A1", "suicide"),
         ("tromp-taylor", "A2 E5 B1 A1", "suicide"),
-        # A ko in the corner: White recaptures at once.
+        # White recaptures a ko in the corner at once.
         ("chinese", "B1 C1 A2 D2 B3 C3 D5 B2 C2 B2", "ko"),
         ("chinese-kgs", "B1 C1 A2 D2 B3 C3 D5 B2 C2 B2", "superko"),
         # The recapture repeats an earlier position with the same side to move.

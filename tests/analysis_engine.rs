@@ -1,4 +1,5 @@
-//! The analysis engine as a process: KataGo's own sessions, KaTrain's command line, the end of input, and memory.
+//! The analysis engine as a process: sessions recorded with KataGo, KaTrain's command line, the end of the input, and
+//! memory.
 
 use kosumi_test_support::shared;
 use serde_json::{Value, json};
@@ -65,7 +66,7 @@ impl Engine {
         self.answers.recv_timeout(TIMEOUT).expect("an answer")
     }
 
-    /// Returns the first response that fits, among those not returned yet.
+    /// Returns the first response that fits, among those that have not been returned yet.
     fn wait_for(&mut self, wanted: &str, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(place) = self.early.iter().position(&fits) {
             return self.early.remove(place);
@@ -101,7 +102,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // After a failed test.
+        // The process may still run after a failed test.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -129,7 +130,7 @@ fn shape(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields
             .iter()
-            // The search decides which moves have symmetric images, and whether any has one.
+            // It depends on the search which moves have symmetric images, and whether any move has one.
             .filter(|(key, _)| !["isSymmetryOf", "moveInfos"].contains(&key.as_str()))
             .map(|(key, value)| (key.clone(), shape(value)))
             .collect(),
@@ -147,7 +148,7 @@ fn shape(value: &Value) -> Value {
 fn has_same_subject(found: &Value, wanted: &Value) -> bool {
     let same = |key: &str| found.get(key) == wanted.get(key);
     let both = |key: &str| found.get(key).is_some() == wanted.get(key).is_some();
-    // Whether the search had begun when it was terminated depends on timing.
+    // It depends on timing whether the search had begun when it was terminated.
     let is_chance = wanted["id"] == "long2";
     ["id", "turnNumber", "isDuringSearch", "field", "action"].into_iter().all(same)
         && (is_chance || same("noResults"))
@@ -155,8 +156,8 @@ fn has_same_subject(found: &Value, wanted: &Value) -> bool {
         && both("warning")
 }
 
-/// Returns whether a final response came instead of an expected report. The search ended before the report was due,
-/// which depends on timing.
+/// Returns whether a final response came instead of an expected report, because the search ended before the report was
+/// due. This depends on timing.
 fn is_final_instead_of_report(found: &Value, wanted: &Value) -> bool {
     let has_an_end = wanted["id"] != "long";
     has_an_end
@@ -168,13 +169,13 @@ fn is_final_instead_of_report(found: &Value, wanted: &Value) -> bool {
 /// Compares the texts that programs search for and the names of faulty values. The wording may differ.
 fn compare_texts(found: &Value, wanted: &Value) {
     let known = [
-        // Texts of KataGo's parsers of JSON and of rules, and names of files.
+        // These are texts of KataGo's parsers of JSON and of rules, and names of files.
         "parse error",
         "config file analysis.cfg",
         "net.bin.gz",
         "Rules::parse",
         "not supported by neural net",
-        // A wrong value of a parameter has the same text in all protocols.
+        // The message about a wrong value of a parameter is the same in all protocols.
         "Could not parse config value",
         "Unknown human SL network profile",
     ];
@@ -184,7 +185,7 @@ fn compare_texts(found: &Value, wanted: &Value) {
     }
 }
 
-/// Sessions with contradictory stones. KataGo silently analyses another position; Kosumi refuses them.
+/// Sessions with contradictory stones. KataGo silently analyses another position, whereas Kosumi refuses them.
 const CONTRADICTORY_STONES: [&str; 2] = ["stone-twice", "zero-liberty"];
 
 #[test]
@@ -282,7 +283,7 @@ fn compare_analyses(found: &Value, wanted: &Value) {
     }
 }
 
-/// As in KataGo, the position itself is evaluated, and no move is listed. The query ends whatever its limit is.
+/// As in KataGo, only the position itself is evaluated, and no move is listed. The query ends whatever its limit is.
 #[test]
 fn an_allow_list_without_legal_moves_is_answered() {
     let mut engine = engine();
@@ -313,7 +314,7 @@ fn a_byte_order_mark_is_passed_over() {
     engine.send(&format!("\u{feff}{query}"));
     let answer = engine.next();
     assert_eq!((&answer["id"], &answer["rootInfo"]["visits"]), (&json!("a"), &json!(2)), "{answer}");
-    // The mark is allowed before the first line only.
+    // A byte order mark is allowed before the first line only.
     engine.send(&format!("\u{feff}{query}"));
     assert!(engine.next()["error"].is_string());
     engine.end();
@@ -334,7 +335,7 @@ fn sides_bounds_and_sums() {
     });
     let number = |value: &Value| value.as_f64().unwrap();
     let [black, white, mover] = &mut told;
-    // White is the side to move.
+    // White is the side to move, so both perspectives are the same.
     mover["id"] = white["id"].clone();
     assert_eq!(mover, white);
     for (black, white) in
@@ -370,7 +371,8 @@ fn sides_bounds_and_sums() {
     }
     let legal: f64 = black["policy"].as_array().unwrap().iter().map(number).filter(|&it| it >= 0.0).sum();
     assert!((legal - 1.0).abs() < 1e-4, "{legal}");
-    // D3, in the seventh row from the top, is Black's latest stone. Its ownership has opposite signs for both sides.
+    // D3, in the seventh row from the top, is Black's latest stone. Its ownership has opposite signs from the
+    // perspectives of the two sides.
     let owner = |answer: &Value| number(&answer["ownership"][6 * 9 + 3]);
     assert!(owner(black) > 0.0 && (owner(black) + owner(white)).abs() < 1e-9, "{}", owner(black));
     assert_eq!(engine.end().1, Some(0));
@@ -423,7 +425,7 @@ fn symmetric_moves_are_copied_and_may_be_avoided() {
     assert!(plain.iter().all(|entry| entry.get("isSymmetryOf").is_none()));
 }
 
-/// Command line and configuration with which KaTrain 1.20 starts KataGo, and its queries.
+/// Tests the command line and the configuration with which KaTrain 1.20 starts KataGo, and KaTrain's queries.
 #[test]
 fn katrains_command_line_and_queries() {
     let folder = tempfile::TempDir::new().unwrap();
@@ -467,7 +469,7 @@ fn katrains_command_line_and_queries() {
     }
     assert_eq!(answer["policy"].as_array().unwrap().len(), 82);
     assert_eq!(answer["moveInfos"][0]["ownership"].as_array().unwrap().len(), 81);
-    // Pondering without a limit, until the next move.
+    // Ponders without a limit, until the next move.
     let ponder = json!({"maxVisits": 10_000_000, "reportDuringSearchEvery": 0.25, "overrideSettings": {
         "reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "antiMirror": true,
         "playoutDoublingAdvantage": -1.5, "playoutDoublingAdvantagePla": "BLACK"}});
@@ -476,7 +478,7 @@ fn katrains_command_line_and_queries() {
     engine.send(r#"{"action":"terminate","terminateId":"QUERY:2","id":"TERMINATE:2"}"#);
     engine.wait_for("the answer to the action", |it| it["action"] == "terminate");
     assert!(engine.wait_for("the end", is_final("QUERY:2"))["rootInfo"]["visits"].as_i64() > Some(1));
-    // KaTrain searches for these words.
+    // KaTrain searches the response for these words.
     engine.send(&query("QUERY:3", json!([["B", "E5"], ["W", "E5"]]), json!({})));
     let refused = engine.wait_for("an error", |it| it.get("error").is_some());
     assert!(refused["error"].as_str().unwrap().contains("Illegal move"));
@@ -571,7 +573,7 @@ fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
         sizes.extend(resident(&engine));
         let all: Vec<String> = (0..240).map(|turn| turn.to_string()).collect();
         let turns = all.join(",");
-        // The long query has no moves, and continues.
+        // The long query about a position without moves continues.
         let turns = &turns[2..];
         engine.send(&format!(r#"{{"id":"end","action":"terminate_all","turnNumbers":[{turns}]}}"#));
         let mut ended = 0;
@@ -583,7 +585,7 @@ fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
             assert_eq!(answer["noResults"], true, "round {round}");
             ended += 1;
         }
-        // Queries without moves still wait.
+        // Queries about positions without moves still wait.
         assert_eq!(ended, QUERIES - QUERIES.div_ceil(240));
     }
     if let [first, _, last] = sizes[..] {
@@ -596,7 +598,8 @@ fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
     assert!(rest.iter().any(|it| it["id"] == "long" && it["isDuringSearch"] == false));
 }
 
-/// Checks that the work ends when nobody can read its results, as after the end of the program that started it.
+/// Checks that the engine ends its work when no program can read the results, for example because the program that
+/// started it has ended.
 #[test]
 fn work_ends_when_input_and_output_are_closed() {
     let mut process = Command::new(env!("CARGO_BIN_EXE_kosumi"))

@@ -1,4 +1,4 @@
-//! Saved games of the program: a game resumes after a kill at any moment.
+//! Saved games: a game resumes after the program was killed at any moment.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::BoardSize;
@@ -58,7 +58,7 @@ impl Player {
         self.input.write_all(format!("{command}\n").as_bytes()).unwrap();
     }
 
-    /// Returns the whole response without its frame.
+    /// Returns a whole response, without its status character and the empty line.
     fn answer(&mut self) -> String {
         let mut text = String::new();
         loop {
@@ -93,7 +93,7 @@ impl Player {
 
 impl Drop for Player {
     fn drop(&mut self) {
-        // The process may have ended already.
+        // The process may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -140,7 +140,7 @@ fn killed_at_a_hundred_moments_nothing_is_lost() {
     killed(100, 9);
 }
 
-/// `cargo test --profile checked --test program autosave:: -- --ignored`
+/// Run it with `cargo test --profile checked --test program autosave:: -- --ignored`.
 #[test]
 #[ignore = "takes minutes"]
 fn killed_at_a_thousand_moments_nothing_is_lost() {
@@ -150,14 +150,15 @@ fn killed_at_a_thousand_moments_nothing_is_lost() {
 fn killed(moments: usize, seed: u64) {
     let scratch = Scratch::new();
     let mut rng = Rng::new(seed);
-    // Commands that were executed, with the moves of the engine; and the command that the kill may have interrupted.
+    // Commands that were certainly carried out, with the engine's moves as `play` commands. The command that the kill
+    // may have interrupted follows.
     let mut done: Vec<String> = Vec::new();
     let mut on_the_way: Option<String> = None;
     for round in 0..moments {
         let mut player = Player::start(scratch.0.path(), &["--resume"]);
         let mut state = player.state();
         if let Some(line) = on_the_way.take().filter(|_| state != uninterrupted(&done)) {
-            // The engine's own move is known only now.
+            // The engine's own move is known only from the response.
             let own = line.starts_with("genmove");
             done.push(if own { format!("play {}", player.ask("last_move")) } else { line });
         }
@@ -171,7 +172,7 @@ fn killed(moments: usize, seed: u64) {
             };
             let asked = Instant::now();
             let answer = player.ask(&line);
-            // No response waits longer than this for a slow disk, so the saved game may be older.
+            // A response does not wait longer than this for a slow disk, so the saved game may then be older.
             if asked.elapsed() > Duration::from_millis(100) {
                 thread::sleep(Duration::from_secs(2));
             }
@@ -181,7 +182,8 @@ fn killed(moments: usize, seed: u64) {
             });
             state = player.state();
         }
-        // Answered commands must be saved. In every other round a further command is in progress.
+        // Answered commands must be saved. In every other round, another command is in progress when the process is
+        // killed.
         if round % 2 == 0 && !player.ask("last_move").ends_with("PASS") {
             let line = command(&mut rng, &state);
             player.send(&line);
@@ -193,18 +195,18 @@ fn killed(moments: usize, seed: u64) {
     assert!(done.len() > 2 * moments);
 }
 
-/// The game that was saved last is resumed, not the one with the latest time of a clock that was ahead.
+/// Checks that the game that was saved last is resumed, not the one whose time comes from a clock that was ahead.
 #[test]
 fn a_clock_that_was_set_back_does_not_bring_an_older_game_back() {
     let scratch = Scratch::new();
     let mut player = Player::start(scratch.0.path(), &[]);
     player.ask("play b B2");
-    // A killed session may be ahead of a slow disk.
+    // A session that is killed may be ahead of a slow disk, so this one quits.
     player.quit();
     let older = fs::read_dir(scratch.0.path()).unwrap().next().unwrap().unwrap().path();
     let ahead = SystemTime::now() + Duration::from_secs(3600);
     fs::File::options().append(true).open(older).unwrap().set_modified(ahead).unwrap();
-    // A new game without any command of the older one, and a third game.
+    // A new game shares no command with the older one, and a third game follows.
     for vertex in ["C3", "D4"] {
         let mut player = Player::start(scratch.0.path(), &[]);
         player.ask(&format!("play b {vertex}"));
@@ -229,7 +231,7 @@ fn a_controller_that_starts_again_goes_on_in_one_file() {
     assert_eq!(scratch.texts().len(), 1, "{:?}", scratch.texts());
     assert!(scratch.texts()[0].contains("KM[3]"));
     assert!(scratch.texts()[0].ends_with(";B[bc];W[cb];B[bb])\n"), "{}", scratch.texts()[0]);
-    // Another game does not change the file.
+    // Another game does not change the file of the first.
     ["clear_board", "play b A1"].iter().for_each(|line| drop(player.ask(line)));
     assert_eq!(scratch.texts().len(), 2);
     player.ask("clear_board");
@@ -245,7 +247,7 @@ fn finished_games_stay() {
     ["play b B2", "play w pass", "play b pass"].iter().for_each(|line| drop(player.ask(line)));
     assert!(scratch.texts()[0].contains("RE[?]"), "{}", scratch.texts()[0]);
     player.ask("final_score");
-    // A response to a query does not wait for the disk.
+    // The response to a query does not wait for the disk.
     player.ask("undo");
     assert!(!scratch.texts()[0].contains("RE["), "the game goes on");
     player.ask("play b pass");
@@ -256,7 +258,7 @@ fn finished_games_stay() {
     assert_eq!(player.ask("move_history"), "");
     assert!(player.quit().contains("no unfinished game"));
     assert_eq!(scratch.texts().len(), 1);
-    // A finished game can be loaded by its name.
+    // A finished game can be loaded by the name of its file.
     let entry = fs::read_dir(scratch.0.path()).unwrap().next().unwrap().unwrap().path();
     let mut player = Player::start(scratch.0.path(), &["--resume", entry.to_str().unwrap()]);
     assert_eq!(player.ask("last_move"), "black PASS");
@@ -285,7 +287,7 @@ fn the_log_has_commands_and_searches_and_pondering() {
     let mut player = Player::start(scratch.0.path(), &options);
     player.ask("7 play b B2");
     player.ask("no-such-command");
-    // Pondering depends on when the engine notices that its input is empty.
+    // It depends on timing when the engine notices that its input is empty and starts to ponder.
     for _ in 0..200 {
         player.ask("genmove w");
         thread::sleep(Duration::from_millis(5));
@@ -308,7 +310,7 @@ fn the_log_has_commands_and_searches_and_pondering() {
     ] {
         assert!(log.contains(text), "{text}:\n{log}");
     }
-    // The log is appended to.
+    // A new session appends to the log.
     let player = Player::start(scratch.0.path(), &options);
     player.quit();
     let longer = fs::read_to_string(&path).unwrap();

@@ -1,7 +1,7 @@
 //! Common parts of the tests of pages in a browser.
 //!
-//! They need node, `npm ci` in `tests/pages`, and Chromium (in its usual place or in `KOSUMI_CHROMIUM`). If one of them
-//! is missing, a test reports it and is skipped.
+//! The tests need Node, `npm ci` in `tests/pages`, and Chromium (in its usual place, or named by `KOSUMI_CHROMIUM`). If
+//! one of these is missing, a test reports this and is skipped.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,12 +19,12 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Returns `None` if the browser or its driver is missing.
+    /// Finds the browser. Returns `None` if the browser or its driver is missing.
     pub(crate) fn find(name: &str) -> Option<Browser> {
         Browser::find_with(name, "playwright-core")
     }
 
-    /// Returns `None` if the browser, its driver or this package is missing.
+    /// Finds the browser. Returns `None` if the browser, its driver or this package is missing.
     pub(crate) fn find_with(name: &str, package: &str) -> Option<Browser> {
         for package in ["playwright-core", package] {
             kosumi_test_support::node(&pages(), package)?;
@@ -36,8 +36,8 @@ impl Browser {
         Some(Browser { chromium, folder })
     }
 
-    /// Runs a script of `tests/pages` with the browser, further arguments and the folder, and expects it to report
-    /// success.
+    /// Runs a script of `tests/pages`, with the browser, further arguments and the folder as its arguments. Panics if
+    /// the script fails.
     pub(crate) fn run(&self, script: &str, arguments: &[&dyn AsRef<OsStr>]) {
         let went = Command::new("node")
             .arg(pages().join(script))

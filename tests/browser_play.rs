@@ -1,12 +1,12 @@
 //! The page of `kosumi play` in a browser: `tests/pages/play.mjs` plays, `tests/pages/tree.mjs` studies,
-//! `tests/pages/problems.mjs` solves problems, and `tests/pages/hostile.mjs` attacks the server. `tests/pages/axe.mjs` runs
-//! axe-core over this page and those that are files.
+//! `tests/pages/problems.mjs` solves problems, and `tests/pages/hostile.mjs` attacks the server. `tests/pages/axe.mjs`
+//! runs axe-core over this page and over pages that are files.
 //!
-//! Pictures and figures are written to `target/tmp/play-page`.
+//! Pictures and measured times are written to `target/tmp/play-page`.
 
 use crate::browser::{Browser, KOSUMI};
 
-/// Runs a script with the program.
+/// Runs a script of `tests/pages` with the program.
 fn run(script: &str, name: &str) {
     if let Some(browser) = Browser::find(name) {
         browser.run(script, &[&KOSUMI]);

@@ -1,7 +1,7 @@
 //! The page and the engine of `scripts/web` in a browser: `tests/pages/web*.mjs`.
 //!
-//! They test the folder that `KOSUMI_WEB` names, or `target/web`. `scripts/web` builds it, which takes minutes, so a test
-//! does not: if the folder is missing, the tests report it and are skipped.
+//! The tests use the folder that `KOSUMI_WEB` names, or `target/web`. `scripts/web` builds it. This takes minutes, so
+//! the tests do not do it: if the folder is missing, they report this and are skipped.
 
 use crate::browser::Browser;
 use kosumi_net::{Encoding, random};

@@ -1,4 +1,4 @@
-//! The built-in networks.
+//! Tests of the built-in networks.
 
 use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::{BoardSize, Color, Move, Point, Symmetry};
@@ -17,7 +17,7 @@ fn predict(evaluator: &mut NetworkEvaluator, game: &Game) -> Prediction {
     evaluator.predict(&Line::new(game), Symmetry::ALL[0], 0.0).unwrap()
 }
 
-/// Returns column and row of the likeliest move, from 0 at the lower left.
+/// Returns the column and the row of the most probable move, counted from 0 at the lower left.
 fn best(game: &Game, prediction: &Prediction) -> (usize, usize) {
     let index =
         (0..prediction.policy.len()).max_by(|&a, &b| prediction.policy[a].total_cmp(&prediction.policy[b]));
@@ -46,8 +46,8 @@ fn networks_predict_ownership_and_the_leader() {
 
 fn sees_whose_the_points_are_and_who_has_more(which: BuiltIn) {
     let mut evaluator = evaluator(which);
-    // Two walls: Black's on the left, White's beside it. The side with the larger area is to move, so that the opponent
-    // cannot live in it. Komi is 7.5.
+    // There are two walls: Black's on the left, and White's beside it. The side with the larger area is to move, so
+    // that the opponent cannot live in it. Komi is 7.5.
     for (black_column, leader) in [(2, Color::White), (6, Color::Black)] {
         let mut game = Game::new(BoardSize::square(9).unwrap(), Rules::default(), 7.5);
         for row in 0..9 {
@@ -55,7 +55,7 @@ fn sees_whose_the_points_are_and_who_has_more(which: BuiltIn) {
             game.play(Color::White, Move::Play(Point::new(black_column + 1, row))).unwrap();
         }
         game.set_to_move(leader);
-        // As in the engine: the mean over all symmetries.
+        // As in the engine, this is the mean over all symmetries.
         let ownership = evaluator.ownership_of(&game);
         for point in game.size().points() {
             let owner = ownership.mean(point);
@@ -81,7 +81,7 @@ fn they_notice_komi() {
     }
 }
 
-/// Returns whether `kosumi gtp` succeeds, and its raw network output.
+/// Returns whether `kosumi gtp` succeeds, and the raw network output that it prints.
 fn raw_answer(words: &[&str], variable: Option<&str>) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
     command.args(["gtp", "--threads", "1", "--memory", "8", "--boardsize", "5"]).args(words);
@@ -105,7 +105,7 @@ fn built_in_networks_are_the_default() {
     assert_ne!(large, small);
     assert_eq!(raw_answer(&["--network", "large"], Some("/no/such/network")), large, "before the variable");
     assert!(!raw_answer(&["--network", "huge"], None).0);
-    // Converted for other programs, they are the same networks. The last option wins.
+    // After a conversion for other programs, the networks are the same. The last of several options wins.
     for (which, answer) in [("large", &large), ("small", &small)] {
         let path = folder.path().join(format!("{which}.bin.gz")).into_os_string().into_string().unwrap();
         let mut convert = Command::new(env!("CARGO_BIN_EXE_kosumi"));
@@ -117,7 +117,7 @@ fn built_in_networks_are_the_default() {
     }
     let (ok, answer) = raw_answer(&["--no-model"], None);
     assert!(ok && answer.starts_with('?'), "{answer}");
-    // A named network that cannot be used is an error. No other network replaces it.
+    // It is an error if a named network cannot be used. No other network replaces it.
     assert!(!raw_answer(&["--model", "/no/such/network"], None).0);
     assert!(!raw_answer(&[], Some("/no/such/network")).0);
     assert!(raw_answer(&["--no-model"], Some("/no/such/network")).0);

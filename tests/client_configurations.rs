@@ -1,7 +1,8 @@
 //! Configurations in `scripts/clients`: the engine starts with each of them and answers the first commands of its
-//! client, and the client accepts the configuration, if it is installed.
+//! client, and an installed client accepts its configuration.
 //!
-//! kgsGtp and the client of CGOS are in no package registry. Only the command lines of their configurations are tested.
+//! kgsGtp and the client of CGOS are in no package registry. Therefore only the command lines in their configurations
+//! are tested.
 
 use serde_json::Value;
 use std::fs;
@@ -19,7 +20,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(folder().join(name)).unwrap()
 }
 
-/// Returns the value behind the first `key=` or `key = `.
+/// Returns the value after the first `key=` or `key = `.
 fn value<'t>(text: &'t str, key: &str) -> &'t str {
     let of = |line: &'t str| Some(line.trim().strip_prefix(key)?.trim_start().strip_prefix('=')?.trim());
     text.lines().find_map(of).unwrap_or_else(|| panic!("no {key}"))
@@ -86,21 +87,21 @@ fn the_engine_starts_as_gtp2ogs_is_told_to() {
     answers(&command_of(&gtp2ogs()), &[&lines[..], &more].concat());
 }
 
-/// Limits of a speed in gtp2ogs 9: the kinds of clock and their ranges.
+/// Limits that gtp2ogs 9 has for a speed: the kinds of clock and their ranges.
 const CLOCKS: [(&str, &[&str]); 3] = [
     ("simple", &["per_move_time_range"]),
     ("byoyomi", &["main_time_range", "period_time_range", "periods_range"]),
     ("fischer", &["initial_time_range", "max_time_range", "time_increment_range"]),
 ];
 
-/// Each allowed kind of clock has all its ranges, and no game has to wait for an engine.
+/// Checks that each allowed kind of clock has all its ranges, and that no game has to wait for an engine.
 #[test]
 fn gtp2ogs_has_ranges_for_every_clock_and_an_engine_per_game() {
     let config = gtp2ogs();
     let mut games = 0;
     for speed in ["blitz", "rapid", "live", "correspondence"] {
         let name = format!("allowed_{speed}_settings");
-        // A missing setting means allowed in most cases.
+        // If a setting is missing, gtp2ogs mostly allows everything.
         let settings = config.get(&name).unwrap_or_else(|| panic!("no {name}"));
         let Some(settings) = settings.as_object() else {
             assert!(settings.is_null(), "{name}");
@@ -133,7 +134,7 @@ fn gtp2ogs_has_ranges_for_every_clock_and_an_engine_per_game() {
 /// Time limit of the test, far above its usual time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Kills a process when it is dropped, also when a test fails.
+/// Guard that kills a process when it is dropped, even if a test fails.
 struct KillOnDrop(Child);
 
 impl Drop for KillOnDrop {

@@ -35,12 +35,12 @@ impl Kosumi {
     }
 }
 
-/// GoGui: splits a line into words. Quotation marks represent an empty word.
+/// Splits a line into words, as GoGui does. Quotation marks represent an empty word.
 fn words(text: &str) -> Vec<&str> {
     text.split_ascii_whitespace().map(|word| if word == "\"\"" { "" } else { word }).collect()
 }
 
-/// GoGui: tests for a point of a square board.
+/// Returns whether a text is a point of a square board, as GoGui understands it.
 fn is_point(text: &str, side: usize) -> bool {
     let mut letters = text.chars();
     let column = letters.next().map(|letter| letter.to_ascii_uppercase());
@@ -53,7 +53,7 @@ fn is_point_or_pass(text: &str, side: usize) -> bool {
     text.eq_ignore_ascii_case("pass") || is_point(text, side)
 }
 
-/// GoGui: parses rows of words from the top, one word per column.
+/// Parses rows of words from the top, one word per column, as GoGui does.
 fn board(text: &str, side: usize) -> Result<Vec<&str>, String> {
     let rows: Vec<Vec<&str>> = text.lines().filter(|line| !line.trim().is_empty()).map(words).collect();
     if rows.len() != side || rows.iter().any(|row| row.len() != side) {
@@ -69,7 +69,7 @@ fn is_color(text: &str) -> bool {
     text.is_empty() || KNOWN.contains(&text) || text.strip_prefix('#').is_some_and(is_hex)
 }
 
-/// GoGui: tests a line of graphics, a verb with its arguments.
+/// Returns whether a line of graphics is valid, a verb with its arguments, as GoGui understands it.
 fn is_picture_line(line: &str, side: usize) -> bool {
     let words = words(line);
     let Some((verb, rest)) = words.split_first() else { return false };
@@ -100,7 +100,7 @@ fn has_signed_zero(text: &str) -> bool {
     text.split(|letter: char| letter.is_whitespace() || "(),:".contains(letter)).any(is_zero)
 }
 
-/// An empty board is nearly even for playouts, so numbers near zero have either sign.
+/// An empty board is nearly even for playouts, so numbers near zero occur with either sign.
 #[test]
 fn no_number_is_a_zero_with_a_sign() {
     assert!(has_signed_zero("score -0.0, 3") && has_signed_zero("a -0") && !has_signed_zero("0.0 -0.1 B-0x"));
@@ -131,7 +131,8 @@ fn no_number_is_a_zero_with_a_sign() {
     }
 }
 
-/// The bounds of an estimate contain the score. They differ in an open position and are equal in a finished game.
+/// Checks that the bounds of an estimate contain the score, differ in an open position and are equal in a finished
+/// game.
 #[test]
 fn bounds_of_an_estimate_are_real() {
     let network = Arc::new(random::network(&random::Options::default()).unwrap());
@@ -153,7 +154,7 @@ fn bounds_of_an_estimate_are_real() {
     }
 }
 
-/// Checks that GoGui understands a response to a command of this type.
+/// Returns an error unless GoGui understands a response to a command of this type.
 fn gogui_reads(kind: &str, answer: &str, side: usize) -> Result<(), String> {
     let is_good = match kind {
         "none" | "string" | "hstring" => true,
@@ -200,7 +201,7 @@ fn gogui_parses_all_analyze_commands() {
     let listed = engine.must("gogui-analyze_commands");
     let mut labels: Vec<&str> = listed.lines().map(|line| line.split('/').nth(1).unwrap()).collect();
     labels.sort_unstable();
-    // GoGui drops the second command with the same label.
+    // GoGui drops the second of two commands with the same label.
     assert!(labels.is_sorted_by(|a, b| a < b), "{labels:?}");
     let positions: [&[&str]; 3] = [
         &[],
@@ -219,7 +220,7 @@ fn gogui_parses_all_analyze_commands() {
             let [kind, label, command] = line.split('/').collect::<Vec<_>>()[..] else { panic!("{line}") };
             assert!(!label.is_empty());
             let before = engine.must("showboard");
-            // It is last, where it does not affect the other commands.
+            // It comes last, so that it does not affect the other commands.
             if command == "clear_cache" {
                 continue;
             }
@@ -235,7 +236,7 @@ fn gogui_parses_all_analyze_commands() {
     }
 }
 
-/// Every line of the dialogs can be sent back and changes nothing.
+/// Checks that every line of the dialogs can be sent back and then changes nothing.
 #[test]
 fn gogui_can_send_back_what_its_dialogs_show() {
     let mut engine = Kosumi::new(5, 10, None);
@@ -258,7 +259,7 @@ fn gogui_can_send_back_what_its_dialogs_show() {
     }
 }
 
-/// `tests/clients/sabaki.mjs` drives the program with Sabaki's library for engines.
+/// Runs `tests/clients/sabaki.mjs`, which drives the program with Sabaki's library for engines.
 #[test]
 fn sabakis_library_drives_the_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
@@ -276,7 +277,7 @@ fn sabakis_library_drives_the_program() {
     assert!(went.status.success() && out.contains("all well"), "{out}{err}");
 }
 
-/// Returns GNU Go if it is installed.
+/// Starts GNU Go, if it is installed.
 fn gnugo(seed: u32) -> Option<Client> {
     let program = kosumi_test_support::gnugo()?;
     let mut command = Command::new(program);
@@ -344,7 +345,7 @@ fn whole_game(style: Style, seed: u32, opponent: &mut Client) {
             let color = other.to_uppercase();
             kosumi.must(&format!("play {color} {vertex}"));
             if style == Style::GoGui {
-                // The user tries commands and goes back and forth.
+                // The user tries other commands, and goes back and forth in the game.
                 kosumi.must("undo");
                 kosumi.must(&format!("gogui-play_sequence {color} {vertex}"));
                 kosumi.must("kosumi-superko_banned b");
@@ -358,7 +359,7 @@ fn whole_game(style: Style, seed: u32, opponent: &mut Client) {
     }
     kosumi.must("final_status_list dead");
     kosumi.must("final_score");
-    // The list of dead stones is disputed: a pass is undone, and Kosumi plays alone until no dead stone is left.
+    // The players disagree about dead stones, so a pass is undone, and Kosumi plays alone until no dead stone is left.
     kosumi.must("undo");
     for moves in 0.. {
         assert!(moves < 200, "{style:?} {seed}: no end");

@@ -22,7 +22,7 @@ fn random_sessions_agree_with_a_plain_model() {
     }
 }
 
-/// The model has another komi, or no ko, so the comparison must find differences.
+/// The model has another komi, or no ko rule, so the comparison must find differences.
 #[test]
 fn differences_are_found() {
     for (fault, difference) in [("komi", "kosumi: final_score"), ("ko", "kosumi: is_legal")] {

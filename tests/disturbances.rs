@@ -1,4 +1,4 @@
-//! The engine as a process under disturbances: signals, closed and slow pipes, input in pieces of any size, little
+//! The engine as a process under disturbances: signals, closed and slow pipes, input in pieces of any size, and little
 //! memory. Every response is correct, answered commands are saved, and the engine ends when it should.
 
 #![cfg(unix)]
@@ -39,11 +39,11 @@ impl Engine {
     }
 
     fn send(&mut self, text: &str) {
-        // The engine may have ended already.
+        // The engine may already have ended.
         let _ = self.input.as_mut().unwrap().write_all(text.as_bytes());
     }
 
-    /// Returns the next response without its frame; `None` if the engine has ended.
+    /// Returns the next response, without its status character and the empty line; `None` if the engine has ended.
     fn answer(&mut self) -> Option<String> {
         let mut text = String::new();
         while !text.ends_with("\n\n") {
@@ -79,7 +79,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // The process may have ended already.
+        // The process may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -183,8 +183,8 @@ fn many_commands_with_a_slow_reader() {
     const COMMANDS: usize = 10_000;
     let mut engine = Engine::start("", "");
     let mut input = engine.input.take().unwrap();
-    // The output is not read while commands are sent: the engine blocks on its output and accepts no more commands than
-    // it can buffer.
+    // The output is not read while commands are sent, so the engine blocks on its output and accepts no more commands
+    // than it can buffer.
     let writer = thread::spawn(move || {
         let text: String = (0..COMMANDS)
             .map(|id| {
@@ -234,12 +234,12 @@ fn pipes_may_be_closed_from_the_beginning() {
     }
 }
 
-/// With decreasing memory, every response is correct, answered commands are saved, and an engine that cannot continue
-/// reports it.
+/// Checks that, whatever the memory, every response is correct, answered commands are saved, and an engine that cannot
+/// continue reports it.
 #[test]
 fn out_of_memory_is_reported_and_nothing_is_lost() {
     let mut came_to_the_end = 0;
-    // Limits of the address space, in KiB. The program alone, with its network and its threads, needs about 100 MiB.
+    // Limits of the address space, in KiB. The program itself, with its network and its threads, needs about 100 MiB.
     for limit in [40_000, 70_000, 90_000, 110_000, 140_000, 1_000_000] {
         let folder = TempDir::new().unwrap();
         let prelude = format!("ulimit -c 0; ulimit -v {limit};");
@@ -262,13 +262,13 @@ fn out_of_memory_is_reported_and_nothing_is_lost() {
     assert!(came_to_the_end >= 1);
 }
 
-/// Wall clocks are set back, and forward in summer, so durations must not depend on them. Only dates may, and the order
-/// of files where the code handles changes of the clock.
+/// Wall clocks are set back, and set forward in summer, so durations must not depend on them. Only dates may, and the
+/// order of files where the code handles changes of the clock.
 #[test]
 fn wall_clocks_are_used_for_dates_only() {
     const SAVED: &str = "session/autosave.rs";
     const NETWORKS: &str = "program/model.rs";
-    // Uses: the log, the date of a game, a seed of the page, names of files, the time of a file in a test.
+    // Uses: the log, the date of a game, a seed for the page, names of files, the time of a file in a test.
     let known: [(&str, &[&str]); 8] = [
         ("SystemTime::now", &["gtp/src/log.rs", "matches/control.rs", "browser/play.rs", SAVED, NETWORKS]),
         // Uses: saved games, whose times increase in any case, and the detection of a changed network file.
@@ -278,8 +278,8 @@ fn wall_clocks_are_used_for_dates_only() {
         ("ClockId::Realtime", &[]),
         ("Utc::now", &[]),
         ("Local::now", &[]),
-        // Scripts of pages have wall clocks, too. Uses: names and dates of the games that a browser keeps, the date of
-        // a record, the days until a problem comes back.
+        // Scripts of pages use wall clocks as well. Uses: names and dates of the games that a browser keeps, the date
+        // of a record, the days until a problem comes back.
         ("Date.now", &["page/games.js", "page/table-worker.js", "play/problems.js"]),
         ("new Date", &["page/table-worker.js"]),
     ];
@@ -305,7 +305,7 @@ fn wall_clocks_are_used_for_dates_only() {
     assert_eq!(found, known.map(|(_, files)| files.len()));
 }
 
-/// Checks that nothing waits for the other end of a pipe that a command names as a file.
+/// Checks that the engine does not wait for the other end of a pipe that a command names as a file.
 #[test]
 fn pipes_are_no_files() {
     use rustix::fs::{CWD, FileType, Mode, mknodat};

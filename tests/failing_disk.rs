@@ -22,7 +22,7 @@ type Fault<'f> = (&'f str, Option<&'f Path>);
 
 const ERROR: &str = "error=EIO";
 
-/// Checks whether `strace` can trace a process here.
+/// Returns `None` unless `strace` can trace a process here.
 fn strace() -> Option<()> {
     let traced =
         Command::new("strace").args(["-qq", "-o", "/dev/null", "-e", "trace=fsync", "true"]).output();
@@ -34,7 +34,7 @@ fn strace() -> Option<()> {
     require(Requirement::Strace, found)
 }
 
-/// Returns the program on a disk with this fault. Only the named calls are traced.
+/// Returns a command for the program on a disk with this fault. Only the named system calls are traced.
 fn failing(folder: &Path, (fault, file): Fault<'_>, arguments: &[&str]) -> Command {
     let calls = fault.split_once(':').expect("calls:what happens").0;
     let mut command = Command::new("strace");
@@ -57,7 +57,7 @@ fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Returns the complete lines of a log. It must not end with a torn line.
+/// Returns the complete lines of a log. Panics if the log ends with a torn line.
 fn lines(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
     assert!(text.is_empty() || text.ends_with('\n'), "torn line: {text}");
@@ -71,7 +71,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_match_stops_on_write_errors_and_can_be_resumed() {
     let Some(()) = strace() else { return };
-    // Lines of a log are written and then flushed.
+    // The lines of a log are written, and then flushed.
     for calls in ["write", "fdatasync", "write,fdatasync,ftruncate"] {
         let folder = TempDir::new().unwrap();
         let log = folder.path().canonicalize().unwrap().join("log.jsonl");
@@ -97,8 +97,8 @@ fn a_match_stops_on_write_errors_and_can_be_resumed() {
 #[test]
 fn self_play_stops_on_write_errors_and_can_be_resumed() {
     let Some(()) = strace() else { return };
-    // The log, the name of the folder, the content of a shard, and its name. The first calls of `fsync` are for the names
-    // of the folder and the log, and for the empty log.
+    // The fault hits the log, the name of the folder, the content of a shard, or its name. The first calls of `fsync`
+    // are for the names of the folder and the log, and for the empty log.
     for fault in [
         "fdatasync:error=EIO:when=4+",
         "fsync:error=EIO:when=1",
@@ -129,7 +129,7 @@ fn self_play_stops_on_write_errors_and_can_be_resumed() {
 fn shards_of_records_are_whole_or_not_there() {
     let Some(()) = strace() else { return };
     let folder = TempDir::new().unwrap();
-    // Enough moves for a usable game.
+    // There are enough moves for a usable game.
     let moves: String = (0..60)
         .map(|mv| {
             let (column, row) = (b'a' + mv % 19, b'a' + mv / 19 * 4);
@@ -150,7 +150,7 @@ fn shards_of_records_are_whole_or_not_there() {
     assert_eq!(files(&folder.path().join("shards")).len(), 1);
 }
 
-/// An earlier review is kept until the new one is on the disk.
+/// Checks that an earlier review is kept until the new one is on the disk.
 #[test]
 fn a_review_is_the_earlier_or_the_later_one() {
     let Some(()) = strace() else { return };
@@ -208,7 +208,7 @@ impl Player {
     /// Returns the number of moves of the saved record, if there is one. The record must be complete.
     fn saved(&self) -> Option<usize> {
         let mut records = files(&self.folder.join("games"));
-        // A file that is being written has another name.
+        // A file that is still being written has another name.
         records.retain(|file| file.extension().is_some_and(|end| end == "sgf"));
         assert!(records.len() <= 1, "one record, not {records:?}");
         let text = fs::read_to_string(records.first()?).unwrap();
@@ -217,7 +217,7 @@ impl Player {
     }
 }
 
-/// Waits for an event that occurs soon, or later on a busy machine.
+/// Waits for an event, which occurs soon, or later on a busy machine.
 fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_there() {
@@ -254,7 +254,7 @@ fn a_game_goes_on_and_is_saved_again_when_the_disk_recovers() {
     }
 }
 
-/// A disk that responds after a minute delays no move.
+/// Checks that a disk that responds after a minute delays no move.
 #[test]
 fn a_game_does_not_wait_for_a_disk_that_hangs() {
     let Some(()) = strace() else { return };

@@ -1,4 +1,4 @@
-//! `final_score` and `final_status_list` over GTP: their responses are consistent for all positions, rules and
+//! `final_score` and `final_status_list` over GTP: their responses must be consistent for all positions, rules and
 //! evaluators.
 
 use kosumi_engine::{Engine, EngineSettings};
@@ -75,7 +75,7 @@ impl Controller {
         }
     }
 
-    /// Returns the number of stones captured by a side, as shown with the board.
+    /// Returns the number of stones captured by a side, as the response of `showboard` states it.
     fn captured(&mut self, by: &str) -> f32 {
         let shown = self.ask("showboard");
         let (_, rest) = shown.split_once(&format!("{by} has captured ")).expect("captures");
@@ -125,7 +125,7 @@ fn scores_and_status_lists_are_consistent_with_playouts() {
 
 #[test]
 fn scores_and_status_lists_are_consistent_with_a_network() {
-    // An untrained network: its ownership and score are inconsistent by themselves.
+    // The ownership and the score of an untrained network are inconsistent with each other.
     let options = random::Options { channels: 6, ..random::Options::default() };
     let network = random::network(&options).expect("a network");
     let mut controller = Controller::new(Some(Arc::new(network)));

@@ -1,8 +1,8 @@
-//! Full disks: a disk is full after a number of bytes, in the middle of a write. Files stay valid, the message gives
-//! the reason, and the work can be resumed later.
+//! Full disks. The disk is full after a number of bytes, in the middle of a write. Files must stay valid, the message
+//! must give the reason, and it must be possible to resume the work later.
 //!
-//! A limit on the size of files (`ulimit -f`) simulates the full disk. The system returns an error as on a full disk: a
-//! part of a line is written, the rest is not. The signal that comes with the error must not end the program.
+//! A limit on the size of files (`ulimit -f`) simulates the full disk. The system returns an error as on a full disk,
+//! after a part of a line was written. The signal that accompanies the error must not end the program.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Returns the program with files of at most this number of blocks.
+/// Returns a command for the program that limits files to this number of blocks.
 fn limited(folder: &Path, blocks: u32, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     // Blocks have 512 bytes in some shells and 1,024 in others.
@@ -33,7 +33,7 @@ fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Returns the complete lines of a log, and the torn line behind them.
+/// Returns the complete lines of a log, and the torn line after them.
 fn lines(path: &Path) -> (Vec<Value>, String) {
     let text = fs::read_to_string(path).unwrap_or_default();
     let (whole, torn) = text.rsplit_once('\n').unwrap_or(("", &text));
@@ -100,7 +100,7 @@ fn a_game_goes_on_and_the_last_whole_record_stays() {
     let mut played = 0;
     for row in 1..=19 {
         for column in "ABCDEFGHJKLMNOPQRST".chars() {
-            // Two of three points: no stone is captured.
+            // Stones fill two of three points, so none is captured.
             if !(column as u32 + row).is_multiple_of(3) {
                 commands.push_str(&format!("play {} {column}{row}\n", ["b", "w"][played % 2]));
                 played += 1;
@@ -122,7 +122,7 @@ fn a_game_goes_on_and_the_last_whole_record_stays() {
     assert!(moves > 20 && moves < played, "{moves} of {played} moves");
 }
 
-/// Checks that the earlier file stays when a later one does not fit, and that the session goes on.
+/// Checks that the earlier file stays if a later one does not fit, and that the session continues.
 #[test]
 fn a_saved_record_is_the_earlier_or_the_later_one() {
     let folder = TempDir::new().unwrap();

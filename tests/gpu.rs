@@ -1,4 +1,4 @@
-//! Evaluation on a graphics card, or on a software driver for one, by the whole program.
+//! Evaluation on a graphics card, or on a software driver for one, in the whole program.
 
 use kosumi_net::Encoding;
 use kosumi_net::random::{self, BlockKind, Options};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Returns the program, if a card is there.
+/// Returns a command for the program, if there is a card.
 fn kosumi() -> Option<Command> {
     let mut devices = Command::new(env!("CARGO_BIN_EXE_kosumi"));
     let found = devices.args(["net", "devices", "--network", "small", "--device", "cpu"]).output().unwrap();
@@ -43,7 +43,7 @@ fn play(mut kosumi: Command, options: &[&str]) -> (String, String) {
     (responses, notes)
 }
 
-/// Number of answered commands.
+/// Returns the number of answered commands.
 fn answers(responses: &str) -> usize {
     responses.lines().filter(|line| line.starts_with('=')).count()
 }
@@ -56,7 +56,7 @@ fn a_game_is_played_with_a_card() {
     assert!(!notes.contains("processor"), "{notes}");
 }
 
-/// The processor takes part, and `kata-set-param` switches the card off and on in the middle of a game.
+/// The processor evaluates beside the card, and `kata-set-param` switches the card off and on in the middle of a game.
 #[test]
 fn the_processor_evaluates_beside_a_card_and_instead_of_it() {
     let Some(mut kosumi) = kosumi() else { return };
@@ -81,7 +81,7 @@ fn the_processor_evaluates_beside_a_card_and_instead_of_it() {
 #[test]
 fn a_card_that_fails_costs_one_line_and_no_game() {
     let Some(mut kosumi) = kosumi() else { return };
-    // The check at the start is two batches.
+    // The check at the start takes two batches.
     kosumi.env("KOSUMI_GPU_FAULT", "fails:5");
     let (responses, notes) = play(kosumi, &["--device", "gpu:0", "--threads", "2"]);
     assert_eq!(answers(&responses), 4, "{responses}");
@@ -134,7 +134,7 @@ fn with_fault(mut kosumi: Command, fault: &str, arguments: &[&str], input: &str)
     (found, notes)
 }
 
-/// A card that fails is noted once, whatever fails.
+/// Checks that a failing card is reported once, whatever fails.
 #[test]
 fn every_kind_of_failure_costs_one_line() {
     for (fault, reason) in [
@@ -152,11 +152,11 @@ fn every_kind_of_failure_costs_one_line() {
     }
 }
 
-/// A card that fails while it is compared with the processor makes no command fail.
+/// Checks that no command fails if the card fails while it is compared with the processor.
 #[test]
 fn a_card_that_fails_while_it_is_measured_is_replaced_by_the_processor() {
     let Some(mut kosumi) = kosumi() else { return };
-    // The check at the start is two batches, and the measurement comes after it.
+    // The check at the start takes two batches, and the measurement comes after it.
     kosumi.env("KOSUMI_GPU_FAULT", "fails:2");
     let (responses, notes) = play(kosumi, &["--device", "gpu+cpu"]);
     assert_eq!(answers(&responses), 4, "{responses}");

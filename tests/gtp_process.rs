@@ -12,7 +12,7 @@ fn start(options: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Returns the responses if the input ends right behind the commands, or only after the responses.
+/// Returns the responses to these commands. The input ends right after the commands, or only after the responses.
 fn answers(commands: &str, ends_at_once: bool) -> String {
     let mut engine = start("--playouts 2000");
     let mut input = engine.stdin.take().unwrap();
@@ -49,7 +49,7 @@ fn an_orphan_ends_in_the_middle_of_a_search() {
     assert_eq!(answer, "= Kosumi\n");
     // The system closes the pipes of a killed controller.
     drop((input, output));
-    // The standard library has no wait with a time limit, which only makes a failure end.
+    // The standard library has no wait with a time limit. The limit only matters if the test fails.
     let start = Instant::now();
     while engine.try_wait().unwrap().is_none() {
         if start.elapsed() > Duration::from_secs(60) {

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! All commands of a session are sent at once, as controllers may do. Empty lines and blanks at the ends of lines are
-//! not compared: the framing of responses is tested in the protocol's crate. A command without an expected response
-//! must get none.
+//! not compared, because the crate of the protocol tests the framing of responses. A command without an expected
+//! response must get none.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_eval::PlayoutSettings;
@@ -122,11 +122,11 @@ fn sessions() {
 }
 
 thread_local! {
-    /// Notes of this test.
+    /// Notes that the engine gave in this test.
     static NOTES: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
-/// Returns the responses to commands with files in a folder. Records get a date.
+/// Returns the responses to commands that use files in a folder. Records get a date.
 fn answers_in(folder: &Path, input: &str) -> Vec<String> {
     let settings =
         EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(2), ..EngineSettings::default() };
@@ -210,11 +210,11 @@ fn wildcards() {
     assert!(text_matches("a...c...", "abcd") && !text_matches("a...c", "abcd"));
 }
 
-/// All commands with arbitrary words, in particular with unexpected arguments: no panic, and exactly one response per
-/// line.
+/// Checks all commands with arbitrary words, in particular with unexpected arguments. There must be no panic, and
+/// exactly one response per line.
 #[test]
 fn every_command_survives_strange_arguments() {
-    // Except the command that ends the session, and the one that would write files with these names.
+    // Excludes the command that ends the session, and the one that would write files with these names.
     let strange = [
         "",
         "x",

@@ -67,7 +67,7 @@ fn moves_follow_the_profile_and_are_legal() {
     assert_eq!(own, moves("kata-set-param humanSLProfile rank_5k\n"), "a profile alone has no effect");
 }
 
-/// Returns the result of a search of 120 playouts after this setup.
+/// Returns the result of a search of 120 simulations after this setup.
 fn searched(main: Network, human: Option<Network>, setup: &str) -> String {
     let input =
         format!("boardsize 5\nkata-set-param maxPlayouts 120\n{setup}kata-search_analyze b rootInfo true\n");
@@ -101,7 +101,7 @@ fn human_parameters_have_no_effect_without_a_human_network() {
     let all = "kata-set-params {\"humanSLPlaExploreProbWeightful\":0.5,\"humanSLOppExploreProbWeightless\":0.4,\
                \"humanSLOppExploreProbWeightful\":0.5,\"humanSLPlaExploreProbWeightless\":0.4}\n";
     assert_eq!(searched(network(false), None, all), searched(network(false), None, ""));
-    // Nor without a profile.
+    // Without a profile, there is no human play either.
     let people = || Some(network(true));
     assert_eq!(searched(network(false), people(), all), searched(network(false), people(), ""));
     let answers = answers(network(false), people(), "kata-set-param humanSLPlaExploreProbWeightful 1.5\n");
@@ -117,7 +117,7 @@ fn profiles_are_for_networks_of_human_play() {
     assert!(answers[1].starts_with("? no network of human play"), "{answers:#?}");
     assert_eq!(answers[2], "= none");
     assert!(answers[3].starts_with('?') && answers[4] == "= none", "nothing changes: {answers:#?}");
-    // The first network may be a human-play network.
+    // The first network itself may be a human-play network.
     let answers = self::answers(
         network(true),
         None,
@@ -163,7 +163,7 @@ fn the_advantage_in_handicap_games_is_a_parameter() {
         answers(network(false), None, &input).last().unwrap().clone()
     };
     let dynamic = "kata-set-param dynamicPlayoutDoublingAdvantageCapPerOppLead 0.045\n";
-    // (45 + 6.5 − 4 − 2) · 0.045 · 3.07 exceeds the maximum.
+    // (45 + 6.5 − 4 − 2) · 0.045 · 3.07 exceeds the maximum advantage.
     let by_hand = "kata-set-param playoutDoublingAdvantage 2.75\n";
     assert_ne!(play(dynamic), play(""));
     assert_eq!(play(dynamic), play(by_hand));

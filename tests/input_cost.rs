@@ -1,9 +1,9 @@
-//! Cost of hostile input: an input eight times as large takes about eight times as long, not sixty-four times, and
-//! input that is small on disk does not need much memory.
+//! Cost of hostile input. An input that is eight times as large must take about eight times as long, not sixty-four
+//! times, and input that is small on the disk must not need much memory.
 //!
-//! Times are processor times of this thread, the best of several. A reader with quadratic cost takes 64 times as long.
-//! The limit is the geometric mean of 8 and 64. A ratio above it is measured again, because other programs disturb caches:
-//! what is quadratic stays above it.
+//! Times are processor times of this thread, the shortest of several. A reader with quadratic cost takes 64 times as
+//! long. The limit is the geometric mean of 8 and 64. A ratio above the limit is measured again, because other programs
+//! disturb caches. A quadratic cost stays above it.
 //!
 //! `cargo test --profile checked --test program input_cost:: -- --nocapture` prints the cost of a megabyte of each input.
 
@@ -45,7 +45,7 @@ fn price(work: &dyn Fn(&[u8]), input: &dyn Fn(usize) -> Vec<u8>, bytes: usize) -
 }
 
 fn is_linear(name: &str, input: &dyn Fn(usize) -> Vec<u8>, work: &dyn Fn(&[u8])) {
-    // Times below two milliseconds are too inaccurate, and short enough.
+    // Times below two milliseconds are too inaccurate to compare, and are short enough.
     let limit = TIMES.pow(3) as f64;
     let is_cheap = |small: f64, large: f64| large < 0.002 || large / small < limit.sqrt();
     let (mut small, mut large) = (f64::INFINITY, f64::INFINITY);
@@ -64,7 +64,7 @@ fn is_linear(name: &str, input: &dyn Fn(usize) -> Vec<u8>, work: &dyn Fn(&[u8]))
     assert!(is_cheap(small, large), "{name}: {small} s, and {large} s for {TIMES} times as much");
 }
 
-/// Returns `head`, then `piece` repeatedly, then `tail` equally often, up to this number of bytes.
+/// Returns `head`, followed by `piece` repeated, followed by `tail` repeated equally often, up to this number of bytes.
 fn repeated(head: &str, piece: &str, tail: &str, bytes: usize) -> Vec<u8> {
     let times = bytes / (piece.len() + tail.len());
     [head, &piece.repeat(times), &tail.repeat(times), if head.is_empty() { "" } else { ")" }]
@@ -107,7 +107,7 @@ fn game_records() {
     }
 }
 
-/// Handler with empty responses.
+/// Handler that gives empty responses.
 struct Silent;
 
 impl Handler for Silent {
@@ -190,7 +190,7 @@ fn networks() {
     is_linear("network: a bomb (unpacked, 100 times)", &zeros, &|bytes| {
         assert!(Network::read(bytes).is_err())
     });
-    // A network whose declared size exceeds any memory.
+    // The declared size of the network exceeds any memory.
     for size in ["99999999", "4294967295", "18446744073709551615"] {
         let text = format!(
             "x\n8\n22\n19\ntrunk\n2\n{size}\n{size}\n{size}\n{size}\n{size}\nconv1\n5\n5\n22\n{size}\n1\n1\n"
@@ -201,9 +201,9 @@ fn networks() {
     }
 }
 
-/// Runs `kosumi` with limited memory and processor time, and with this input. Returns the exit code, the standard output
-/// and the standard error. The limit of the time is far above what an honest reader needs, and far below what a quadratic
-/// one does.
+/// Runs `kosumi` on this input, with limited memory and processor time. Returns the exit code, the standard output and
+/// the standard error. The time limit is far above what a linear reader needs, and far below what a quadratic one
+/// needs.
 fn within(kibibytes: u32, arguments: &[&str], input: Vec<u8>) -> (Option<i32>, String, String) {
     let mut command = Command::new("sh");
     command.args([
@@ -224,8 +224,8 @@ fn within(kibibytes: u32, arguments: &[&str], input: Vec<u8>) -> (Option<i32>, S
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// Checks lines of `kosumi analysis` whose cost would grow faster than their length: fields that nobody reads, values
-/// that take a hundred times as much memory as their text, and lists that are compared with other lists.
+/// Checks lines of `kosumi analysis` whose cost would grow faster than their length: fields that the program does not
+/// use, values that take a hundred times as much memory as their text, and lists that are compared with other lists.
 #[test]
 fn queries_take_bounded_memory_and_time() {
     let query = |id: usize, more: &str| {

@@ -1,8 +1,8 @@
 //! Comparison with KataGo's output of published networks: features, forward pass and predictions, on boards of many
 //! sizes, under many rules and komi.
 //!
-//! Networks and outputs are not part of this project. The tests look for them in `../shared` and report when they are
-//! skipped.
+//! The networks and outputs are not part of this project. The tests look for them in `../shared`, and report it when
+//! they are skipped.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_go::board::{BoardSize, Color, Move, Point};
@@ -21,44 +21,44 @@ use std::io::Cursor;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Maximum differences of probabilities, ownership, lead and score, and minimum share of positions with the same best
-/// move.
+/// Maximum differences of probabilities and ownership, and of lead and score in points, and minimum share of positions
+/// with the same best move.
 struct Tolerance {
     probability: f64,
     points: f64,
     same_move: f64,
 }
 
-/// KataGo prints points with a precision of 0.001.
+/// Tolerance for 32-bit numbers. KataGo prints points with a precision of 0.001.
 const EXACT: Tolerance = Tolerance { probability: 2e-5, points: 2e-3, same_move: 0.99 };
 
-/// For numbers of 16 bits.
+/// Tolerance for 16-bit numbers.
 const ROUNDED: Tolerance = Tolerance { probability: 2e-2, points: 0.5, same_move: 0.97 };
 
-/// Published network and KataGo's output with it: files of `../shared/models` and `../shared/oracle`.
+/// Published network, and KataGo's output with it: files of `../shared/models` and `../shared/oracle`.
 #[derive(Clone, Copy)]
 struct Oracle {
     model: &'static str,
     answers: &'static str,
 }
 
-/// Convolutions only, version 8.
+/// Network with convolutions only; version 8.
 const B6C96: Oracle =
     Oracle { model: "g170-b6c96-s175395328-d26788732.bin.gz", answers: "katago-b6c96-raw.jsonl" };
 
-/// Attention in bottlenecks with learned angles, version 15.
+/// Network with attention in bottlenecks, with learned angles; version 15.
 const B10C384: Oracle = Oracle { model: "b10c384h6nbttflrs.bin.gz", answers: "katago-b10-raw.jsonl" };
 
-/// Attention with fixed angles, and a norm per point at the end; version 17.
+/// Network with attention with fixed angles, and with a norm per point at the end; version 17.
 const B7C96H3: Oracle = Oracle { model: "b7c96h3tfrs-test5-cnorm.bin.gz", answers: "katago-b7h3-raw.jsonl" };
 
-/// Heads that share keys, and values narrower than keys; version 17.
+/// Network with heads that share keys, and with values narrower than keys; version 17.
 const B7C96H6: Oracle =
     Oracle { model: "b7c96h6kv3qk32v16tflrs-fson-bnh.bin.gz", answers: "katago-b7h6-raw.jsonl" };
 
 const ORACLES: [Oracle; 4] = [B6C96, B7C96H3, B7C96H6, B10C384];
 
-/// Position, with KataGo's output of `kata-raw-nn 0`.
+/// Position with KataGo's response to `kata-raw-nn 0`.
 #[derive(Deserialize)]
 struct Row {
     columns: usize,
@@ -75,12 +75,12 @@ struct Row {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Policy {
-    /// `null` for illegal moves.
+    /// Probabilities by row; `null` for illegal moves.
     policy: Vec<Vec<Option<f64>>>,
     policy_pass: f64,
 }
 
-/// Output from White's perspective.
+/// Output of the network, from White's perspective.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Raw {
@@ -190,7 +190,7 @@ fn differences(row: &Row, [prediction, optimistic]: &[Prediction; 2]) -> [f64; 6
     ]
 }
 
-/// Returns whether the most probable move is the same, or equally probable within KataGo's six digits.
+/// Returns whether the most probable moves are the same, or equally probable within KataGo's six digits.
 fn same_move(row: &Row, prediction: &Prediction) -> bool {
     let wanted = &row.raw.policy;
     let wanted = wanted.policy.iter().flatten().map(|p| p.unwrap_or(0.0)).chain([wanted.policy_pass]);
@@ -212,13 +212,13 @@ fn small_boards_match_katagos_output() {
     }
 }
 
-/// Parses the numbers of a response of `kata-raw-nn`. An illegal point is −1.
+/// Parses the numbers in a response to `kata-raw-nn`. An illegal point is −1.
 fn numbers(answer: &str) -> Vec<f64> {
     let words = answer.split_whitespace();
     words.filter_map(|word| if word == "NAN" { Some(-1.0) } else { word.parse().ok() }).collect()
 }
 
-/// Compares whole responses of `kata-raw-nn` with KataGo's, one of them for the colour that is not to move.
+/// Compares whole responses to `kata-raw-nn` with KataGo's, one of them for the colour that is not to move.
 #[test]
 fn raw_answers_are_written_as_katago_does() {
     let (Some((_, network)), Some(path)) = (B6C96.load(), shared("oracle/katago-gtp-new-commands.txt"))
@@ -244,7 +244,7 @@ fn raw_answers_are_written_as_katago_does() {
         let (of_found, of_wanted) = (numbers(found), numbers(wanted));
         assert_eq!(of_found.len(), of_wanted.len(), "{found}\n{wanted}");
         for (found, wanted) in of_found.iter().zip(&of_wanted) {
-            // Points have three digits.
+            // Numbers of points have three decimal places.
             assert!(
                 (found - wanted).abs() < 2e-5 * wanted.abs().max(1.0) + 1.5e-3,
                 "{found} instead of {wanted}"
@@ -299,7 +299,7 @@ fn compare_kernels(fourth_of_large: bool) {
 #[test]
 fn kernels_judge_positions_as_katago_does() {
     compare_kernels(true);
-    // Emulation of AMX tiles; it is slow, so only some positions are used.
+    // The emulation of AMX tiles is slow, so only some positions are used.
     let Some((rows, network)) = B6C96.load() else { return };
     compare(&small(&rows), &network, Some(&Prepared::new(&network, EMULATED)));
 }
@@ -317,10 +317,10 @@ fn rounded_numbers_judge_every_position_nearly_as_katago_does() {
     compare(&rows.iter().collect::<Vec<_>>(), &network, Some(&Prepared::new(&network, EMULATED)));
 }
 
-/// Compares 8-bit evaluations: nearly always the same best move, if one move is clearly best, and similar probabilities
-/// and results on average.
+/// Compares 8-bit evaluations with the plain forward pass. If one move is clearly best, the best move must nearly
+/// always be the same. Probabilities and results must be similar on average.
 fn compare_integers(rows: &[&Row], network: &Network, prepared: &Prepared) {
-    /// A move leads if its probability exceeds that of every other move by this.
+    /// Difference by which the probability of a move must exceed that of every other move to be clearly best.
     const LEAD: f64 = 0.02;
     struct Agreement {
         leads: bool,
@@ -380,7 +380,7 @@ fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {
     compare_with(rows, network, &name, tolerance, &|game| predict(network, prepared, game));
 }
 
-/// Compares predictions with KataGo's. `name` stands for what has predicted.
+/// Compares predictions with KataGo's. `name` names the source of the predictions.
 fn compare_with(
     rows: &[&Row],
     network: &Network,
@@ -445,7 +445,8 @@ fn speed() {
         let mut features = Features::default();
         let (mut cold, mut warm) = (Vec::new(), Vec::new());
         for (index, game) in games.iter().enumerate() {
-            // As in a search: four moves below the root, after the position before has been encoded.
+            // As in a search, the position is four moves below the root, and the position before it has already been
+            // encoded.
             let mut root = game.clone();
             let moves: Vec<Move> = (0..4).filter_map(|_| Some(root.undo()?.mv)).collect();
             let mut line = Line::new(&root);
@@ -453,7 +454,7 @@ fn speed() {
             let before = line.clone();
             line.play(moves[0]);
             let other = &games[(index + 1) % games.len()];
-            // The minimum of several measurements, because other programs run, too.
+            // The minimum of several measurements, because other programs run at the same time.
             let best =
                 |times: [Duration; 2], more: [Duration; 2]| [times[0].min(more[0]), times[1].min(more[1])];
             let times = (0..20).map(|_| {
@@ -487,7 +488,7 @@ fn speed() {
     }
 }
 
-/// Graphics cards, or a software driver for one.
+/// Tests of graphics cards, or of a software driver for one.
 #[cfg(feature = "gpu")]
 mod cards {
     use super::{
@@ -499,7 +500,8 @@ mod cards {
     use std::sync::Arc;
     use std::time::Duration;
 
-    /// Sums are added in another order than KataGo's, and the card's functions are less exact than the processor's.
+    /// Tolerance for a card: it adds sums in another order than KataGo, and its functions are less exact than the
+    /// processor's.
     const ON_A_CARD: Tolerance = Tolerance { probability: 2e-4, points: 2e-2, same_move: 0.99 };
 
     fn card() -> Option<Card> {
@@ -508,7 +510,7 @@ mod cards {
         require(Requirement::Gpu, found.ok_or_else(missing))
     }
 
-    /// Compares a card in 32 and in 16 bits.
+    /// Compares a card with KataGo, in 32 and in 16 bits.
     fn compare_card(rows: &[&Row], network: &Network, card: &Card) {
         for half in [false, true] {
             let options = GpuOptions {

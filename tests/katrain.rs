@@ -22,7 +22,7 @@ fn katrain_plays_and_analyses_a_game() {
     let log = String::from_utf8_lossy(&output.stderr);
     let played = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{played}\n{log}");
-    // KaTrain shows the log of the engine.
+    // KaTrain prints the log of the engine.
     assert!(played.contains("ready to begin handling requests"), "{played}\n{log}");
     let moves: Vec<Vec<&str>> = played
         .lines()

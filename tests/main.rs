@@ -1,7 +1,7 @@
 //! Integration tests of `kosumi` as a program and as a library.
 //!
-//! All tests are in one program. Separate programs would each link the whole engine, and one that waits for a browser
-//! would block the others. `cargo test --profile checked --test program autosave::` runs the tests of
+//! All tests are in one program. Separate programs would each link the whole engine, and a program that waits for a
+//! browser would block the others. `cargo test --profile checked --test program autosave::` runs the tests of
 //! `tests/autosave.rs`.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
@@ -43,7 +43,7 @@ mod training;
 mod tune;
 mod upgrades;
 
-/// A file that is not declared above would never be run.
+/// Checks that every file is declared above, because the tests in other files would never be run.
 #[test]
 fn every_file_is_run() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");

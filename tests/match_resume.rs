@@ -1,4 +1,4 @@
-//! Matches as a process: interrupted in every way, resumed, and finally complete.
+//! Matches as a process, which are interrupted in every way, resumed, and finally complete.
 
 use kosumi_go::rng::Rng;
 use serde_json::Value;
@@ -55,7 +55,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Waits until the match has logged this number of games. Returns false if it ended before.
+/// Waits until the match has logged this number of games. Returns false if the match ended before.
 fn wait_for(child: &mut Child, scratch: &Scratch, games: usize) -> bool {
     while scratch.games().len() < games {
         if child.try_wait().unwrap().is_some() {
@@ -83,7 +83,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     for step in [1, 6, 11, 16, 21] {
         let mut child = command(scratch.0.path(), QUICK, &kosumi, &options).spawn().unwrap();
         let is_running = wait_for(&mut child, &scratch, step);
-        // SIGKILL.
+        // This sends SIGKILL.
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(is_running, "it ended by itself");
@@ -115,7 +115,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
         assert!(files.contains(&name));
     }
     assert_eq!(files.iter().filter(|name| name.ends_with(".sgf")).count(), GAMES);
-    // Both games of a pair begin with the same moves, and the colours are swapped.
+    // Both games of a pair begin with the same moves, with swapped colours.
     let by_number = |number: u64| games.iter().find(|game| game["number"] == number).unwrap();
     for first in (1..GAMES as u64).step_by(2) {
         let (one, other) = (by_number(first), by_number(first + 1));
@@ -138,7 +138,8 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     assert_eq!(text(&again.stdout).strip_prefix("A: "), Some(table));
 }
 
-/// Kills a match after a random number of microseconds: in the middle of a line, of a record, or before the first game.
+/// Kills a match after a random number of microseconds, which may be in the middle of a line or of a record, or before
+/// the first game.
 fn killed(moments: usize, seed: u64) {
     let mut rng = Rng::new(seed);
     let mut scratch = Scratch::new();
@@ -148,7 +149,7 @@ fn killed(moments: usize, seed: u64) {
         let options = "--games 400 --jobs 2 --resume --openings none";
         let mut child = command(scratch.0.path(), QUICKER, QUICKER, options).spawn().unwrap();
         thread::sleep(Duration::from_micros(rng.below(250_000).into()));
-        // SIGKILL, unless the match is complete.
+        // This sends SIGKILL, unless the match is complete.
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
         assert_ne!(output.status.code(), Some(1), "{round}: {}", text(&output.stderr));
@@ -180,7 +181,7 @@ fn killed_at_any_moment_a_match_loses_nothing() {
     killed(10, 1);
 }
 
-/// `cargo test --profile checked --test program match_resume:: -- --ignored --nocapture`
+/// Run it with `cargo test --profile checked --test program match_resume:: -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes"]
 fn killed_at_a_thousand_moments_a_match_loses_nothing() {
@@ -227,9 +228,9 @@ fn an_interrupted_match_finishes_its_games() {
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("finished first"));
     let numbers = scratch.numbers();
-    // Two games were in progress. On a busy machine a few more may have started before the signal arrived.
+    // Two games were in progress. On a busy machine, a few more may have started before the signal arrived.
     assert!((before + 1..=before + 10).contains(&numbers.len()), "{before} before, {numbers:?}");
-    // All games that were begun are counted: there are no gaps.
+    // All games that were begun are counted, so there are no gaps.
     let sorted: BTreeSet<u64> = numbers.iter().copied().collect();
     assert_eq!(sorted.into_iter().collect::<Vec<_>>(), (1..=numbers.len() as u64).collect::<Vec<_>>());
     let table = text(&output.stdout);
@@ -242,7 +243,7 @@ fn an_interrupted_match_finishes_its_games() {
 #[test]
 fn a_second_interrupt_aborts_the_match() {
     let scratch = Scratch::new();
-    // Half a minute per move: the test does not wait for such a game.
+    // A move takes half a minute, and the test does not wait for such a game.
     let slow = format!("'{}' gtp --no-model --threads 1 --memory 8 --time 30", env!("CARGO_BIN_EXE_kosumi"));
     let mut child = command(scratch.0.path(), &slow, &slow, "--games 10 --jobs 2").spawn().unwrap();
     // The log begins before the games.
@@ -277,12 +278,12 @@ fn an_sprt_stops_at_its_verdict() {
     let sprt = &value["sprt"];
     let pairs = sprt["verdict-after-pairs"].as_u64().unwrap();
     assert!(sprt["verdict"] == "H1" && (8..60).contains(&pairs), "{sprt}");
-    // Games in progress are counted, and no further games of the 400 are begun. How far one worker gets ahead of the
-    // other depends on the machine.
+    // Games in progress are counted, and no further games of the 400 are begun. It depends on the machine how far one
+    // worker gets ahead of the other.
     let games = scratch.numbers().len() as u64;
     assert!((2 * pairs..200).contains(&games), "{games} games, {pairs} pairs");
     assert_eq!(value["all"]["games"], games);
-    // A resumed match finds the same verdict and plays no game.
+    // When it is resumed, the match finds the same verdict and plays no game.
     let again = run(command(
         scratch.0.path(),
         "builtin:no-model,playouts=300",
@@ -293,7 +294,7 @@ fn an_sprt_stops_at_its_verdict() {
     assert_eq!(scratch.numbers().len() as u64, games);
 }
 
-/// Engines with which a match cannot begin, and a part of the message.
+/// Engines with which a match cannot begin, with a part of the message.
 const OF_A_SHELL: [(&str, &str); 2] = [
     ("true", "name"),
     (

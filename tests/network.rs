@@ -2,7 +2,7 @@
 //! an independent implementation.
 //!
 //! The published networks that some tests read are not part of this project. The tests look for them in
-//! `../shared/models` and report when they are skipped.
+//! `../shared/models`, and report it when they are skipped.
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -31,7 +31,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Structure and sections of a file of 8 bits.
+/// Structure and sections of an 8-bit file.
 struct Int8Parts {
     structure: Vec<u8>,
     sections: Vec<u8>,
@@ -45,7 +45,7 @@ impl Int8Parts {
         Int8Parts { sections: file[64 + length.next_multiple_of(64)..].to_vec(), structure }
     }
 
-    /// Returns a file with right lengths and checksums.
+    /// Returns a file of these parts, with correct lengths and checksums.
     fn file(&self) -> Vec<u8> {
         let sum = |bytes: &[u8]| {
             let mut sum = Crc::new();
@@ -64,7 +64,7 @@ impl Int8Parts {
     }
 }
 
-/// Returns meaningless features, the same ones as `network_vectors/reference.py`.
+/// Returns meaningless features, the same as `network_vectors/reference.py` uses.
 fn made_up_input(seed: u64, width: usize, height: usize) -> Input {
     let mut state = seed;
     let mut draw = || {
@@ -135,7 +135,7 @@ fn options(words: &str) -> Options {
     options
 }
 
-/// Returns the networks of `network_vectors/networks.txt`: names and options.
+/// Returns the names and options of the networks in `network_vectors/networks.txt`.
 fn listed_networks() -> impl Iterator<Item = (&'static str, Options)> {
     include_str!("network_vectors/networks.txt").lines().map(|line| {
         let mut parts = line.split('|').map(str::trim);
@@ -143,7 +143,7 @@ fn listed_networks() -> impl Iterator<Item = (&'static str, Options)> {
     })
 }
 
-/// Returns the numbers of a line of `network_vectors/vectors.txt`.
+/// Returns the numbers of an output that make a line of `network_vectors/vectors.txt`.
 fn numbers(output: &Output, width: usize) -> Vec<f32> {
     let corners_and_mean = |plane: &[f32]| {
         let mean = plane.iter().sum::<f32>() / plane.len() as f32;
@@ -186,7 +186,7 @@ fn the_forward_pass_agrees_with_one_in_python() {
     assert!(worst > 0.0, "nothing was compared");
 }
 
-/// Returns the largest difference between two outputs, relative to numbers above 1.
+/// Returns the largest difference between two outputs, relative for numbers above 1.
 fn difference(found: &Output, wanted: &Output) -> f32 {
     let width = 1;
     let (mut left, mut right) = (numbers(found, width), numbers(wanted, width));
@@ -202,14 +202,14 @@ fn difference(found: &Output, wanted: &Output) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// Returns all kernels with their precisions that this processor supports, and the emulated one.
+/// Returns all kernels that this processor supports with their precisions, and the emulated kernel.
 fn arithmetics() -> Vec<Arithmetic> {
     let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
     Arithmetic::available().into_iter().chain([emulated]).collect()
 }
 
-/// Compares all kernels of this processor for all listed networks, on boards of many sizes, one position and three at a
-/// time, with shared scratch memory.
+/// Compares all kernels of this processor for all listed networks, on boards of many sizes, for one and for three
+/// positions at a time, with shared scratch memory.
 #[test]
 fn kernels_agree_with_the_plain_forward_pass() {
     let sizes = [(19, 19), (9, 9), (1, 1), (25, 2), (13, 7), (2, 25), (4, 4), (5, 8)];
@@ -378,7 +378,7 @@ fn what_is_not_supported_is_named() {
     assert_eq!(kind(&dilated), ErrorKind::Option { what: "dilation", value: 2 });
 }
 
-/// Options of a network that only newer versions support.
+/// Returns the options of a network that only newer versions of the format support.
 fn transformer() -> Options {
     Options {
         version: 17,
@@ -500,7 +500,7 @@ fn more_behind_the_network_is_reported() {
     Network::read(&[&bytes[..], b"\n \n"].concat()[..]).unwrap();
     assert_eq!(kind(&[&bytes[..], b"x"].concat()), ErrorKind::Trailing);
     assert_eq!(kind(&packed(&[&bytes[..], b"x"].concat())), ErrorKind::Trailing);
-    // Data behind the compressed stream that is not gzip.
+    // Data after the compressed stream that is not gzip.
     assert!(matches!(
         read_error(&[&packed(&bytes)[..], b"x"].concat()),
         ReadError::Io(_) | ReadError::At { .. }
@@ -509,8 +509,8 @@ fn more_behind_the_network_is_reported() {
 
 #[test]
 fn missing_weights_take_no_memory() {
-    // 29 million weights are allowed but missing. 81 million, and 60 billion, take more memory than a file of this
-    // length may, and are refused before any is read.
+    // 29 million weights are allowed, but are missing here. 81 million weights, and 60 billion, would take more memory
+    // than a file of this length may, and are refused before any weight is read.
     let text =
         |side: usize| format!("n 8 22 19 trunk 1 16384 1 1 1 1 c {side} {side} 22 16384 1 1 @BIN@abcd");
     assert_eq!(kind(text(9).as_bytes()), ErrorKind::End);
@@ -533,7 +533,7 @@ fn deeply_nested_blocks_are_refused() {
     assert!(matches!(kind(format!("{head}{}", nested.repeat(1000)).as_bytes()), ErrorKind::TooDeep(_)));
 }
 
-/// Files of 8 bits: everything that is not as it must be has a clear error.
+/// Checks that every fault in an 8-bit file gives a clear error.
 #[test]
 fn broken_files_of_8_bits_are_refused() {
     let blocks = vec![BlockKind::Ordinary, BlockKind::Attention, BlockKind::FeedForward];
@@ -545,7 +545,7 @@ fn broken_files_of_8_bits_are_refused() {
     let path = folder.path().join("network.kosumi8");
     let check = |file: &[u8], text: &str| {
         fs::write(&path, file).unwrap();
-        // From memory, and mapped.
+        // The file is read from memory, and mapped.
         for error in [read_error(file), Network::open(&path).expect_err("a broken network")] {
             let found = error.to_string();
             assert!(found.contains(text), "{found}, not {text}");
@@ -566,7 +566,7 @@ fn broken_files_of_8_bits_are_refused() {
     check(&flipped(64), "the checksum of the structure");
     check(&flipped(file.len() - 1), "the checksum of the weights");
     check(&flipped(file.len() - parts.sections.len()), "the checksum of the weights");
-    // What the checksums cover can be wrong, too.
+    // Data with a correct checksum can be wrong as well.
     let changed = |structure: Option<(&str, &str)>, sections: &[u8]| {
         let mut changed = Int8Parts { structure: parts.structure.clone(), sections: sections.to_vec() };
         if let Some((from, to)) = structure {
@@ -585,7 +585,7 @@ fn broken_files_of_8_bits_are_refused() {
     let mut scale = sections.clone();
     scale[..4].copy_from_slice(&(-1.0f32).to_le_bytes());
     check(&changed(None, &scale), "a scale is not a number");
-    // Nor are there sections in KataGo's formats.
+    // KataGo's formats have no sections either.
     check(&parts.structure, "the beginning of a block of weights");
     check(&packed(&file), "not a network");
 }
@@ -603,7 +603,7 @@ fn files_of_8_bits_survive_a_round_trip() {
         assert!(Network::read(&file[..]).unwrap() == converted && opened == converted, "{name}");
         assert_eq!(bytes(&opened, Encoding::Int8), file, "{name}");
         assert_eq!(Int8Parts::of(&network).file()[64..], file[64..], "{name}");
-        // KataGo's format has the same numbers, as floats.
+        // In KataGo's format, the numbers are the same, but are floats.
         let floats = Network::read(&bytes(&opened, Encoding::Binary)[..]).unwrap();
         assert!(!floats.is_int8() && floats.cost() == opened.cost());
         let input = made_up_input(2, 6, 5);
@@ -613,7 +613,7 @@ fn files_of_8_bits_survive_a_round_trip() {
     }
 }
 
-/// Reads broken bytes. If they are still a network, evaluates it, with kernels too. There must be no panic, and all
+/// Reads broken bytes. If they are still a network, evaluates it, also with kernels. There must be no panic, and all
 /// results must be finite.
 fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
     let Ok(network) = Network::read(bytes) else { return };
@@ -655,11 +655,11 @@ fn break_files(tries: usize, are_all_new: bool) {
         let encoding =
             if (turn / networks.len()).is_multiple_of(2) { Encoding::Binary } else { Encoding::Text };
         let whole = bytes(network, encoding);
-        // Not in every turn, because emulation is slow.
+        // Kernels are not used in every turn, because emulation is slow.
         let arithmetics = if (turn / networks.len()).is_multiple_of(7) { &arithmetics[..] } else { &[] };
         for whole in [packed(&whole), whole] {
             let place = rng.below(whole.len() as u32) as usize;
-            // The line break behind the last weights and the last digits may be missing.
+            // The line break after the last weights, and the last digits, may be missing.
             let unneeded = if encoding == Encoding::Text { 16 } else { 1 };
             assert!(
                 place + unneeded >= whole.len() || Network::read(&whole[..place]).is_err(),
@@ -675,7 +675,7 @@ fn break_files(tries: usize, are_all_new: bool) {
         let mut changed = whole;
         changed[place] ^= 1 + rng.below(255) as u8;
         assert!(Network::read(&changed[..]).is_err(), "the checksum does not match: {place}");
-        // Changes that the checksums cover.
+        // Changes that get a correct checksum.
         let mut changed = Int8Parts { structure: parts.structure.clone(), sections: parts.sections.clone() };
         let part = if rng.below(3) == 0 { &mut changed.sections } else { &mut changed.structure };
         let place = rng.below(part.len() as u32) as usize;
@@ -696,7 +696,7 @@ fn many_broken_files_give_an_error_or_a_finite_answer() {
     break_files(10_000, true);
 }
 
-/// Networks of the shape of the largest published ones; the test takes a second and 300 MB.
+/// Reads networks of the size of the largest published ones. This takes a second and 300 MB.
 #[test]
 #[ignore = "300 MB: cargo test --profile checked --test program network:: -- --ignored"]
 fn large_networks_can_be_read() {
@@ -717,7 +717,7 @@ fn published() -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-/// Returns whether both have the same bytes, except for numbers below 10⁻³⁰, which are written as zero.
+/// Returns whether both files have the same bytes, except for weights below 10⁻³⁰, which are written as zero.
 fn same_but_for_tiny_weights(written: &[u8], read: &[u8]) -> bool {
     let number = |bytes: &[u8], at: usize| {
         bytes.get(at..at + 4).and_then(|bytes| Some(f32::from_le_bytes(bytes.try_into().ok()?)))
@@ -731,7 +731,7 @@ fn same_but_for_tiny_weights(written: &[u8], read: &[u8]) -> bool {
             .all(|place| written[place] == read[place] || (place.saturating_sub(3)..=place).any(was_tiny))
 }
 
-/// Hidden units that training has disabled.
+/// Checks that hidden units that training has disabled are found, and that their removal changes no output.
 #[test]
 fn units_without_effect_are_found() {
     let Some(path) = shared("models/b10c384h6nbttflrs.bin.gz") else { return };
@@ -752,7 +752,7 @@ fn published_networks_are_read_and_written_again() {
             "g170-b6c96-s175395328-d26788732" => {
                 Cost { parameters: 1_030_599, multiply_adds: 1_002_112, pair_multiply_adds: 0 }
             }
-            // KataGo's number of parameters, plus running means and variances.
+            // The number of parameters as KataGo counts them, plus running means and variances.
             "b10c384h6nbttflrs" => {
                 Cost { parameters: 10_545_753 + 11_904, multiply_adds: 10_471_872, pair_multiply_adds: 7_680 }
             }

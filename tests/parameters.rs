@@ -9,7 +9,7 @@ use std::path::Path;
 const BEGIN: &str = "<!-- parameters -->\n";
 const END: &str = "<!-- end of parameters -->\n";
 
-/// The tables, section by section.
+/// Returns the tables, section by section.
 fn tables() -> String {
     let (gtp, analysis) = (EngineSettings::default(), Settings::default().engine);
     let mut text = String::new();

@@ -52,7 +52,7 @@ impl Controller {
         ]);
     }
 
-    /// Sets up the position of a diagram, without playing out its empty points.
+    /// Sets up the position of a diagram, which is not played out.
     fn set_up(&mut self, drawing: &str, to_move: &str) {
         let rows: Vec<Vec<&str>> = drawing
             .lines()
@@ -118,7 +118,7 @@ fn a_pass_as_the_first_move_is_answered_by_a_move() {
     }
 }
 
-/// Both sides live with two eyes; Black has 36 points, White 45.
+/// Position in which both sides live with two eyes. Black has 36 points, White 45.
 const FINISHED: &str = "
     . . . X O . . . .
     . X . X O . O . .
@@ -144,7 +144,7 @@ fn a_finished_game_is_ended_by_the_player_that_wins() {
 
 #[test]
 fn the_score_of_a_finished_game_does_not_depend_on_the_side_that_passed_first() {
-    // Black's group has an eye space of three points in a row. White can capture it, so it is dead.
+    // Black's group has an eye space of three points in a row. White can kill it, so it counts as dead.
     let unsettled = "
         . . . . O . X . .
         . . . . O . X . .
@@ -265,8 +265,9 @@ fn a_button_that_nobody_has_taken_is_credited_to_the_side_to_move() {
     assert_eq!(controller.send(&["play w pass", "play b pass", "final_score"]), before);
 }
 
-/// White's group on the right has one eye, filled except for two points, and outside liberties. Capturing the stones
-/// inside leaves a bulky five or a pyramid four, so the group is dead, although Black needs many moves.
+/// White's group on the right has outside liberties, and one eye that is filled except for two points. Capturing the
+/// stones inside would leave the eye space of a bulky five or a pyramid four, so the group is dead, although Black
+/// needs many moves.
 const DEAD_SHAPES: [(&str, &str); 2] = [
     (
         ". . X X X X .
@@ -328,7 +329,8 @@ fn dead_shapes_are_dead_and_a_seki_is_one() {
     }
 }
 
-/// The opponent plays at random and passes once in the middle of the game. A pass in answer must win.
+/// The opponent plays at random and passes once in the middle of the game. If the engine answers with a pass, it must
+/// win.
 #[test]
 fn an_opponent_that_passes_at_a_random_move_wins_nothing_by_it() {
     let mut controller = Controller::small();

@@ -1,5 +1,5 @@
-//! The mutations of `tests/faults` still apply to the program. `scripts/faults` shows in half an hour that tests detect
-//! them.
+//! The mutations in `tests/faults` must still apply to the program. `scripts/faults` takes half an hour to show that
+//! tests detect them.
 
 use std::path::Path;
 use std::process::Command;

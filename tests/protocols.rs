@@ -18,19 +18,19 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-/// Position in the terms of both protocols.
+/// Position, in the terms of both protocols.
 struct Position {
     name: &'static str,
     side: usize,
     rules: &'static str,
     komi: f32,
     handicap: &'static [&'static str],
-    /// The first move is Black's, or White's with a handicap.
+    /// Moves in turn. The first one is Black's, or White's with a handicap.
     moves: &'static str,
 }
 
 impl Position {
-    /// Minimum number of visits with a network. Transpositions occur after some hundred visits.
+    /// Returns the minimum number of visits with a network. Transpositions occur after a few hundred visits.
     fn visits(&self) -> u64 {
         if self.name == "transpositions" { 400 } else { 60 }
     }
@@ -205,7 +205,7 @@ fn gtp_report(position: &Position, options: &[&str], enough: u64) -> (GtpReport,
             let visits = report.root["visits"][0].parse().unwrap();
             if visits >= enough {
                 found = Some((report, visits));
-                // Ends the analysis.
+                // This ends the analysis.
                 writeln!(input, "quit").unwrap();
                 input.flush().unwrap();
             }
@@ -239,7 +239,7 @@ fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// Asserts that a list of words is a list of numbers, up to the digits that GTP prints.
+/// Asserts that a list of words is a list of numbers, up to the number of digits that GTP prints.
 fn assert_same(what: &str, words: &[String], wanted: &[f64], factor: f64) {
     assert_eq!(words.len(), wanted.len(), "{what}");
     for (word, wanted) in words.iter().zip(wanted) {
@@ -271,7 +271,7 @@ fn gtp_and_json_agree_in_every_field() {
         "pvEdgeVisits",
     ];
     let of_root = ["visits", "utility", "winrate", "scoreStdev", "scoreLead", "scoreSelfplay", "weight"];
-    // Differences between numbers that would be equal if one of them were printed for several fields.
+    // Counts of differences between numbers that would be equal if one of them were printed in several fields.
     let (mut leads, mut utilities, mut weights, mut visits_by_other_paths) = (0, 0, 0, 0);
     for position in &POSITIONS {
         let name = position.name;

@@ -1,4 +1,4 @@
-//! Kosumi over MPI ranks on this machine.
+//! Tests of Kosumi over MPI ranks on this machine.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Returns `mpirun kosumi`, if MPI is available.
+/// Returns a command for `kosumi` under `mpirun`, if MPI is available.
 fn kosumi(processes: usize, options: &[&str]) -> Option<Command> {
     let mut command = mpirun(cfg!(feature = "mpi"), processes)?;
     command.args(options).arg(env!("CARGO_BIN_EXE_kosumi"));
@@ -83,7 +83,7 @@ fn a_game_is_played_over_four_ranks() {
     assert_eq!(session.line(), "=");
     assert!(session.line().starts_with("info move "));
     session.say("name");
-    // The search reports 20 times a second at most, until it ends.
+    // The search reports at most 20 times a second, until it ends.
     let reports = iter::from_fn(|| Some(session.line()).filter(|line| !line.is_empty()));
     assert!(reports.take(200).count() < 200, "the analysis goes on");
     assert_eq!(session.line(), "= Kosumi");
@@ -147,8 +147,8 @@ fn descendants(of: u32) -> Vec<(u32, String)> {
     found
 }
 
-/// Kills rank 1 of a run as soon as `is_time` returns true. Looks again and again: a run of several processes sends no
-/// event. The time limit only makes a run that does not begin fail.
+/// Kills rank 1 of a run as soon as `is_time` returns true. Checks repeatedly, because a run of several processes sends
+/// no event. The time limit only matters if the run does not begin.
 fn kill_rank_1(child: &Child, is_time: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_time() {
@@ -219,7 +219,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn record(number: usize) -> String {
     let (a, b) = (['a', 'b', 'c', 'd', 'e'][number % 5], ['a', 'b', 'c', 'd', 'e'][number / 5 % 5]);
     let year = 2000 + number % 20;
-    // Each stone is in a row of its own.
+    // Each stone is in a separate row.
     let moves = format!("B[{a}a];W[{b}e];B[{b}c];W[{a}d];B[{b}b];W[];B[];W[];B[];W[];B[]");
     format!("(;GM[1]FF[4]SZ[5]KM[{}]RE[B+R]DT[{year}-01-02]PB[p{number}];{moves})\n", number % 8,)
 }
@@ -266,7 +266,7 @@ fn distributed_commands_give_the_results_of_one_process() {
     ];
     for (time, arguments) in commands {
         let Some(said) = run_both(&[], arguments, scratch.path()) else { return };
-        // Lines with times differ.
+        // Lines with times may differ.
         let timeless = |text: &str| -> Vec<String> {
             let is_timeless = |line: &&str| time.is_empty() || !format!("{line}\n").contains(time);
             text.lines().filter(is_timeless).map(str::to_owned).collect()
@@ -300,7 +300,7 @@ fn pieces_of_a_killed_rank_are_reassigned() {
     let mut input = child.stdin.take().unwrap();
     let games: Vec<String> = (0..20_000).map(record).collect();
     input.write_all(games[..10_000].concat().as_bytes()).unwrap();
-    // The first half is in work. A filter writes while it reads.
+    // The first half is being processed. A filter writes while it reads.
     kill_rank_1(&child, || bytes_in(scratch.path()) > 0);
     input.write_all(games[10_000..].concat().as_bytes()).unwrap();
     drop(input);
@@ -359,14 +359,14 @@ fn a_killed_rank_costs_no_game_of_a_match() {
         }
         let wanted: Vec<u64> = (1..=60).collect();
         assert_eq!(match_games(&log).into_keys().collect::<Vec<_>>(), wanted, "{said}");
-        // A process that was killed may leave a record that it had not finished, under a name of its own.
+        // A process that was killed may leave an unfinished record, under another name.
         let names = fs::read_dir(&records).unwrap().map(|entry| entry.unwrap().path());
         assert_eq!(names.filter(|path| path.extension().is_some_and(|end| end == "sgf")).count(), 60);
     }
 }
 
 /// Builds with assertions check sums and descents in every search over ranks (`cluster::audit`); a rank that finds a
-/// fault exits. Without assertions there is nothing to test.
+/// fault exits. In builds without assertions, there is nothing to test.
 #[cfg(debug_assertions)]
 #[test]
 fn sums_are_exact_and_descents_legal_over_four_ranks() {
@@ -375,7 +375,7 @@ fn sums_are_exact_and_descents_legal_over_four_ranks() {
         command.env("KOSUMI_PLACEMENT", placement);
         command.args(["gtp", "--boardsize", "5", "--rules", rules, "--visits", "300", "--memory", "8"]);
         let mut session = Session::start(command);
-        // A ko in the corner and many captures: superko matters.
+        // There are a ko in the corner and many captures, so superko matters.
         for (turn, vertex) in ["b2", "c2", "a1", "d1", "c1", "b1"].iter().enumerate() {
             assert_eq!(session.ask(&format!("play {} {vertex}", ["b", "w"][turn % 2])), "=");
         }

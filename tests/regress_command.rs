@@ -36,7 +36,7 @@ impl Folder {
     }
 }
 
-/// Returns a suite with 12 questions about each of several positions, from a record and from moves.
+/// Returns a suite with 12 tests for each of several positions, which come from a record and from moves.
 fn long_suite() -> String {
     let mut text = String::from("komi 3.5\n");
     for section in 0..6 {
@@ -56,7 +56,7 @@ fn long_suite() -> String {
 
 const GAME: &str = "(;SZ[5]KM[2.5];B[cc];W[bb];B[dd];W[cb])";
 
-/// Returns suite, number, outcome and answer of every test.
+/// Returns the suite, number, outcome and answer of every test.
 fn answers(run: &RunResult) -> Vec<(String, Option<u32>, Outcome, String)> {
     let tests = run.suites.iter().flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
     let about =
@@ -82,7 +82,7 @@ fn answers_do_not_depend_on_splitting_or_the_engine_process() {
     assert_eq!(answers(&a), answers(&c), "in this process or in another");
     assert_eq!((a.engine.name.as_str(), c.engine.command.as_str()), ("Kosumi", child.as_str()));
     assert!(a.engine.command.contains("50 playouts, 1 thread"), "{}", a.engine.command);
-    // The komi of a record outlives it: section 1 has 2.5, from the record in section 0.
+    // The komi of a record outlives the record: section 1 has 2.5, from the record in section 0.
     let komi = |number| answers(&a).into_iter().find(|answer| answer.1 == Some(number)).unwrap().3;
     assert_eq!((komi(2), komi(102), komi(502)), ("2.5".into(), "2.5".into(), "2.5".into()));
 }
@@ -173,7 +173,7 @@ fn finished_runs_are_compared_and_shown_again() {
     assert!(code == 2 && err.contains("other.json: results in format 9"), "{err}");
 }
 
-/// All lines of GNU Go's 13 suites are parsed, if the suites are available.
+/// Checks that all lines of GNU Go's 13 suites are parsed, if the suites are available.
 #[test]
 fn gnu_gos_suites_are_read() {
     let Some(suites) = kosumi_test_support::shared("gnugo-suites") else { return };
@@ -188,6 +188,6 @@ fn gnu_gos_suites_are_read() {
             warnings += suite.warnings.len();
         }
     }
-    // As counted by `grep -c '^[0-9]'`. Nine patterns lack their bracket.
+    // As counted by `grep -c '^[0-9]'`. Nine patterns lack their closing bracket.
     assert_eq!((tests, warnings), (1512, 9));
 }

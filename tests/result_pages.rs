@@ -1,5 +1,5 @@
-//! Result pages in a browser: those of `kosumi match`, `kosumi regress`, `kosumi sgf stats` and `kosumi review FOLDER`,
-//! tested by `tests/pages/results.mjs`.
+//! Tests of result pages in a browser: those of `kosumi match`, `kosumi regress`, `kosumi sgf stats` and
+//! `kosumi review FOLDER`, tested by `tests/pages/results.mjs`.
 //!
 //! Pictures are written to `target/tmp/NAME-page`.
 
@@ -67,7 +67,7 @@ fn failures_are_shown_and_known_ones_when_asked_for() {
     });
 }
 
-/// Returns 60 games with several years, board sizes, results and players.
+/// Returns 60 games from several years, with several board sizes, results and players.
 fn collection() -> String {
     let game = |number: usize| {
         let size = [9, 19, 19][number % 3];

@@ -55,7 +55,7 @@ fn main_line(tree: &Tree) -> Vec<Vec<(String, Vec<String>)>> {
     tree.main_line().into_iter().map(of).collect()
 }
 
-/// White wastes moves. The record has three comments, a variation, a clock and an unknown property.
+/// Game in which White wastes moves. The record has three comments, a variation, a clock and an unknown property.
 const GAME: &str = "(;GM[1]FF[4]CA[UTF-8]SZ[7]KM[5.5]RU[Chinese]PB[A</title>]BR[1d]PW[B]RE[B+R]C[first]\
     ;B[dd]BL[30.5]XX[a\\]b];W[aa]C[not </script><script>window.broken=1</script> here]\
     ;B[cc];W[ga](;B[ee];W[ag];B[ce]C[last])(;B[ff]C[other];W[gg]))";
@@ -84,7 +84,8 @@ fn the_record_stays_and_is_annotated() {
             assert!(comment.contains(&format!("Move {number}, ")), "{comment}");
         }
     }
-    // White's first move is in the corner of an empty board: a bad move, with a better variation beside it.
+    // White's first move is in the corner of an empty board. This is a bad move, so there is a better variation beside
+    // it.
     let bad = annotated.node(line[2]);
     assert!(bad.has("BM") && bad.has("TR") && bad.has("HO"), "{first}");
     let beside = annotated.node(line[1]).children();
@@ -105,7 +106,7 @@ fn the_record_stays_and_is_annotated() {
     assert_eq!(written(&folder, "sgf"), first);
 }
 
-/// Without moves nothing can be reviewed: a message says so, and no shares are shown.
+/// Checks that a record without moves, which cannot be reviewed, gives a message and no shares.
 #[test]
 fn a_record_without_moves_is_said_to_have_none() {
     let folder = folder("no-moves");
@@ -119,13 +120,13 @@ fn a_record_without_moves_is_said_to_have_none() {
         let (json, html) = (written(&folder, "json"), written(&folder, "html"));
         assert!(!json.contains("-0.0") && !html.contains(">-0"), "{json}");
     }
-    // Moves of one side only.
+    // A record with moves of one side only.
     let said = review(&folder, "(;SZ[5];B[cc])", &["--sgf"]);
     let white = said.lines().find(|line| line.starts_with("White")).unwrap();
     assert!(white.contains("no move was reviewed") && !white.contains('%'), "{said}");
 }
 
-/// ^C ends a review, and the results of the first pass are kept.
+/// Checks that ^C ends a review, and that the results of the first pass are kept.
 #[cfg(unix)]
 #[test]
 fn a_stopped_review_writes_partial_results() {
@@ -272,7 +273,7 @@ fn nothing_of_a_record_becomes_markup() {
     assert_eq!(page.matches("</script>").count(), 2);
     assert!(page.contains("<title>A&lt;/title&gt; 1d – B</title>") && page.matches("</title>").count() == 2);
     for way_out in ["http://", "https://", "src=", "@import", "url(//"] {
-        // Names of XML namespaces are no external references.
+        // Names of XML namespaces are not external references.
         let page = page.replace("http://www.w3.org/2000/svg", "");
         assert!(!page.contains(way_out), "{way_out}");
     }
@@ -321,7 +322,7 @@ fn records_of_all_kinds() {
         let after = Record::parse(after.as_bytes()).unwrap();
         let moves = |record: &Record| record.nodes.iter().map(|node| node.moves.len()).collect::<Vec<_>>();
         assert_eq!(moves(&after), moves(&before), "{name}");
-        // The output is a complete record, also if the input was truncated.
+        // The output is a complete record, even if the input was truncated.
         let is_cut = before.warnings.iter().any(|it| matches!(it.kind, SgfErrorKind::OpenValue(_)));
         assert_eq!(after.warnings, if is_cut { Vec::new() } else { before.warnings }, "{name}");
         assert!(written(&folder, "html").len() < 160_000, "{name}");
@@ -431,7 +432,7 @@ fn ranks_are_estimated_for_each_player_over_a_folder() {
     );
     assert_eq!(players[0]["games"][2]["game"], 2);
 
-    // The table has the same ranks. Options about searches have no place here, and a folder needs records.
+    // The table has the same ranks. Options about searches are refused, and so is a folder without records.
     let output = ranks(&["games"]);
     let table = String::from_utf8(output.stdout).unwrap();
     let ann = table.lines().find(|line| line.ends_with("Ann A (9k)")).unwrap();
@@ -449,7 +450,7 @@ fn ranks_are_estimated_for_each_player_over_a_folder() {
     }
 }
 
-/// The summary of a part says which part it is, in every format.
+/// Checks that the summary of a part of a game states the part, in every format.
 #[test]
 fn parts_of_a_game_are_named_everywhere() {
     let folder = folder("parts");
@@ -464,14 +465,14 @@ fn parts_of_a_game_are_named_everywhere() {
     assert_eq!(json["part"], serde_json::json!({ "first": 1, "last": 4, "player": "black" }));
     let judged = |index: usize| json["positions"][index]["judgement"].is_object();
     assert_eq!([1, 2, 3, 4, 5, 6, 7].map(judged), [true, false, true, false, false, false, false]);
-    // The whole game has no part.
+    // For the whole game, no part is stated.
     let said = review(&folder, GAME, &["--json"]);
     assert!(!said.contains("in part"), "{said}");
     let json: Value = serde_json::from_str(&written(&folder, "json")).unwrap();
     assert!(json["part"].is_null());
 }
 
-/// The same record gives the same files, byte for byte.
+/// Checks that the same record gives the same files, byte for byte.
 #[test]
 fn reviews_are_reproducible() {
     let folder = folder("reproducible");
@@ -522,11 +523,11 @@ fn a_folder_is_reviewed_once() {
     let report = &json["players"][0];
     assert_eq!((&report["name"], &report["all"]["games"]), (&"B".into(), &3.into()));
     assert_eq!(report["all"]["moves"], 8, "three as White, four as Black, and one");
-    // A second run, which finds its own pages in the folder, has nothing to do, and writes the same.
+    // A second run finds the pages of the first one in the folder, has nothing to do, and writes the same pages.
     let (said, _) = batch(&[]);
     assert!(said.contains("0 games reviewed, 3 reviewed before"), "{said}");
     assert!(read("index.html") == index);
-    // A record that changed, and a page that was removed, are reviewed again.
+    // A game is reviewed again if its record has changed or if its page was removed.
     fs::write(games.join("one.sgf"), GAME.replace("PW[B]", "PW[E]")).unwrap();
     fs::remove_file(out.join("old/two-2.review.html")).unwrap();
     let (said, _) = batch(&[]);
@@ -536,7 +537,7 @@ fn a_folder_is_reviewed_once() {
     let (said, _) = batch(&["--player", "c"]);
     assert!(said.contains("1 game reviewed, 0 reviewed before"), "{said}");
     assert!(said.contains("2 games without this player left out"), "{said}");
-    // A torn last line, as after a power cut, costs one game at most.
+    // A torn last line, as after a power cut, costs at most one game.
     let log = read("reviews.jsonl");
     fs::write(out.join("reviews.jsonl"), &log[..log.len() - 20]).unwrap();
     let (said, _) = batch(&["--player", "c"]);

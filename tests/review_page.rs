@@ -17,7 +17,7 @@ const GAME: &str = "(;SZ[9]KM[5.5]PB[Black & Co.]PW[White <b>]RE[B+R]\
     ;W[eh];B[];W[aa];B[fg];W[fh];B[gh];W[de];B[ed];W[dd];B[dc];W[cd];B[cc];W[bc];B[ia];W[bb];B[bf];W[ai];B[ii]\
     ;AB[ha]AE[ia];W[];B[])(;B[aa];W[ii]C[<i>another</i>]))";
 
-/// Returns the stones after every step, by name.
+/// Returns the stones after every step, by the names of their points.
 fn boards(line: &MainLine) -> Value {
     let mut stones: PointMap<Option<Color>> = PointMap::filled(None);
     let drawn = |stones: &PointMap<Option<Color>>| -> Value {

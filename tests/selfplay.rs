@@ -49,7 +49,7 @@ impl Folder {
         text(&output.stdout)
     }
 
-    /// Returns the contents of all files whose names have this ending.
+    /// Returns the contents of all files whose names end like this, by name.
     fn files(&self, end: &str) -> BTreeMap<String, Vec<u8>> {
         let Ok(entries) = fs::read_dir(self.path()) else { return BTreeMap::new() };
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -84,10 +84,10 @@ fn a_killed_run_goes_on_and_loses_nothing() {
         let mut child = halves.command(GAMES, "--threads 1").spawn().unwrap();
         while halves.games().len() < step {
             assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
-            // The process sends no event when it has written a game.
+            // The process sends no event when it has written a game, so this waits.
             thread::sleep(Duration::from_millis(2));
         }
-        // SIGKILL.
+        // This sends SIGKILL.
         child.kill().unwrap();
         child.wait().unwrap();
         if step == 9 {
@@ -98,14 +98,14 @@ fn a_killed_run_goes_on_and_loses_nothing() {
     }
     halves.run(GAMES, "--threads 1");
     assert_eq!(halves.games(), whole.games());
-    // With one thread, games end in the order of their numbers, so the files are equal, too.
+    // With one thread, games end in the order of their numbers, so the files are equal as well.
     for end in [".jsonl", ".npz"] {
         assert!(halves.files(end) == whole.files(end), "{end}");
     }
 }
 
-/// Kills a run after a random number of microseconds: while a shard is written, between two segments, or before the
-/// first game.
+/// Kills a run after a random number of microseconds, which may be while a shard is written, between two segments, or
+/// before the first game.
 fn killed(moments: usize, seed: u64) {
     let mut rng = Rng::new(seed);
     let mut folder = Folder::new();
@@ -114,7 +114,7 @@ fn killed(moments: usize, seed: u64) {
         let mut child = folder.command(60, "--threads 2").spawn().unwrap();
         // A random moment is the purpose of the test.
         thread::sleep(Duration::from_micros(rng.below(250_000).into()));
-        // SIGKILL, unless the run is complete.
+        // This sends SIGKILL, unless the run is complete.
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
         assert_ne!(output.status.code(), Some(1), "{round}: {}", String::from_utf8_lossy(&output.stderr));
@@ -139,7 +139,7 @@ fn killed_at_any_moment_a_run_loses_nothing() {
     killed(10, 1);
 }
 
-/// `cargo test --profile checked --test program selfplay:: -- --ignored --nocapture`
+/// Run it with `cargo test --profile checked --test program selfplay:: -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes"]
 fn killed_at_a_thousand_moments_a_run_loses_nothing() {
@@ -155,7 +155,7 @@ fn threads_change_nothing_but_the_order_and_more_games_can_be_asked_for() {
     two.run(12, "--threads 2 --sgf");
     assert_eq!(one.games(), two.games());
     assert_eq!(one.games().len(), 12);
-    // All games of the last segments are in SGF. Earlier segments were written without SGF.
+    // All games of the last segments have SGF files. Earlier segments were written without them.
     let records = |folder: &Folder| -> usize {
         let all = folder.files(".sgf").into_values().map(|bytes| String::from_utf8(bytes).unwrap());
         all.map(|text| text.matches("(;").count()).sum()

@@ -40,7 +40,7 @@ fn name(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Returns random games on small boards with repetitions: 700, which make several batches.
+/// Returns 700 random games with repetitions on small boards, which make several batches.
 fn games() -> Vec<String> {
     let mut rng = Rng::new(5);
     let sides = [2, 3, 5, 9];
@@ -67,7 +67,7 @@ fn games() -> Vec<String> {
     games
 }
 
-/// Bad records, which are placed among good ones, with the reason why they are invalid.
+/// Bad records, which are placed among good ones, each with the reason why it is invalid.
 const BAD: [(&str, &str); 4] = [
     ("(;GM[1]SZ[99])", "a board of 99×99 is not supported"),
     ("(;GM[2];B[aa])", "not a game of Go"),
@@ -101,7 +101,7 @@ fn stats(arguments: &[&str]) -> Value {
     serde_json::from_str(&text(&all)).unwrap()
 }
 
-/// Removes everything from statistics that depends on the files of the games.
+/// Removes everything from statistics that depends on the location of the games in files.
 fn without_places(mut stats: Value) -> Value {
     fn clean(value: &mut Value) {
         match value {
@@ -123,8 +123,8 @@ fn without_places(mut stats: Value) -> Value {
 fn character_sets_are_detected_and_errors_reported() {
     let folder = folder("sets");
     let file = folder.join("mixed.sgf");
-    // Shift_JIS and GBK without a declaration, UTF-8 with a wrong one, and ASCII. The first name ends with a backslash
-    // in one character set.
+    // Shift_JIS and GBK without a declaration, UTF-8 with a wrong declaration, and ASCII. In one character set, the
+    // last byte of the first name is a backslash.
     let records: [&[u8]; 5] = [
         b"(;GM[1]SZ[9]EV[\x96{\x88\xf6\x96V\x90\xed\x81E\x83\x5c]PB[\x8f\xac\x97\xd1\x8c\xf5\x88\xea];B[ee];W[cc];B[gg])",
         b"(;GM[1]SZ[9]PB[\xd5\xc5\xc8\xfd]PW[\xc0\xee\xcb\xc4];B[ee];W[cc];B[gg])",
@@ -209,7 +209,7 @@ fn bad_records_are_named_and_passed_over() {
         collection += game;
         collection += "\n)] and so on\n";
         if let Some((bad, reason)) = BAD.get(number / 10).filter(|_| number % 10 == 0) {
-            // Position of the wrong value.
+            // The position of the wrong value.
             let value = bad.find("2]").or(bad.rfind('[').map(|bracket| bracket + 1)).unwrap();
             places.push((number + 2 + number / 10, collection.len() + value, reason));
             collection += bad;
@@ -243,7 +243,7 @@ fn selections_are_byte_for_byte_what_was_there() {
     let games = games();
     // The line break is part of the truncated comment.
     let cut_off = "(;GM[1]SZ[9]RE[B+R];B[aa](;W[bb];C[oh\n";
-    // CRLF line breaks, blanks and unusual names in records are kept, too.
+    // CRLF line breaks, blanks and unusual names in records are kept as well.
     let odd = "(;\r\nGaMe[1]SiZe[9]\t\r\nRE [W+R] C[caf\u{e9}];B[aa];W[bb] )";
     let source = folder.join("games.sgf");
     fs::write(
@@ -273,7 +273,7 @@ fn selections_are_byte_for_byte_what_was_there() {
     assert_eq!(chosen(&["--result", "white,resign"]), lines(&resigned));
     assert_eq!(chosen(&["--size", "2", "--limit", "5"]), lines(&having("SZ[2]")[..5]));
 
-    // A sample is a subset of the games in their order, and the same for the same seed.
+    // A sample is a subset of the games in their order, and is the same for the same seed.
     let sample = chosen(&["--sample", "50", "--seed", "3"]);
     assert_eq!(sample, chosen(&["--sample", "50", "--seed", "3", "--threads", "1"]));
     assert_ne!(sample, chosen(&["--sample", "50", "--seed", "4"]));
@@ -281,7 +281,7 @@ fn selections_are_byte_for_byte_what_was_there() {
     fs::write(&sample_file, &sample).unwrap();
     assert_eq!(text(&["filter", name(&sample_file), "--count"]), "50\n");
 
-    // Kinds of output. A collection that was written contains the same games when it is read again.
+    // For each kind of output, the written collection contains the same games when it is read again.
     for file in ["out.sgf", "out.sgf.gz", "out.zst"] {
         let path = folder.join(file);
         text(&["filter", source, "-o", name(&path)]);
@@ -322,7 +322,7 @@ fn conditions_on_the_replay() {
         output.lines().map(|line| games.iter().position(|game| *game == line).unwrap()).collect()
     };
     assert_eq!(chosen(&["--valid"]), [0, 1, 4]);
-    // The last game equals the first one, as far as it can be played.
+    // The last game is the same as the first one, as far as it can be played.
     assert_eq!(chosen(&["--unique"]), [0, 2, 3, 4]);
     assert_eq!(chosen(&["--unique", "--invert"]), [1, 5]);
     assert_eq!(chosen(&["--repetition", "any"]), [3, 4]);

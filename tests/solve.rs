@@ -22,7 +22,7 @@ fn a_board_is_solved() {
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(json["score"], 0);
     assert!(json["best"].as_array().unwrap().contains(&"pass".into()), "{json}");
-    // Without nodes the score is not decided. The smallest table is enough.
+    // With one node, the score is not decided. The smallest table is enough.
     let out = kosumi(&["solve", "board", "--size", "9", "--nodes", "1", "--memory", "1"]);
     assert!(text(&out.stdout).contains("not decided: the score is from -81 to +81"), "{}", text(&out.stdout));
     // After Black's best move White cannot improve the score.
@@ -54,16 +54,16 @@ fn a_board_is_solved() {
     }
 }
 
-/// Returns whether the process has installed a handler of ^C.
+/// Returns whether the process has installed a handler for ^C.
 #[cfg(target_os = "linux")]
 fn catches_interrupts(process: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-    // The mask has one bit per signal; ^C is signal 2.
+    // The mask has one bit per signal, and ^C is signal 2.
     u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0
 }
 
-/// The bounds known so far are printed.
+/// Checks that an interrupted command prints the bounds that are known so far.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupted_board_has_bounds() {
@@ -82,7 +82,7 @@ fn an_interrupted_board_has_bounds() {
     assert!(text(&out.stdout).contains("not decided: the score is from -81 to +81"), "{}", text(&out.stdout));
 }
 
-/// A square of four in the corner.
+/// Problem with a square eye space of four points in the corner.
 const PROBLEM: &str = "(;FF[4]GM[1]SZ[9]PL[W]AB[ac][bc][cc][ca][cb]AW[ad][bd][cd][dd][da][db][dc];W[aa])";
 
 #[test]
@@ -171,7 +171,8 @@ fn drawn(rows: &str) -> String {
     format!("(;SZ[9]AB{}AW{})", points('X'), points('O'))
 }
 
-/// The responses tell whether a chain is saved or captured, and name a move only if a pass would change the result.
+/// Checks that the responses tell whether a chain is saved or captured, and that they name a move only if a pass would
+/// change the result.
 #[test]
 fn races_say_pass_where_no_move_is_needed() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,7 +190,7 @@ fn races_say_pass_where_no_move_is_needed() {
     }
 }
 
-/// Black's stone at A4 is in danger itself. A connection to it by capturing A5 does not save the group but starts a ko.
+/// Black's stone at A4 is itself in danger. Connecting to it by capturing A5 does not save the group, but starts a ko.
 #[test]
 fn joining_endangered_stones_is_not_a_rescue() {
     let folder = tempfile::tempdir().unwrap();
@@ -204,7 +205,7 @@ fn joining_endangered_stones_is_not_a_rescue() {
     check(folder.path(), &rows);
 }
 
-/// These groups are not enclosed: there is no proof within 50,000 nodes, so the network decides.
+/// These groups are not enclosed, so there is no proof within 50,000 nodes and the network decides.
 #[test]
 fn open_groups_are_judged_by_the_network() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,10 +224,10 @@ fn open_groups_are_judged_by_the_network() {
     check(folder.path(), &rows);
 }
 
-/// Sends all questions to one engine, and compares the responses. An expected response that ends with a space or line
+/// Sends all queries to one engine, and compares the responses. An expected response that ends with a space or line
 /// break is a prefix.
 fn check(folder: &Path, rows: &[(&str, &str)]) {
-    // The commands need no controller: responses arrive in order.
+    // The commands need no controller, because responses arrive in order.
     let mut child = Command::new(env!("CARGO_BIN_EXE_kosumi"))
         .current_dir(folder)
         .stdin(Stdio::piped())

@@ -1,6 +1,7 @@
-//! Training of networks in miniature: games, shards, a few training steps, export, and equal outputs in both programs.
+//! Training of networks in miniature: games, shards, a few training steps, an export, and a comparison of the outputs
+//! of both programs.
 //!
-//! The tests need Python with PyTorch and numpy (`KOSUMI_PYTHON`, or `python3`). Without it they are skipped.
+//! The tests need Python with PyTorch and numpy (`KOSUMI_PYTHON`, or `python3`). Otherwise they are skipped.
 
 use kosumi_go::board::{BoardSize, Color, Move};
 use kosumi_go::game::{Game, Line};
@@ -47,7 +48,7 @@ fn random_game(size: BoardSize, rules: Rules, seed: u64, year: u32) -> String {
         let point = UniformPolicy.choose(game.board(), color, game.last_moves(), &mut rng);
         let mv = point.map_or(Move::Pass, Move::Play);
         if game.play(color, mv).is_err() {
-            // Superko, which playouts do not check.
+            // Superko forbids the move, which playouts do not check.
             game.play(color, Move::Pass).unwrap();
         }
     }
@@ -138,7 +139,7 @@ fn the_pipeline_in_miniature() {
     let (first, last) = (losses[0], *losses.last().unwrap());
     assert!(last < 0.95 * first, "the loss went from {first} to {last}");
 
-    // The exported network has the same outputs.
+    // The exported network must give the same outputs.
     let network = Network::open(&at("run/network.bin.gz")).unwrap();
     for side in [7, 5] {
         let size = BoardSize::square(side).unwrap();
@@ -165,7 +166,7 @@ fn the_pipeline_in_miniature() {
     }
 }
 
-/// Self-play by a tiny network, training on its games, and a game with the new network.
+/// Tests self-play by a tiny network, training on its games, and a game with the new network.
 #[test]
 fn from_self_play_to_play() {
     let Some(python) = pytorch() else { return };

@@ -24,7 +24,7 @@ impl Folder {
 #[test]
 fn settings_are_compared_with_the_plain_search() {
     let folder = Folder::new();
-    // This komi keeps the opening even. The second trial sets the default, and the third one hardly searches.
+    // This komi keeps the opening even. The second trial sets the default value, and the third one hardly searches.
     let options = "--size 7 --no-model --komi 9 --positions 2 --playouts 200 --judge-playouts 200 \
                    --try sharing=graph --try maxPlayouts=1";
     let output = folder.tune(options);
@@ -34,7 +34,7 @@ fn settings_are_compared_with_the_plain_search() {
     assert_eq!(lines[0][..5], ["2", "open", "positions", "on", "7x7;"], "{text}");
     let names: Vec<&str> = lines[2..].iter().map(|line| *line.last().unwrap()).collect();
     assert_eq!(names, ["plain", "sharing=graph", "maxPlayouts=1"]);
-    // Loss, its standard error, gain over plain, its standard error.
+    // The columns are: loss, its standard error, gain over the plain search, its standard error.
     let number = |line: &[&str], index: usize| line[index].trim_start_matches('+').parse::<f64>().unwrap();
     assert_eq!((number(&lines[2], 3), number(&lines[3], 3)), (0.0, 0.0), "{text}");
     assert_eq!(lines[2][..3], lines[3][..3], "the same search makes the same choices");

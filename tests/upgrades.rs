@@ -1,5 +1,5 @@
-//! Files of earlier releases can be read: `tests/upgrades` has a saved game, the log of a match, and the log, a shard
-//! and the network of a self-play run, for every release with a new file format.
+//! Files of earlier releases must be readable: `tests/upgrades` has a saved game, the log of a match, and the log, a
+//! shard and the network of a self-play run, for every release with a new file format.
 //!
 //! A release that changes a format adds a folder, made with its own program by the commands below. Existing folders are
 //! never changed.
@@ -56,7 +56,7 @@ fn lines(path: &Path) -> Vec<Value> {
 #[test]
 fn saved_games_of_earlier_releases_resume() {
     for (release, folder) in releases() {
-        // Recorded session: play b C3, play w C2, komi 5.5, play b B2, undo, play b D2, then end of the engine.
+        // Recorded session: play b C3, play w C2, komi 5.5, play b B2, undo, play b D2, then the end of the engine.
         let options =
             ["gtp", "--no-model", "--memory", "1", "--rules", "aga", "--autosave", "games", "--resume"];
         let answers = kosumi(folder.path(), &options, "move_history\nget_komi\nkata-get-rules\nquit\n");
@@ -67,8 +67,8 @@ fn saved_games_of_earlier_releases_resume() {
     }
 }
 
-/// Built-in engines of another release are other engines, so their match is not resumed. Only the format of the log is
-/// tested here, hence the log gets the version of this program.
+/// Built-in engines of another release count as other engines, so their match would not be resumed. Only the format of
+/// the log is tested here, so the version of this program is written into the log.
 #[test]
 fn matches_go_on() {
     for (release, folder) in releases() {

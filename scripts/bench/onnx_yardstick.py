@@ -4,8 +4,8 @@
 Usage: onnx_yardstick.py MODEL.bin.gz [SIZE...]        needs numpy, onnx and onnxruntime from PyPI
 
 The trunk is the network without the heads, which are under one percent of the work. Denormal weights become zero, as in
-Kosumi. The output is the CPU time of one evaluation of an empty board, in milliseconds: the minimum and the median of
-half a minute. `kosumi bench --model MODEL.bin.gz` measures Kosumi's.
+Kosumi. The output is the CPU time of one evaluation of an empty board in milliseconds: the minimum and the median over
+half a minute. `kosumi bench --model MODEL.bin.gz` measures the same for Kosumi.
 
 Only the layers of b10c384h6nbttflrs are supported: nested bottlenecks with attention and SwiGLU, learnt rotations, and
 an RMS norm at the end.
@@ -23,7 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class Reader:
-    """Reader of the words and arrays of a file."""
+    """A reader of the words and arrays of a network file."""
 
     def __init__(self, path: str) -> None:
         self.data = gzip.open(path).read()
@@ -58,7 +58,7 @@ class Reader:
         return self.array(*self.integers(2))
 
     def norm(self) -> tuple[Any, Any]:
-        """Returns scale and bias of each channel."""
+        """Returns the scale and the bias of each channel."""
         self.word()
         channels = int(self.word())
         epsilon = float(self.word())
@@ -125,7 +125,7 @@ def attention(reader: Reader, graph: Graph, x: str) -> Any:
     column, row = points % graph.side, points // graph.side
     angles = column[None, :, None] * frequencies[:, None, :, 0] + row[None, :, None] * frequencies[:, None, :, 1]
     cosine, sine = np.cos(angles), np.sin(angles)
-    # The channels of a rotated pair are half a head apart.
+    # In the file, the channels of a rotated pair are neighbours. Here they are half a head apart.
     order = np.concatenate([np.arange(0, key_width, 2), np.arange(1, key_width, 2)])
     columns = (np.arange(heads)[:, None] * key_width + order[None, :]).reshape(-1)
     query = query[:, columns] / np.sqrt(key_width)
@@ -182,7 +182,7 @@ def block(reader: Reader, graph: Graph, x: str) -> Any:
 
 
 def trunk(path: str, side: int) -> Any:
-    """Returns the graph of a trunk, from features and global features to the last activation."""
+    """Returns the graph of a trunk, from the spatial and global features to the last activation."""
     reader = Reader(path)
     reader.word()
     version, spatial, global_ = reader.integers(3)

@@ -5,9 +5,10 @@ Usage: openvino_yardstick.py KOSUMI NETWORK... [--sizes 9,19]     needs torch, n
 
 A network is a file, or the name of an architecture that `kosumi net random` knows, such as b18c384nbt-mish, which gets
 random weights. PyTorch reads the file and OpenVINO converts it, heads included. OpenVINO computes in each precision of
---openvino, Kosumi in those of --kosumi. Both get single positions (an empty board), as a search on one thread asks for
-them. Every round measures all of them one after another, so that a change of the machine's load meets all. The numbers
-are CPU milliseconds of one evaluation, the median of the rounds; the ratio is that of the fastest of both.
+--openvino, Kosumi in those of --own. Both evaluate single positions (an empty board), as in a search on one thread.
+Every round measures all of them one after another, so that a change of the machine's load affects all of them. The
+output is the CPU time of one evaluation in milliseconds, the median over the rounds. The ratio is the shortest time of
+OpenVINO divided by the shortest time of Kosumi.
 
 OpenVINO has bf16 where the processor has it. int8 would need a calibration by another tool (NNCF) and is not measured.
 """
@@ -24,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# Without the C++ functions, which OpenVINO cannot read.
+# Disables the C++ kernels, which OpenVINO cannot convert.
 os.environ["KOSUMI_TRAIN_PLAIN"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 warnings.filterwarnings("ignore")
@@ -78,7 +79,8 @@ def by_kosumi(kosumi: str, path: Path, side: int, precision: str) -> Callable[[]
     """Returns a function that evaluates some positions and returns the CPU seconds of one."""
     program = teacher.ProgramTeacher(kosumi, path, precision)
     inputs = empty_board(side)
-    # The clock of another process ticks a hundred times a second.
+    # The CPU time of another process is known to a hundredth of a second only, so a measurement covers many
+    # evaluations.
     count = 0
     start = program.cpu_seconds()
     while program.cpu_seconds() - start < 0.5 or count < 4:

@@ -6,8 +6,8 @@
 
 Each program chooses a move (`reg_genmove`, else `genmove` and `undo`) in the same six positions, with an empty cache.
 The programs take turns, `--rounds` times. The output has, for each program, the median of its CPU time for six moves
-(user and system, all threads, without the start), and the ratio of the last program's time to it. Linux only: the times
-are those in /proc.
+(user and system, all threads, without the start), and the last program's median divided by this one. Linux only: the
+times are those in /proc.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def choose(engine: Engine, color: str) -> None:
 
 
 def measure(engine: Engine, size: int, komi: float) -> float:
-    """Returns the CPU seconds of the searches in all positions."""
+    """Returns the CPU seconds of the searches in all positions, each with an empty cache where the engine can clear
+    it."""
     spent = 0.0
     for moves in positions(size):
         engine.ask(f"boardsize {size}")
@@ -80,7 +81,7 @@ def main() -> None:
 
     engines = [Engine(command) for command in arguments.commands]
     for engine in engines:
-        # Parts of the start may run after the first responses. A search waits for them.
+        # An engine may still be starting after its first responses. Its first search waits for the rest.
         choose(engine, "b")
     seconds: list[list[float]] = [[] for _ in engines]
     for _ in range(arguments.rounds):

@@ -22,7 +22,7 @@ class Entry:
 
     @property
     def mode(self) -> int:
-        """Permissions of the file."""
+        """Returns the permissions of the file."""
         return 0o755 if self.is_program else 0o644
 
 
@@ -43,14 +43,14 @@ def write_zip(path: Path, entries: list[Entry], epoch: int) -> None:
         for entry in sorted(entries, key=lambda entry: entry.name):
             info = zipfile.ZipInfo(entry.name, moment)
             info.compress_type = zipfile.ZIP_DEFLATED
-            # Unix, whatever machine writes the archive; the permissions are in the upper half.
+            # Unix permissions, whatever machine writes the archive. They are in the upper half of the attributes.
             info.create_system = 3
             info.external_attr = (0o100000 | entry.mode) << 16
             archive.writestr(info, entry.contents)
 
 
 def write(path: Path, entries: list[Entry], epoch: int) -> None:
-    """Writes the archive that the ending of the path asks for."""
+    """Writes a Zip or a compressed tar archive, depending on the ending of the path."""
     if path.name.endswith(".zip"):
         write_zip(path, entries, epoch)
     else:
@@ -58,17 +58,18 @@ def write(path: Path, entries: list[Entry], epoch: int) -> None:
 
 
 def sha256(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
+    """Returns the SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-# Processors in the header of a universal program: type, subtype and alignment of the part, as a power of two.
+# By target: the processor in the header of a universal binary (type and subtype), and the alignment of its part as a
+# power of two.
 MACH_CPUS = {"x86_64-apple-darwin": (0x0100_0007, 3, 14), "aarch64-apple-darwin": (0x0100_000C, 0, 14)}
 
 
 def universal(programs: dict[str, bytes]) -> bytes:
-    """Joins programs for macOS, by target, to one that runs on all their processors."""
+    """Returns the universal binary of programs for macOS by target, which runs on all their processors."""
     header = struct.pack(">II", 0xCAFE_BABE, len(programs))
     body = b""
     offset = 1 << 14

@@ -40,25 +40,25 @@ SYSTEM_LIBRARIES = {
     },
 }
 
-# Oldest glibc that the programs for it must run with.
+# Oldest version of glibc with which the programs must run.
 OLDEST_GLIBC = (2, 28)
 
-# Largest size of a program, in bytes, and what each cargo feature may add.
+# Largest size of a program in bytes, and the bytes that each cargo feature may add.
 LARGEST_PROGRAM = 25_000_000
 LARGEST_FEATURE = {"gpu": 6_000_000}
 
 
 def largest_program(target: Target) -> int:
-    """Largest size of the program of a target, in bytes."""
+    """Returns the largest permitted size of the program of a target, in bytes."""
     return LARGEST_PROGRAM + sum(LARGEST_FEATURE[feature] for feature in target.features)
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a program needs from the system."""
+    """Libraries and version of glibc that a program needs from the system."""
 
     libraries: tuple[str, ...]
-    # Newest version of glibc that a symbol of the program needs.
+    # Newest version of glibc that a symbol of the program needs; `None` if there is none.
     glibc: tuple[int, ...] | None
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Needs:
 
 
 def llvm_readobj() -> str:
-    """Path of the tool of Rust's own LLVM that reads programs of all systems."""
+    """Returns the path of llvm-readobj from Rust's own LLVM, which reads programs for all systems."""
     if output("rustup", "component", "list", "--installed").find("llvm-tools") < 0:
         subprocess.run(["rustup", "component", "add", "llvm-tools"], check=True, cwd=ROOT)
     host = re.search(r"^host: (.+)$", output("rustc", "-vV"), re.MULTILINE)
@@ -76,7 +76,7 @@ def llvm_readobj() -> str:
 
 
 def needs(program: Path) -> Needs:
-    """Libraries and version of glibc that a program needs."""
+    """Returns the libraries and the version of glibc that a program needs."""
     tool = llvm_readobj()
     text = output(tool, "--needed-libs", str(program))
     inner = re.search(r"NeededLibraries \[(.*?)\]", text, re.DOTALL)
@@ -87,7 +87,7 @@ def needs(program: Path) -> Needs:
 
 
 def faults(target: Target, program: Path, found: Needs) -> list[str]:
-    """What is wrong with a program, in sentences; empty if nothing is."""
+    """Returns the faults of a program as sentences. The list is empty if there are none."""
     faults = []
     allowed = next(names for part, names in SYSTEM_LIBRARIES.items() if part in target.triple)
     for library in found.libraries:
@@ -98,7 +98,7 @@ def faults(target: Target, program: Path, found: Needs) -> list[str]:
         faults.append(f"it needs glibc {'.'.join(map(str, found.glibc))}")
     contents = program.read_bytes()
     for folder in {str(ROOT), str(cargo_home()), str(Path.home()), output("rustc", "--print", "sysroot")}:
-        # The home of root is also the beginning of other words.
+        # The slash excludes unrelated words that begin like a folder, such as `/root`.
         count = contents.count(f"{folder}/".encode())
         if count > 0:
             faults.append(f"it contains the path {folder} of this machine {count} times")

@@ -1,4 +1,4 @@
-"""Packages for systems and their package managers, all from description.toml and the archives of a release."""
+"""Packages for operating systems and package managers, made from description.toml and the archives of a release."""
 
 import gzip
 import os
@@ -18,10 +18,10 @@ from distribution.targets import ROOT
 HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE / "templates"
 
-# Architectures of packages for Linux, by target: of Debian and of RPM.
+# Architecture of a Linux package by target: Debian's name and RPM's name.
 LINUX = {"x86_64-unknown-linux-gnu": ("amd64", "x86_64"), "aarch64-unknown-linux-gnu": ("arm64", "aarch64")}
 
-# Files that are made from a template alone: path in the folder of packages, template.
+# Files that are made from a template alone: path in the folder of packages, and name of the template.
 MANIFESTS = {
     "aur/PKGBUILD": "PKGBUILD",
     "homebrew/kosumi.rb": "kosumi.rb",
@@ -38,12 +38,12 @@ MANIFESTS = {
 
 
 def indented(text: str, by: str) -> str:
-    """The text with each line indented."""
+    """Returns the text with each line indented."""
     return "\n".join(by + line for line in text.splitlines())
 
 
 def description(version: str, epoch: int) -> dict[str, str]:
-    """Values of the placeholders in templates, except those that the archives decide."""
+    """Returns the values of the placeholders in templates, except those that follow from the archives."""
     told = tomllib.loads((HERE / "description.toml").read_text(encoding="utf-8"))
     manifest = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
     home = manifest["package"].get("repository", told["placeholder"])
@@ -64,14 +64,14 @@ def description(version: str, epoch: int) -> dict[str, str]:
         "DOWNLOAD": f"{home}/releases/download/v{version}",
         "LICENSE_MIT": indented(licence, " "),
         "DATE": time.strftime("%Y-%m-%d", moment),
-        # Names of days and months are English in these formats, whatever the locale: Python starts with the locale C.
+        # Names of days and months are English in these formats, because Python starts with the locale C.
         "RPM_DATE": time.strftime("%a %b %d %Y", moment),
         "RFC_DATE": time.strftime("%a, %d %b %Y %H:%M:%S +0000", moment),
     }
 
 
 def filled(text: str, values: dict[str, str]) -> str:
-    """A template with its placeholders, such as @VERSION@, replaced.
+    """Returns a template with its placeholders, such as @VERSION@, replaced.
 
     Raises `KeyError` for a placeholder without a value.
     """
@@ -79,12 +79,12 @@ def filled(text: str, values: dict[str, str]) -> str:
 
 
 def template(name: str, values: dict[str, str]) -> str:
-    """A filled template of the folder `templates`."""
+    """Returns a template from the folder `templates`, with its placeholders replaced."""
     return filled((TEMPLATES / name).read_text(encoding="utf-8"), values)
 
 
 def desktop_files(version: str, epoch: int) -> list[Entry]:
-    """Files of the desktop below `share`: menu entry, icon, description, type of game records."""
+    """Returns the desktop files below `share`: menu entry, icon, application metadata, and type of game records."""
     values = description(version, epoch)
     name = values["APP_ID"]
     return [
@@ -96,7 +96,8 @@ def desktop_files(version: str, epoch: int) -> list[Entry]:
 
 
 def installed(common: list[Entry], values: dict[str, str]) -> list[Entry]:
-    """Files of a package of Debian below `/usr`, except the program; long texts compressed, as Debian wants them."""
+    """Returns the files of a Debian package below `/usr` except the program. Long texts are compressed, as Debian
+    requires."""
     files = {entry.name: entry.contents for entry in common}
 
     def small(contents: bytes) -> bytes:
@@ -118,7 +119,7 @@ def installed(common: list[Entry], values: dict[str, str]) -> list[Entry]:
 
 
 def write_deb(out: Path, target: str, program: Path, common: list[Entry], values: dict[str, str], epoch: int) -> None:
-    """Writes a package for Debian and Ubuntu."""
+    """Writes a package for Debian and Ubuntu into `out`."""
     architecture = LINUX[target][0]
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "root"
@@ -146,7 +147,7 @@ def write_deb(out: Path, target: str, program: Path, common: list[Entry], values
 
 
 def write_rpm(out: Path, target: str, spec: Path, archive: Path, epoch: int) -> None:
-    """Writes a package for Fedora, openSUSE and others, from the archive of the target."""
+    """Writes a package for Fedora, openSUSE and others into `out`, from the archive of the target."""
     architecture = LINUX[target][1]
     with tempfile.TemporaryDirectory() as folder:
         top = Path(folder)
@@ -161,7 +162,8 @@ def write_rpm(out: Path, target: str, spec: Path, archive: Path, epoch: int) -> 
         }
         defines = [word for name, value in settings.items() for word in ("--define", f"{name} {value}")]
         subprocess.run(
-            # Debian's rpmbuild knows no packages of RPM, so it cannot look for what the build needs.
+            # Debian's rpmbuild does not know which RPM packages are installed, so it cannot check the build
+            # dependencies.
             ["rpmbuild", "-bb", "--quiet", "--nodeps", f"--target={architecture}-linux", *defines, str(spec)],
             check=True,
             stdout=subprocess.DEVNULL,
@@ -175,7 +177,7 @@ def write_rpm(out: Path, target: str, spec: Path, archive: Path, epoch: int) -> 
 def write_all(out: Path, version: str, common: list[Entry], programs: dict[str, Path], epoch: int) -> None:
     """Writes all packages whose archives are in `out` into its folder `packages`.
 
-    Packages of which an archive or a tool is missing are left out, with a note.
+    A package whose archives or tools are missing is left out, with a note.
     """
     values = description(version, epoch)
     if values["HOME"].endswith(".invalid/kosumi"):

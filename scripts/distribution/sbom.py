@@ -1,4 +1,4 @@
-"""What a program is built of: a bill of materials in the format CycloneDX, and the licences of its parts."""
+"""Parts of a program: a bill of materials in the format CycloneDX, and the licences of the crates."""
 
 import json
 import re
@@ -10,14 +10,15 @@ from typing import Any
 
 from distribution.targets import ROOT, Target, output
 
-# Names of files with terms or notices.
+# Names of files with licences or notices.
 LICENCE_NAMES = re.compile(r"^(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNORECASE)
 
 
 def parts(target: Target) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, list[str]]]:
-    """The program, the crates that are built into it for a target, and for each crate those that it uses.
+    """Returns the package of the program, the crates that are built into it for a target, and the dependencies of each
+    crate.
 
-    Crates that only build scripts, macros or tests use are not among them, except macros themselves and what they use:
+    Crates that only build scripts or tests use are not included. Procedural macros and their dependencies are, because
     cargo does not tell them apart from other dependencies.
     """
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target.triple]
@@ -44,19 +45,19 @@ def parts(target: Target) -> tuple[dict[str, Any], list[dict[str, Any]], dict[st
 
 
 def reference(package: dict[str, Any]) -> str:
-    """Name of a crate in the bill: its package URL."""
+    """Returns the name of a crate in the bill: its package URL."""
     return f"pkg:cargo/{package['name']}@{package['version']}"
 
 
 def checksums() -> dict[tuple[str, str], str]:
-    """SHA-256 of the packages in Cargo.lock, by name and version."""
+    """Returns the SHA-256 of the packages in Cargo.lock, by name and version."""
     text = (ROOT / "Cargo.lock").read_text(encoding="utf-8")
     found = re.findall(r'name = "(.+)"\nversion = "(.+)"\nsource = ".+"\nchecksum = "(.+)"', text)
     return {(name, version): checksum for name, version, checksum in found}
 
 
 def bill(target: Target, program_sha256: str, epoch: int) -> bytes:
-    """Bill of materials of a program, as CycloneDX 1.5 in JSON."""
+    """Returns the bill of materials of a program, as CycloneDX 1.5 in JSON."""
     root, crates, uses = parts(target)
     sums = checksums()
 
@@ -69,7 +70,7 @@ def bill(target: Target, program_sha256: str, epoch: int) -> bytes:
             "purl": reference(package),
         }
         if package["license"]:
-            # Old manifests separate alternatives by a slash.
+            # Old manifests separate alternative licences by a slash.
             found["licenses"] = [{"expression": package["license"].replace("/", " OR ")}]
         checksum = sums.get((package["name"], package["version"]))
         if checksum:
@@ -97,7 +98,7 @@ def bill(target: Target, program_sha256: str, epoch: int) -> bytes:
 
 
 def notices(targets: Iterable[Target]) -> bytes:
-    """Licences of all crates of other authors in the programs, each text once."""
+    """Returns the licences of all third-party crates in the programs, each text once."""
     crates = {
         reference(package): package
         for target in targets

@@ -1,4 +1,4 @@
-"""Targets of a release, and how each is built from Linux."""
+"""Targets of a release, and how each is built on Linux."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-# Separates the flags in CARGO_ENCODED_RUSTFLAGS, so that paths may contain spaces.
+# Separator of the flags in CARGO_ENCODED_RUSTFLAGS, which allows paths with spaces.
 FLAG_SEPARATOR = "\x1f"
 
 
@@ -17,9 +17,9 @@ FLAG_SEPARATOR = "\x1f"
 class Target:
     """A system for which a program is built."""
 
-    # Rust's name of the target, which is also in the name of the archive.
+    # Target triple of Rust, which is also part of the archive's name.
     triple: str
-    # Ending of the archive, as cargo-binstall expects it.
+    # Suffix of the archive, as cargo-binstall expects it.
     archive: str
     # Argument of --target. cargo-zigbuild takes the version of glibc after the triple.
     build_as: str
@@ -27,35 +27,35 @@ class Target:
     with_zig: bool
     # Further flags of rustc.
     flags: tuple[str, ...] = ()
-    # Linker, if it is not the default one of the target.
+    # Linker, if it is not the target's default one.
     linker: str | None = None
     # Cargo features of the program.
     features: tuple[str, ...] = ()
 
     @property
     def program(self) -> str:
-        """File name of the program."""
+        """Returns the file name of the program."""
         return "kosumi.exe" if "windows" in self.triple else "kosumi"
 
     def path(self, target_dir: Path) -> Path:
-        """Path of the program that cargo builds."""
+        """Returns the path of the program that cargo builds."""
         return target_dir / self.triple / "release" / self.program
 
 
-# The linker of Rust itself suffices for musl: Rust brings the C library along.
+# Rust's own linker suffices for musl, because Rust includes the C library.
 MUSL = {"archive": "tar.gz", "with_zig": False, "linker": "rust-lld", "flags": ("-Clink-self-contained=yes",)}
-# Dependencies name the library of Objective-C and the framework Foundation, of which no SDK is at hand. Lists of a few
-# of their symbols (stubs/README.md) suffice for the linker. Paths are relative to the workspace, where the program is
-# linked: absolute ones would change the program from folder to folder.
+# Dependencies link to the Objective-C library and the Foundation framework, for which no SDK is available. Lists of a
+# few of their symbols (stubs/README.md) suffice for the linker. The paths are relative to the workspace, where the
+# program is linked: absolute ones would make the program depend on the workspace's folder.
 STUBS = "scripts/distribution/stubs"
 APPLE = (f"-Lnative={STUBS}", f"-Lframework={STUBS}")
 TARGETS = (
     Target("x86_64-unknown-linux-musl", build_as="x86_64-unknown-linux-musl", **MUSL),  # type: ignore[arg-type]
     Target("aarch64-unknown-linux-musl", build_as="aarch64-unknown-linux-musl", **MUSL),  # type: ignore[arg-type]
-    # Graphics cards need the system's loader of libraries, which a static program for musl does not have.
+    # Access to graphics cards needs the system's dynamic loader, which a static program for musl does not have.
     Target("x86_64-unknown-linux-gnu", "tar.gz", "x86_64-unknown-linux-gnu.2.28", True, features=("gpu",)),
     Target("aarch64-unknown-linux-gnu", "tar.gz", "aarch64-unknown-linux-gnu.2.28", True, features=("gpu",)),
-    # The linker writes the time of the build into programs for Windows unless it is told not to.
+    # Without this option, the linker writes the time of the build into programs for Windows.
     Target(
         "x86_64-pc-windows-gnu",
         "zip",
@@ -69,7 +69,7 @@ TARGETS = (
 
 
 def find(name: str) -> Target:
-    """The target of a name.
+    """Returns the target with a name.
 
     Exits with a message if there is none.
     """
@@ -80,24 +80,25 @@ def find(name: str) -> Target:
 
 
 def output(*command: str) -> str:
-    """Standard output of a command, without spaces at its ends."""
+    """Returns the standard output of a command, without white space at its ends."""
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout.strip()
 
 
 def cargo_home() -> Path:
-    """Folder in which cargo keeps the sources of dependencies."""
+    """Returns the folder in which cargo keeps the sources of dependencies."""
     return Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
 
 
 def target_dir() -> Path:
-    """Folder of build results."""
+    """Returns the folder of build results."""
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 
 
 def rust_flags(target: Target) -> str:
-    """Flags of rustc, encoded: paths of this machine are replaced by names that are the same on every machine.
+    """Returns the encoded flags of rustc, which replace the paths of this machine by names that are the same
+    everywhere.
 
-    The last prefix that fits counts, so folders inside other ones come later.
+    The last prefix that matches counts, so a folder inside another one comes after it.
     """
     prefixes = [
         (Path(output("rustc", "--print", "sysroot")), "/rust"),
@@ -110,7 +111,7 @@ def rust_flags(target: Target) -> str:
 
 
 def missing_tools(target: Target) -> list[str]:
-    """What must be installed before the target can be built, each with the command that installs it."""
+    """Returns the tools that are missing for a build of the target, each with the command that installs it."""
     missing = []
     if target.with_zig and shutil.which("cargo-zigbuild") is None:
         missing.append("cargo-zigbuild and zig (pip install cargo-zigbuild ziglang)")
@@ -120,21 +121,21 @@ def missing_tools(target: Target) -> list[str]:
 
 
 def build(target: Target, epoch: int) -> Path:
-    """Builds the program of a target, and returns its path.
+    """Builds the program of a target and returns its path.
 
-    Raises an error if the build fails.
+    Raises `CalledProcessError` if the build fails.
     """
     subprocess.run(["rustup", "target", "add", target.triple], check=True, cwd=ROOT)
     environment = dict(os.environ)
     environment["CARGO_ENCODED_RUSTFLAGS"] = rust_flags(target)
     environment.pop("RUSTFLAGS", None)
-    # The flags above contain the folder, so it must be the same absolute one.
+    # The flags above contain this folder as an absolute path, so cargo must use the same one.
     environment["CARGO_TARGET_DIR"] = str(target_dir())
     environment["CARGO_INCREMENTAL"] = "0"
     environment["SOURCE_DATE_EPOCH"] = str(epoch)
-    # The linker writes the time into programs for macOS unless this is set.
+    # Without this variable, the linker writes the time into programs for macOS.
     environment["ZERO_AR_DATE"] = "1"
-    # Oldest macOS that runs the programs: the first one for ARM.
+    # Oldest macOS on which the programs run: the first version for ARM.
     environment["MACOSX_DEPLOYMENT_TARGET"] = "11.0"
     if target.linker is not None:
         name = target.triple.upper().replace("-", "_")

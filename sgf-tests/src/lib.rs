@@ -1,4 +1,4 @@
-//! Kosumi's regression suites, in `suites/`. The tests of this package run them with [`kosumi_tools::regress`].
+//! Kosumi's regression suites, in `suites/`. The tests of this crate run them with [`kosumi_tools::regress`].
 //!
 //! All tests of `suites/basics` must pass. The same suites can be run with any engine:
 
@@ -36,11 +36,11 @@ pub enum Evaluation {
 }
 
 /// Tests of `suites/basics` that Kosumi fails with the small built-in network and 60 simulations per move, by suite and
-/// number. With 100 simulations, number 50 of `life_and_death` is right.
+/// number.
 pub const NETWORK_FAILURES: &[(&str, &[u32])] = &[("tiny", &[70, 80, 90, 100, 150, 180])];
 
-/// Runs suites with Kosumi. Each uses one thread, a fixed number of simulations, and instructions that every processor
-/// has, so that the responses are the same on every machine.
+/// Runs suites with Kosumi. Each engine uses one thread, a fixed number of simulations, and only instructions that
+/// every processor has, so that the responses are the same on every machine.
 ///
 /// # Errors
 /// Returns a message about the first file that is not a suite, or about the network if it cannot be read.

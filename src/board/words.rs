@@ -25,8 +25,8 @@ pub fn counted(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Serialisation of bytes as Base64 text, for `#[serde(with = "as_text")]`. A JSON list of numbers would be three times
-/// as long.
+/// Serialisation of bytes as Base64 text, for `#[serde(with = "as_base64")]`. A JSON list of numbers would be three
+/// times as long.
 pub mod as_base64 {
     use data_encoding::BASE64;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -44,7 +44,7 @@ pub mod as_base64 {
     ///
     /// # Errors
     ///
-    /// Returns an error if the value is no Base64 text.
+    /// Returns an error if the value is not Base64 text.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(deserializer)?;
         BASE64.decode(text.as_bytes()).map_err(D::Error::custom)
@@ -64,8 +64,8 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// Returns the number, or positive zero if it is shown as zero with this many decimal places. Avoids output such as
-/// `-0.0`.
+/// Returns the number, or positive zero if it would be shown as zero with this many decimal places. This avoids output
+/// such as `-0.0`.
 pub fn unsigned_zero(value: impl Into<f64>, decimals: i32) -> f64 {
     let value = value.into();
     if value.abs() <= 0.5 * 10f64.powi(-decimals) { 0.0 } else { value }

@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn every_lost_visit_is_found() {
         let (root, child) = (Key(1 << 70 | 5), Key(77));
-        let mut books = VisitLedger::default();
-        books.note(root, 10, 0);
+        let mut ledger = VisitLedger::default();
+        ledger.note(root, 10, 0);
         let good = Audit {
             kept: 16,
             sent: 6,
@@ -114,7 +114,7 @@ mod tests {
             sent_by_key: by_key(child, 6),
             ..Audit::default()
         };
-        assert_eq!(books.check(&good), Ok(()));
+        assert_eq!(ledger.check(&good), Ok(()));
         for bad in [
             Audit { in_flight: 1, ..good },
             Audit { inconsistent: 1, ..good },
@@ -123,10 +123,10 @@ mod tests {
             // One node has a visit too many, another one too few.
             Audit { kept_by_key: by_key(root, 11).wrapping_add(by_key(child, 5)), ..good },
         ] {
-            assert!(books.check(&bad).is_err(), "{bad:?}");
+            assert!(ledger.check(&bad).is_err(), "{bad:?}");
         }
-        books.note(root, 0, 1);
-        assert_eq!(books.check(&Audit { sent: 7, ..good }), Ok(()));
-        assert!(books.check(&good).is_err());
+        ledger.note(root, 0, 1);
+        assert_eq!(ledger.check(&Audit { sent: 7, ..good }), Ok(()));
+        assert!(ledger.check(&good).is_err());
     }
 }

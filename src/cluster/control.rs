@@ -62,7 +62,7 @@ enum Phase {
     /// Waits until all visits have returned.
     Draining,
     /// Waits for the root and the variations.
-    Looking,
+    AwaitingRootView,
     /// Waits for the counters of all ranks.
     Ending,
     Over,
@@ -164,18 +164,18 @@ impl<'c> Control<'c> {
                 self.cancelled += it.cancelled;
                 self.root = it;
             }
-            Message::Shown { face, edges, pruned, scale } => {
-                if let Some(looked) = &mut self.root_view {
-                    (looked.pruned, looked.scale) = (pruned, scale);
+            Message::Shown { statistics, edges, pruned, scale } => {
+                if let Some(root_view) = &mut self.root_view {
+                    (root_view.pruned, root_view.scale) = (pruned, scale);
                 }
-                self.shown(rank, face, edges);
+                self.shown(rank, statistics, edges);
             }
             Message::Followed { slot, steps } => {
-                if let Some(looked) = &mut self.root_view
-                    && let Some(place) = looked.variations.get_mut(usize::from(slot))
+                if let Some(root_view) = &mut self.root_view
+                    && let Some(place) = root_view.variations.get_mut(usize::from(slot))
                 {
                     *place = steps;
-                    looked.missing = looked.missing.saturating_sub(1);
+                    root_view.missing = root_view.missing.saturating_sub(1);
                 }
             }
             Message::Ended(ended) => self.ended[from] = Some(*ended),
@@ -233,22 +233,22 @@ impl<'c> Control<'c> {
             Phase::Running => self.run(rank),
             Phase::Draining if self.in_flight() == 0 && self.root_view.is_none() => {
                 self.request_root(rank);
-                self.phase = Phase::Looking;
+                self.phase = Phase::AwaitingRootView;
             }
-            Phase::Looking if self.has_looked() => {
+            Phase::AwaitingRootView if self.has_root_view() => {
                 self.phase = Phase::Ending;
                 self.broadcast(rank, || Message::End);
             }
             Phase::Ending if self.ended.iter().all(Option::is_some) => self.phase = Phase::Over,
             _ => {}
         }
-        if self.phase < Phase::Looking && self.has_looked() {
+        if self.phase < Phase::AwaitingRootView && self.has_root_view() {
             self.report_progress();
         }
     }
 
-    fn has_looked(&self) -> bool {
-        self.root_view.as_ref().is_some_and(|looked| looked.root.is_some() && looked.missing == 0)
+    fn has_root_view(&self) -> bool {
+        self.root_view.as_ref().is_some_and(|root_view| root_view.root.is_some() && root_view.missing == 0)
     }
 
     fn broadcast<E: Evaluator>(&self, rank: &mut Rank<'_, E>, message: impl Fn() -> Message) {
@@ -317,25 +317,30 @@ impl<'c> Control<'c> {
     }
 
     /// Requests the variations from the root.
-    fn shown<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>, face: NodeStatistics, edges: Vec<EdgeView>) {
-        let Some(looked) = &mut self.root_view else { return };
-        looked.variations = vec![Vec::new(); edges.len()];
+    fn shown<E: Evaluator>(
+        &mut self,
+        rank: &mut Rank<'_, E>,
+        statistics: NodeStatistics,
+        edges: Vec<EdgeView>,
+    ) {
+        let Some(root_view) = &mut self.root_view else { return };
+        root_view.variations = vec![Vec::new(); edges.len()];
         for (slot, edge) in edges.iter().enumerate() {
             if let (1.., Some((key, _))) = (edge.visits, edge.child) {
-                looked.missing += 1;
+                root_view.missing += 1;
                 let message = Message::Follow { slot: slot as u16, key, steps: vec![edge.clone()] };
                 rank.post(rank.rank_of(key), message);
             }
         }
-        looked.root = Some((face, edges));
+        root_view.root = Some((statistics, edges));
     }
 
     /// Reports the present state of the search.
     fn report_progress(&mut self) {
-        let Some(looked) = self.root_view.take() else { return };
+        let Some(root_view) = self.root_view.take() else { return };
         let Some(reporting) = self.context.reporting else { return };
         let counters = Counters { playouts: self.done, ..Counters::default() };
-        if let Some(report) = self.build(&looked, &counters, Ownership::default(), None) {
+        if let Some(report) = self.build(&root_view, &counters, Ownership::default(), None) {
             (reporting.on_report)(report);
         }
         self.next_report = Some((self.context.elapsed)() + reporting.every);
@@ -343,7 +348,7 @@ impl<'c> Control<'c> {
 
     /// Returns the result of a search that is over.
     pub(crate) fn report(mut self) -> Option<SearchResult> {
-        let looked = self.root_view.take()?;
+        let root_view = self.root_view.take()?;
         let (mut counters, mut ownership, mut usage) = (Counters::default(), Ownership::default(), [0; 5]);
         let (mut fullest, mut audit) = (0f32, Audit::default());
         for ended in self.ended.iter().flatten() {
@@ -353,24 +358,24 @@ impl<'c> Control<'c> {
             fullest = fullest.max(table_use(&ended.usage).fullness());
             audit.add(&ended.audit);
         }
-        let report = self.build(&looked, &counters, ownership, Some(table_use(&usage)))?;
+        let report = self.build(&root_view, &counters, ownership, Some(table_use(&usage)))?;
         Some(SearchResult { report, fullest, audit })
     }
 
     /// Builds the report like that of any search, from a table that contains only the requested nodes.
     fn build(
         &self,
-        looked: &RootView,
+        root_view: &RootView,
         counters: &Counters,
         ownership: Ownership,
         usage: Option<TableUse>,
     ) -> Option<SearchReport> {
-        let (face, edges) = looked.root.as_ref()?;
+        let (statistics, edges) = root_view.root.as_ref()?;
         let table = NodeTable::new(VIEW_MEBIBYTES, StoredMoves::All);
         let root = table.find_or_insert(self.begin.key)?;
-        table.node(root).set_statistics(face);
+        table.node(root).set_statistics(statistics);
         put_edges(&table, root, edges);
-        for steps in &looked.variations {
+        for steps in &root_view.variations {
             let mut node = None;
             for step in steps {
                 if let Some(node) = node.filter(|&node| table.edges(table.node(node)).is_empty()) {
@@ -385,11 +390,11 @@ impl<'c> Control<'c> {
             self.game,
             counters,
             ownership,
-            View { params: &self.begin.params, root_scale: looked.scale },
+            View { params: &self.begin.params, root_scale: root_view.scale },
         );
         let mut report = SearchReport { usage: usage.unwrap_or(report.usage), ..report };
         // Earlier searches may have preferred an image that is left out now.
-        report.moves.sort_by_key(|entry| looked.pruned.contains(&entry.mv));
+        report.moves.sort_by_key(|entry| root_view.pruned.contains(&entry.mv));
         Some(report)
     }
 }
@@ -408,16 +413,16 @@ fn put_edges(table: &NodeTable, node: NodeId, edges: &[EdgeView]) {
     table.expand(node, true, || &moves);
     for (edge, view) in table.edges(table.node(node)).zip(edges) {
         edge.set_visits(view.visits);
-        let child = view.child.and_then(|(key, face)| put_node(table, key, &face));
+        let child = view.child.and_then(|(key, statistics)| put_node(table, key, &statistics));
         edge.set_child(child);
     }
 }
 
-fn put_node(table: &NodeTable, key: Key, face: &NodeStatistics) -> Option<NodeId> {
+fn put_node(table: &NodeTable, key: Key, statistics: &NodeStatistics) -> Option<NodeId> {
     let is_new = table.find(key).is_none();
     let id = table.find_or_insert(key)?;
     if is_new {
-        table.node(id).set_statistics(face);
+        table.node(id).set_statistics(statistics);
     }
     Some(id)
 }

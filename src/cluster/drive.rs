@@ -63,7 +63,7 @@ struct RankState<E> {
     scale: Option<UtilityScale>,
     /// The root whose moves have root priors, with their temperature, and the number of board symmetries averaged in
     /// them.
-    seen: (Option<(Key, f32)>, AtomicU32),
+    root_priors: (Option<(Key, f32)>, AtomicU32),
 }
 
 /// One rank of a search that is distributed over several: rank 0 [runs](Cluster::run) searches, the others
@@ -72,7 +72,7 @@ struct RankState<E> {
 /// All ranks must have evaluators that give the same results, and the same number of threads.
 pub struct Cluster<E, L: Link> {
     link: L,
-    store: RankState<E>,
+    state: RankState<E>,
     threads: usize,
     placement: Placement,
     window: Option<VisitWindow>,
@@ -81,7 +81,7 @@ pub struct Cluster<E, L: Link> {
     /// Packets of a search that has not begun on this rank.
     early: VecDeque<(usize, Vec<u8>)>,
     /// Expected sums over the tables of all ranks; used on rank 0.
-    books: VisitLedger,
+    ledger: VisitLedger,
     is_lost: bool,
 }
 
@@ -102,16 +102,17 @@ impl<E: Evaluator + Sync> RankState<E> {
         if begin.clear {
             self.table.clear();
             self.bias.clear();
-            self.seen = (None, AtomicU32::new(1));
+            self.root_priors = (None, AtomicU32::new(1));
         } else if let Some(old) = self.scale.filter(|&old| old != scale) {
             rescale_utilities(&self.table, &old, &scale);
         }
         self.scale = Some(scale);
         let temperature = begin.params.root_temperature(game);
-        if is_home && self.seen.0 != Some((begin.key, temperature)) {
+        if is_home && self.root_priors.0 != Some((begin.key, temperature)) {
             // `Search` does the same.
-            let had_other = self.seen.0.is_some_and(|(key, other)| key == begin.key && other != temperature);
-            self.seen = (Some((begin.key, temperature)), AtomicU32::new(1));
+            let had_other =
+                self.root_priors.0.is_some_and(|(key, other)| key == begin.key && other != temperature);
+            self.root_priors = (Some((begin.key, temperature)), AtomicU32::new(1));
             let are_others = self.evaluator.has_root_priors() || temperature != 1.0 || had_other;
             if let (true, Some(root)) = (are_others, self.table.find_or_insert(begin.key)) {
                 set_root_priors_of(&self.table, &self.evaluator, root, game, temperature);
@@ -142,22 +143,22 @@ fn rescale_utilities(table: &NodeTable, old: &UtilityScale, new: &UtilityScale) 
 impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     /// Creates this rank, with a node table of `mebibytes` and `threads` simultaneous evaluations (at least 1).
     pub fn new(link: L, evaluator: E, mebibytes: usize, threads: usize) -> Cluster<E, L> {
-        let store = RankState {
+        let state = RankState {
             table: NodeTable::new(mebibytes, StoredMoves::Likely),
             bias: BiasTable::new(),
             evaluator,
             scale: None,
-            seen: (None, AtomicU32::new(1)),
+            root_priors: (None, AtomicU32::new(1)),
         };
         Cluster {
             link,
-            store,
+            state,
             threads: threads.max(1),
             placement: Placement::default(),
             window: None,
             is_stale: true,
             early: VecDeque::new(),
-            books: VisitLedger::default(),
+            ledger: VisitLedger::default(),
             is_lost: false,
         }
     }
@@ -183,7 +184,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
 
     /// Returns the table with this rank's nodes and the stand-ins for nodes of other ranks.
     pub fn table(&self) -> &NodeTable {
-        &self.store.table
+        &self.state.table
     }
 
     /// Discards the statistics of all ranks before the next search.
@@ -194,9 +195,9 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     /// Changes the settings of the network on all ranks from the next search on. If they differ from the present ones,
     /// all statistics are discarded. Only rank 0 calls this.
     pub fn ask_with(&mut self, settings: &NetworkSettings) {
-        let Some(own) = self.store.evaluator.network_settings() else { return };
+        let Some(own) = self.state.evaluator.network_settings() else { return };
         if own != (NetworkSettings { arithmetic: own.arithmetic, ..*settings }) {
-            self.store.evaluator = self.store.evaluator.with_network_settings(settings);
+            self.state.evaluator = self.state.evaluator.with_network_settings(settings);
             self.is_stale = true;
         }
     }
@@ -221,7 +222,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         }
         let ranks = self.link.ranks();
         let is_central = self.placement.is_central(ranks * self.threads);
-        let mut evaluator = self.store.evaluator.clone();
+        let mut evaluator = self.state.evaluator.clone();
         let score = evaluator.evaluate(&Line::new(game), &mut Rng::new(0), &mut Vec::new()).score_mean;
         let begin = Begin {
             game: position::to_text(game),
@@ -246,10 +247,10 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         let found = self.search(game, &begin, Some(control))?.ok_or(ClusterError::Silent)?;
         let SearchResult { report, fullest, audit } = found;
         if begin.clear {
-            self.books = VisitLedger::default();
+            self.ledger = VisitLedger::default();
         }
-        self.books.note(begin.key, report.playouts, report.cycles);
-        debug_assert_eq!(self.books.check(&audit), Ok(()));
+        self.ledger.note(begin.key, report.playouts, report.cycles);
+        debug_assert_eq!(self.ledger.check(&audit), Ok(()));
         // The nodes reachable from the next root are unknown without a query to all ranks.
         self.is_stale = fullest > FULL;
         self.is_lost = false;
@@ -310,26 +311,26 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         begin: &Begin,
         control: Option<Control<'_>>,
     ) -> Result<Option<SearchResult>, ClusterError> {
-        let Cluster { link, store, threads, early, .. } = self;
+        let Cluster { link, state, threads, early, .. } = self;
         let threads = *threads;
         let Formula::Puct(params) = begin.params.formula else { return Err(Malformed.into()) };
         let is_home = home(begin.key, link.ranks(), begin.is_central) == link.rank();
-        store.begin(game, begin, is_home);
-        let scale = store.scale.ok_or(Malformed)?;
+        state.begin(game, begin, is_home);
+        let scale = state.scale.ok_or(Malformed)?;
         let common = RankContext {
-            table: &store.table,
-            valuation: Valuation { table: &store.table, bias: &store.bias, params, scale },
+            table: &state.table,
+            valuation: Valuation { table: &state.table, bias: &state.bias, params, scale },
             begin,
-            seen: &store.seen.1,
+            averaged_symmetries: &state.root_priors.1,
             rank: link.rank(),
             ranks: link.ranks(),
             threads,
         };
-        let rank = Rank::new(common, game, store.evaluator.clone());
+        let rank = Rank::new(common, game, state.evaluator.clone());
         take_part(
             Session { link, early, rank, control, threads, game, begin },
-            &store.evaluator,
-            &store.table,
+            &state.evaluator,
+            &state.table,
         )
     }
 }

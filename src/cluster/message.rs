@@ -70,7 +70,7 @@ pub(crate) struct VisitResults {
     pub(crate) edge: u16,
     pub(crate) done: u32,
     pub(crate) cancelled: u32,
-    pub(crate) face: NodeStatistics,
+    pub(crate) statistics: NodeStatistics,
 }
 
 /// Results of visits of the root, for the control.
@@ -185,7 +185,7 @@ pub(crate) enum Message {
     /// Requests the root's data for the control.
     Show,
     Shown {
-        face: NodeStatistics,
+        statistics: NodeStatistics,
         edges: Vec<EdgeView>,
         /// Moves that were left out, and the factor of the other moves' probabilities.
         pruned: Vec<Move>,
@@ -262,7 +262,7 @@ messages! {
     6 Evaluated { job, assessment },
     7 Stop,
     8 Show,
-    9 Shown { face, edges, pruned, scale },
+    9 Shown { statistics, edges, pruned, scale },
     10 Follow { slot, key, steps },
     11 Followed { slot, steps },
     12 End,
@@ -277,7 +277,7 @@ wire! {
     ReplyTo { rank, task, edge }
     Path { moves, keys }
     Visit { caller, count, key, kind, is_new, path }
-    VisitResults { task, edge, done, cancelled, face }
+    VisitResults { task, edge, done, cancelled, statistics }
     RootDone { done, cancelled, visits, best_two }
     NodeStatistics { visits, own_utility, means }
     Means { result, utility, utility_square, score, score_square, lead, no_result, weight, weight_square }
@@ -449,12 +449,12 @@ mod tests {
             weight: 0.5,
             weight_square: 0.6,
         };
-        let face = NodeStatistics { visits: 7, own_utility: 0.7, means };
+        let statistics = NodeStatistics { visits: 7, own_utility: 0.7, means };
         let edge = EdgeView {
             mv,
             prior: Prior::Probability(0.25),
             visits: 5,
-            child: Some((Key(u128::from(u64::MAX) + 5), face)),
+            child: Some((Key(u128::from(u64::MAX) + 5), statistics)),
         };
         let errors = Some(ShorttermErrors { value: 0.5, score: 6.0 });
         let evaluation = Evaluation {
@@ -515,7 +515,7 @@ mod tests {
                 is_new: true,
                 path,
             }),
-            Message::Done(VisitResults { task: 1, edge: 2, done: 3, cancelled: 4, face }),
+            Message::Done(VisitResults { task: 1, edge: 2, done: 3, cancelled: 4, statistics }),
             Message::RootDone(RootDone { done: 1, cancelled: 2, visits: 3, best_two: [4, 5] }),
             Message::Beyond { task: 1, edge: 2, count: 3, evaluation },
             Message::Evaluate { job: 7, moves: vec![mv, Move::Pass] },
@@ -530,7 +530,7 @@ mod tests {
             Message::Stop,
             Message::Show,
             Message::Shown {
-                face,
+                statistics,
                 edges: vec![edge.clone(), EdgeView { child: None, ..edge.clone() }],
                 pruned: vec![mv],
                 scale: 1.25,

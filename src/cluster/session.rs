@@ -21,7 +21,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// Interval at which the control checks its limits while nothing happens.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// Longest single wait of other ranks for a message.
 const WAIT: Duration = Duration::from_secs(1);
 
@@ -82,7 +82,7 @@ impl Drop for CloseOnDrop<'_> {
 
 /// Runs one evaluator: processes jobs until there are no more. Returns the ownership that it found.
 fn evaluate_jobs<E: Evaluator>(
-    desk: &JobQueue,
+    queue: &JobQueue,
     game: &Game,
     mut evaluator: E,
     mut rng: Rng,
@@ -90,7 +90,7 @@ fn evaluate_jobs<E: Evaluator>(
     rank: &Thread,
 ) -> Option<Ownership> {
     let mut line = Line::new(game);
-    while let Some(job) = desk.next() {
+    while let Some(job) = queue.next() {
         debug_assert!(is_legal_game(game, &job.moves), "an illegal move in the search: {:?}", job.moves);
         if answers.send(evaluate_job(job, &mut line, &mut evaluator, &mut rng)).is_err() {
             break;
@@ -112,16 +112,16 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
     evaluator: &E,
     table: &NodeTable,
 ) -> Result<Option<SearchResult>, ClusterError> {
-    let desk = JobQueue::default();
+    let queue = JobQueue::default();
     let (sender, answers) = mpsc::channel();
     thread::scope(|scope| {
-        let closing = CloseOnDrop(&desk);
+        let closing = CloseOnDrop(&queue);
         let (this, game) = (thread::current(), session.game);
         let workers = (0..session.threads).map(|index| {
-            let (evaluator, sender, this, desk) = (evaluator.clone(), sender.clone(), this.clone(), &desk);
+            let (evaluator, sender, this, queue) = (evaluator.clone(), sender.clone(), this.clone(), &queue);
             let number = session.link.rank() * session.threads + index;
             let rng = Rng::for_worker(session.begin.seed, number);
-            scope.spawn(move || evaluate_jobs(desk, game, evaluator, rng, &sender, &this))
+            scope.spawn(move || evaluate_jobs(queue, game, evaluator, rng, &sender, &this))
         });
         let mut workers: Vec<_> = workers.collect();
         let (mut idle, mut is_over) = (0, false);
@@ -130,8 +130,8 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
             let has_answers = session.take_answers(&answers);
             let (is_told, is_end) = session.process_control_messages()?;
             if is_end {
-                session.drop_jobs(&desk);
-                desk.close();
+                session.drop_jobs(&queue);
+                queue.close();
                 let mut ownership = Ownership::default();
                 for worker in workers.drain(..) {
                     let own = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -148,16 +148,16 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
                 is_over = session.control.is_none();
             }
             if session.rank.is_stopping() {
-                session.drop_jobs(&desk);
+                session.drop_jobs(&queue);
             }
-            session.give_jobs(&desk);
+            session.give_jobs(&queue);
             if let Some(control) = &mut session.control {
                 is_over = control.step(&mut session.rank)?;
             }
             session.send()?;
             idle = if has_packets || has_answers || is_told { 0 } else { idle + 1 };
             if idle > 0 && !is_over {
-                session.link.wait(idle, if session.control.is_some() { LOOK_EVERY } else { WAIT });
+                session.link.wait(idle, if session.control.is_some() { POLL_INTERVAL } else { WAIT });
             }
         }
         drop(closing);
@@ -217,18 +217,18 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
     }
 
     /// Queues jobs for the evaluators: one waiting job for each evaluator, so that none of them waits.
-    fn give_jobs(&mut self, desk: &JobQueue) {
-        let mut jobs = desk.lock();
+    fn give_jobs(&mut self, queue: &JobQueue) {
+        let mut jobs = queue.lock();
         while jobs.0.len() < self.threads {
             let Some(job) = self.rank.next_job() else { break };
             jobs.0.push_back(job);
-            desk.is_there.notify_one();
+            queue.is_there.notify_one();
         }
     }
 
     /// Cancels the jobs that no evaluator has taken.
-    fn drop_jobs(&mut self, desk: &JobQueue) {
-        let jobs = std::mem::take(&mut desk.lock().0);
+    fn drop_jobs(&mut self, queue: &JobQueue) {
+        let jobs = std::mem::take(&mut queue.lock().0);
         jobs.into_iter().for_each(|job| self.rank.take_back(job));
     }
 

@@ -158,7 +158,7 @@ struct Machine {
 struct Store {
     table: NodeTable,
     bias: BiasTable,
-    seen: AtomicU32,
+    averaged_symmetries: AtomicU32,
 }
 
 /// Runs a search of `visits` visits on a simulated cluster.
@@ -176,14 +176,14 @@ pub(crate) fn simulate<E: Evaluator>(
     simulate_and_inspect(settings, evaluator, params, game, visits, &mut |_, _| {})
 }
 
-/// Runs a search like [`simulate`], and calls `look` with the table of every rank at the end.
+/// Runs a search like [`simulate`], and calls `inspect` with the table of every rank at the end.
 pub(super) fn simulate_and_inspect<E: Evaluator>(
     settings: &SimulatedCluster,
     evaluator: &E,
     params: &SearchParams,
     game: &Game,
     visits: u32,
-    look: &mut dyn FnMut(usize, &NodeTable),
+    inspect: &mut dyn FnMut(usize, &NodeTable),
 ) -> Result<SimulationResult, ClusterError> {
     let Formula::Puct(puct) = params.formula else { return Err(Malformed.into()) };
     let SimulatedCluster { ranks, threads, .. } = *settings;
@@ -210,7 +210,7 @@ pub(super) fn simulate_and_inspect<E: Evaluator>(
         .map(|_| Store {
             table: NodeTable::new(settings.mebibytes, StoredMoves::Likely),
             bias: BiasTable::new(),
-            seen: AtomicU32::new(1),
+            averaged_symmetries: AtomicU32::new(1),
         })
         .collect();
     let root_home = &stores[home(begin.key, ranks, is_central)].table;
@@ -222,9 +222,10 @@ pub(super) fn simulate_and_inspect<E: Evaluator>(
         .iter()
         .enumerate()
         .map(|(rank, store)| {
-            let Store { table, bias, seen } = store;
+            let Store { table, bias, averaged_symmetries } = store;
             let valuation = Valuation { table, bias, params: puct, scale };
-            let common = RankContext { table, valuation, begin: &begin, seen, rank, ranks, threads };
+            let common =
+                RankContext { table, valuation, begin: &begin, averaged_symmetries, rank, ranks, threads };
             Rank::new(common, game, evaluator.clone())
         })
         .collect();
@@ -245,7 +246,7 @@ pub(super) fn simulate_and_inspect<E: Evaluator>(
         counts: Counts::default(),
     };
     let outcome = simulation.run(visits)?;
-    stores.iter().enumerate().for_each(|(rank, store)| look(rank, &store.table));
+    stores.iter().enumerate().for_each(|(rank, store)| inspect(rank, &store.table));
     Ok(outcome)
 }
 

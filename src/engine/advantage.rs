@@ -1,4 +1,4 @@
-//! Uneven games: the doubling advantage passed to the network when one player has a head start.
+//! Uneven games: the doubling advantage that is passed to the network when one player has a head start.
 //!
 //! The player who gives a handicap is the stronger one and has to play accordingly, because safe play loses. The input
 //! of the network states that this player has more simulations than the opponent. Their ratio depends on the head start
@@ -19,17 +19,17 @@ const EVEN_KOMI: f32 = 7.0;
 const SIDE_TOO_SMALL: usize = 7;
 /// Maximum advantage. Networks have seen few larger ones in training.
 const MAX_ADVANTAGE: f32 = 2.75;
-/// Step of the advantage. Every change discards the statistics of searches, so the value changes in steps.
+/// Step of the advantage. Every change discards the statistics of searches, so it is not adjusted continuously.
 const STEP: f32 = 0.125;
-/// Range of the expected result of the player without the head start in which the advantage stays as it is.
+/// Expected results of the player without the head start, in `[-1, 1]`, that leave the advantage as it is.
 const STABLE_RESULTS: std::ops::RangeInclusive<f32> = -0.9..=-0.5;
 
-/// Points by which Black is ahead before the first move after the handicap.
+/// Returns the number of points by which Black is ahead before the first move after the handicap.
 pub(super) fn head_start(game: &Game) -> f32 {
     let even = EVEN_KOMI - game.komi();
     match game.handicap() {
         0 | 1 => even,
-        // White moves first after a handicap, which takes one of the stones back.
+        // White moves next, which makes up for one of the handicap stones.
         stones => {
             let worth = POINTS_PER_STONE[usize::from(game.rules().scoring == Scoring::Territory)];
             worth * (stones - 1) as f32 + even - game.white_bonus()
@@ -37,14 +37,14 @@ pub(super) fn head_start(game: &Game) -> f32 {
     }
 }
 
-/// Value of a point relative to a point on 19×19.
+/// Returns the value of a point relative to a point on 19×19.
 fn scale(size: BoardSize) -> f32 {
     // `libm` gives the same result on every machine.
     libm::powf(361.0 / size.area() as f32, 0.75)
 }
 
-/// Maximum advantage of the player without the head start, with `per_point` for every point of the opponent's head
-/// start.
+/// Returns the maximum advantage of the player without the head start: `per_point` for every one of the `points` of the
+/// head start beyond the first few, which are free.
 fn max_advantage(size: BoardSize, points: f32, per_point: f32) -> f32 {
     let scale = scale(size);
     let free = (4.0 / scale).max(2.0);
@@ -65,7 +65,7 @@ pub(super) struct GameAdvantage {
 }
 
 impl GameAdvantage {
-    /// Black's advantage as a power of two; negative if White has it.
+    /// Returns Black's advantage as a number of doublings; negative if White has the advantage.
     pub(super) fn black_advantage(&self) -> f32 {
         // The subtraction avoids a negative zero.
         0.0 - self.white
@@ -78,8 +78,8 @@ impl GameAdvantage {
 
     /// Decides the advantage for the next search for a move.
     ///
-    /// At first the player without the head start gets the maximum for it. Later the advantage grows by a step if this
-    /// player expects almost nothing, and shrinks by a step if the player expects more than is needed to play on.
+    /// At first the player without the head start gets the maximum advantage. Later the advantage grows by a step if
+    /// this player expects almost nothing, and shrinks by a step if the player expects more than is needed to play on.
     pub(super) fn decide(&mut self, game: &Game, per_point: f32) {
         let lead = head_start(game);
         let player = if lead >= 0.0 { Color::White } else { Color::Black };
@@ -147,13 +147,13 @@ mod tests {
 
     #[test]
     fn maximum_advantage_examples() {
-        // 0.045 · (21.5 − 4) = 0.79 → 0.75; 0.045 · (51.5 − 4) = 2.14 → 2.125; at last the maximum of 2.75.
+        // 0.045 · (21.5 − 4) = 0.79 → 0.75; 0.045 · (51.5 − 4) = 2.14 → 2.125; finally the maximum of 2.75.
         assert_eq!(told(&game(19, 0.5, &TWO), 0.045), -0.75);
         assert_eq!(told(&game(19, 0.5, &FOUR), 0.045), -2.125);
         assert_eq!(told(&game(19, 0.5, &FOUR), 0.5), -2.75);
         // Black is behind by komi alone: 0.045 · (20 − 4) = 0.72.
         assert_eq!(told(&game(19, 27.0, &[]), 0.045), 0.75);
-        // On smaller boards a point counts (361 / 81)^0.75 = 3.07 times, and two points are free.
+        // On 9×9, a point counts (361 / 81)^0.75 = 3.07 times as much, and only two points are free.
         assert_eq!(told(&game(9, -3.0, &[]), 0.045), -1.125, "0.045 · (10 − 2) · 3.07 = 1.10");
         for even in [game(19, 7.5, &[]), game(19, 3.5, &[]), game(9, 8.5, &[]), game(7, -30.0, &[])] {
             assert_eq!(told(&even, 0.045).to_bits(), 0f32.to_bits(), "{even:?}");
@@ -166,7 +166,7 @@ mod tests {
         let mut four = game(19, 0.5, &FOUR);
         let mut uneven = GameAdvantage::default();
         uneven.decide(&four, 0.045);
-        // Before White's first stone, the maximum applies, whatever was expected.
+        // Before White's first stone, the maximum applies, whatever result was expected.
         uneven.note(0.0);
         uneven.decide(&four, 0.045);
         assert_eq!(uneven.black_advantage(), -2.125);
@@ -176,7 +176,7 @@ mod tests {
             uneven.decide(&four, 0.045);
             uneven.black_advantage()
         };
-        // Black's results: almost certain, a good chance, less than that.
+        // Black expects to win almost certainly, then probably, then less than that, and back.
         assert_eq!(
             [0.95, 0.7, 0.4, 0.4, 0.7, 0.95, 0.95].map(&mut expecting),
             [-2.125, -2.125, -2.0, -1.875, -1.875, -2.0, -2.125]

@@ -1,10 +1,10 @@
-//! Searches of an engine that was built without the feature `cluster`: all run in this process.
+//! Searches of an engine that was built without the feature `cluster`: they all run in this process.
 
 use super::evaluator::EngineEvaluator;
 use kosumi_go::game::Game;
 use kosumi_search::{Search, SearchContext, SearchReport};
 
-/// Cluster of ranks, which has no values without the feature.
+/// Cluster of ranks. Without the feature `cluster` this type has no values.
 #[derive(Debug)]
 pub(super) enum RankCluster {}
 

@@ -1,5 +1,5 @@
-//! Capturing the opponent's dead stones before passing. Servers ask for it after a dispute about dead stones, and
-//! strict rules require it.
+//! Capturing the opponent's dead stones before passing. Servers request this after a dispute about dead stones, and
+//! some rules require it.
 
 use super::decide::MoveConstraints;
 use super::passing::PASS_LOSS_MAX;
@@ -10,9 +10,9 @@ use kosumi_go::rules::Rules;
 use kosumi_go::tactics;
 use kosumi_search::{Limits, MoveReport, Restriction, SearchReport};
 
-/// Maximum value that a move which takes a liberty may lose against the best move nearby, on the scale from −1 to 1.
+/// Maximum value that a move which takes a liberty may lose against the best move nearby, on a scale from −1 to 1.
 const CAPTURE_LOSS_MAX: f32 = 0.1;
-/// Share of the best move's visits below which a move's value is too uncertain.
+/// Share of the best move's visits below which the value of a move is too uncertain.
 const ENOUGH_VISITS: f32 = 0.05;
 
 impl Engine {
@@ -27,15 +27,15 @@ impl Engine {
         })
     }
 
-    /// Returns the move to play instead of a pass: it captures dead stones if there are any and if there is time to
-    /// find them.
+    /// Returns the move to play instead of a pass: one towards capturing dead stones, if there are any and if there is
+    /// time to find them. Otherwise returns a pass.
     pub(super) fn instead_of_passing(&mut self, turn: &MoveConstraints<'_>) -> Move {
         let has_time = self.has_time_for_status(turn.time_left());
         let dead = if has_time { self.dead_stones(turn.color.opponent()) } else { PointSet::EMPTY };
         if dead.is_empty() { Move::Pass } else { self.capturing_move(turn.color, &dead, turn.interrupted) }
     }
 
-    /// Returns the dead stones of a player, even under rules by which every stone counts as alive.
+    /// Returns the dead stones of this colour, even under rules by which every stone counts as alive.
     fn dead_stones(&mut self, color: Color) -> PointSet {
         let rules = Rules { friendly_pass: true, ..self.game.rules() };
         let status = if rules == self.game.rules() {
@@ -50,7 +50,7 @@ impl Engine {
         dead
     }
 
-    /// Returns a move towards capturing these stones: on one of their liberties if that costs nothing, otherwise near
+    /// Returns a move towards capturing these stones: on one of their liberties if that loses nothing, otherwise near
     /// them, or elsewhere if all of these moves are bad. Returns a pass if no other move is legal.
     fn capturing_move(
         &mut self,
@@ -133,8 +133,8 @@ impl Engine {
     }
 }
 
-/// Returns limits for each of two searches that together may take as long as one. Visits of the first search to moves
-/// that the second must not consider do not count for the second one's limit, see
+/// Returns limits for each of two searches that together may take as long as one. Visits that the first search gave to
+/// moves excluded from the second do not count towards the second one's limit, see
 /// [`SearchStats::visits`](kosumi_search::SearchStats::visits).
 fn halved(limits: &Limits) -> Limits {
     let half = |count: u32| count.div_ceil(2);

@@ -9,12 +9,13 @@ use kosumi_go::score;
 
 /// A chain is dead if the mean owner of its points is the opponent by more than this.
 const DEAD_MEAN: f32 = 0.35;
-/// At the end of the game, chains that are expected to live by less than this mean owner are read.
+/// At the end of the game, the solver also reads chains that are expected to live, if their mean owner is less than
+/// this.
 const DOUBTFUL_MEAN: f32 = 0.95;
-/// Mean owner from which stones around a group count as certain to stay, even if the group inside them is expected to
-/// live.
+/// Mean owner from which the stones around a group count as certain to stay, even if the group that they enclose is
+/// expected to live.
 const HELD_MEAN: f32 = 0.8;
-/// Certainty of a chain's loss that was read. Greater than every mean owner.
+/// Certainty of a chain's loss that the solver has read. Greater than every mean owner.
 const READ_CERTAINTY: f32 = 2.0;
 /// Certainty of a chain's loss that holds whatever is played.
 const PROVEN_CERTAINTY: f32 = 3.0;
@@ -50,7 +51,7 @@ pub(super) fn judge(mut attacks: Attacks<'_>, expected: &ExpectedOwners, is_over
         }
     }
     revive_captors(board, &lost, &mut dead);
-    // Each iteration revives a chain.
+    // Every iteration but the last revives a chain, so the loop ends.
     while revive_unenclosed(board, &mut dead) {}
     StoneJudgement { dead, unsettled }
 }
@@ -73,7 +74,7 @@ fn mark_unsettled_lost(board: &Board, unsettled: &PointSet, lost: &mut PointMap<
     }
 }
 
-/// Counts chains as captured that only seem alive: reading shows that the opponent captures them.
+/// Counts as captured those chains that only seem alive: reading shows that the opponent captures them.
 ///
 /// Stones inside an eye may be captured while their captors die all the same, because the eye that remains is a dead
 /// shape. Therefore a chain is given up only if it touches stones of the opponent that are not captured themselves.
@@ -121,7 +122,7 @@ fn loss_certainties(attacks: &mut Attacks<'_>, expected: &ExpectedOwners) -> (Po
     let mut seen = PointSet::EMPTY;
     let mut unsettled = PointSet::EMPTY;
     for &(anchor, _) in &anchors {
-        // A group that is certain to live may still have intruders in seki.
+        // A group that is certain to live may still have enemy stones inside that live in seki.
         if seen.contains(anchor) {
             continue;
         }
@@ -172,7 +173,7 @@ fn revive_captors(board: &Board, lost: &PointMap<f32>, dead: &mut PointSet) {
     }
 }
 
-/// Revives dead stones that no living stones of the opponent surround. Returns false if there were none.
+/// Revives dead chains whose region touches no living stone of the opponent. Returns false if there are none.
 fn revive_unenclosed(board: &Board, dead: &mut PointSet) -> bool {
     let (cleaned, _) = score::without_chains(board, dead);
     let mut revived = false;

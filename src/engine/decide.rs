@@ -10,17 +10,17 @@ use kosumi_go::rules::Scoring;
 use kosumi_search::{Restriction, SearchReport};
 use std::time::Duration;
 
-/// Points per handicap stone. More than a stone is worth, because the engine must not resign for being as far behind as
-/// it was at the beginning.
+/// Points per handicap stone. This is more than a stone is worth, because the engine must not resign merely for being
+/// as far behind as it was at the beginning.
 const POINTS_FOR_A_STONE: f32 = 20.0;
 
-/// Conditions of the choice of a move.
+/// Constraints on the choice of a move.
 pub(super) struct MoveConstraints<'a> {
     pub(super) color: Color,
     restriction: Restriction,
-    /// Time since this move began.
+    /// Measures the time since this move began.
     stopwatch: Stopwatch,
-    /// Time for this move, from its beginning on.
+    /// Time for this move, counted from its beginning. `None` means unlimited.
     time: Option<Duration>,
     pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
 }
@@ -30,20 +30,20 @@ impl MoveConstraints<'_> {
         self.restriction.permits(self.color, mv, 0)
     }
 
-    /// Time left for this move.
+    /// Returns the time left for this move. `None` means unlimited.
     pub(super) fn time_left(&self) -> Option<Duration> {
         self.time.map(|time| time.saturating_sub(self.stopwatch.elapsed()))
     }
 }
 
 impl Engine {
-    /// [Chooses](Engine::choose) a move for `color` and plays it. The time it takes is deducted from the player's
+    /// [Chooses](Engine::choose) a move for `color` and plays it. Deducts the time that this takes from the player's
     /// clock.
     pub fn genmove(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.take_turn(color, |engine| engine.choose(color, request))
     }
 
-    /// Plays the decision of `choose`. The time it takes is deducted from the player's clock.
+    /// Carries out the decision of `choose`. The time that this takes is deducted from the player's clock.
     pub(super) fn take_turn(
         &mut self,
         color: Color,
@@ -58,10 +58,10 @@ impl Engine {
         }
         match decision {
             Decision::Play(mv) => {
-                // Own moves are always checked strictly: the engine decides on legal moves only.
+                // The engine's own moves are always checked strictly, because it chooses legal moves only.
                 let played = self.game.play(color, mv);
                 debug_assert_eq!(played, Ok(()), "{color} {mv}");
-                // A pass may be decided without a search. The report is then an old one.
+                // The engine may pass without a search. The report is then that of an earlier move.
                 let report = self.report.as_ref().filter(|_| self.searches > searches);
                 let summary = report.map(|report| SearchSummary::new(report, mv));
                 self.notes.note_own_move(self.game.records().len(), color, summary);
@@ -74,8 +74,8 @@ impl Engine {
         decision
     }
 
-    /// Chooses a move for `color` by one search, unless a pass ends a won game at once. The moves of the game do not
-    /// change. `color` becomes the side to move. A rank chooses with a search of its own.
+    /// Chooses a move for `color` by one search, unless a pass ends a won game at once. Plays no move, but makes
+    /// `color` the side to move. If the engine plays at a rank, a search of the rank's own chooses.
     pub fn choose(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.as_rank(|engine| engine.choose_by_search(color, request))
     }
@@ -125,7 +125,8 @@ impl Engine {
         }
     }
 
-    /// Decides by a search's report: resigns, passes because nothing is left to gain, or plays the best permitted move.
+    /// Makes a decision from a search's report: resigns, passes because nothing is left to gain, or plays the best
+    /// permitted move.
     fn decide(&mut self, turn: &MoveConstraints<'_>, report: &SearchReport) -> Decision {
         if self.should_resign(turn.color, report) {
             return Decision::Resign;
@@ -141,7 +142,8 @@ impl Engine {
         Decision::Play(better.unwrap_or(Move::Pass))
     }
 
-    /// Returns the move chosen like people or like the rank, or the best one, depending on the settings.
+    /// Returns the move chosen by human play or by the rank, if the settings ask for either, and otherwise the best
+    /// move.
     fn best_or_drawn_move(&self, turn: &MoveConstraints<'_>, report: &SearchReport) -> Move {
         let may_be_played = |mv| turn.permits(mv) && self.game.check(turn.color, mv).is_ok();
         let unit = Rng::new(mix(self.settings.seed).wrapping_add(self.searches)).unit();
@@ -152,9 +154,9 @@ impl Engine {
             .unwrap_or(Move::Pass)
     }
 
-    /// Whether the game is lost and has been lost for the last few moves, since one search may be wrong. Never true in
-    /// the opening. A player who has given a handicap resigns later, because the search assumes players of equal
-    /// strength.
+    /// Returns whether the game is lost and has been lost for the last few moves, because a single search may be wrong.
+    /// Always returns false in the opening. A player who has given a handicap resigns later, because the search assumes
+    /// players of equal strength.
     fn should_resign(&mut self, color: Color, report: &SearchReport) -> bool {
         let Some(threshold) = self.settings.resign else { return false };
         let sign = color.sign() as f32;
@@ -167,8 +169,8 @@ impl Engine {
         self.time_manager.note_prospect(color, is_lost) >= self.settings.resign_after.max(1)
     }
 
-    /// Points that a player may still win back from an opponent with handicap stones. Proportional to the number of
-    /// stones and to the empty part of the board.
+    /// Returns the number of points that a player may still win back from an opponent with handicap stones. The number
+    /// is proportional to the handicap and to the empty part of the board.
     pub(super) fn recoverable_points(&self, color: Color) -> f32 {
         let stones = if color == Color::White { self.game.handicap() } else { 0 };
         if stones < 2 {

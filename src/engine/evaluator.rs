@@ -57,8 +57,8 @@ impl EngineEvaluator {
         }
     }
 
-    /// Returns parameters for a number of threads that search with this evaluator, to at most `visits` visits. The
-    /// processors evaluate, or the network's device in batches.
+    /// Returns `params` adjusted to a number of threads that search with this evaluator, to at most `visits` visits. A
+    /// device of the network evaluates in batches; otherwise the processors evaluate.
     pub fn for_workers(
         &self,
         params: SearchParams,
@@ -68,12 +68,13 @@ impl EngineEvaluator {
     ) -> SearchParams {
         match self.device().filter(|attached| attached.evaluates(size.area())) {
             Some(attached) => params.for_device(workers, attached.device().at_once(), visits),
-            // In WebAssembly the number of processors is unknown, and the host starts no more threads than there are.
+            // In WebAssembly the number of processors is unknown, and the host starts no more threads than there are
+            // processors.
             None => params.for_workers(workers, if HAS_THREADS { processors() } else { workers }),
         }
     }
 
-    /// Returns the device that evaluates, if there is one that works.
+    /// Returns the device that evaluates, if there is one and it works.
     fn device(&self) -> Option<Arc<Attached>> {
         let with_device = self.network().filter(|evaluator| evaluator.settings().use_device);
         let attached = with_device.and_then(|evaluator| device::attached(evaluator.network()));
@@ -85,7 +86,7 @@ impl EngineEvaluator {
         self.device().is_some()
     }
 
-    /// Network, if there is one.
+    /// Returns the network, if there is one.
     pub fn network(&self) -> Option<&NetworkEvaluator> {
         match self {
             EngineEvaluator::Playouts(_) => None,
@@ -94,18 +95,18 @@ impl EngineEvaluator {
     }
 
     /// Returns a function that evaluates the game's position once and discards the result. It may run on any thread. It
-    /// builds what is built on first use (weights in the order for this board size, pattern tables), and loads code and
-    /// weights into memory.
+    /// builds what is otherwise built on first use (weights in the order for this board size, pattern tables), and
+    /// loads code and weights into memory.
     pub(super) fn warm_up(&self, game: Game) -> impl FnOnce() + Send + 'static {
         let evaluator = self.clone();
         move || match evaluator {
             EngineEvaluator::Playouts(playouts) => {
                 playouts.fresh().evaluate_by_playing(&Line::new(&game), &mut Rng::new(0));
             }
-            // This bypasses the cache, which would keep the evaluation.
+            // `predict` bypasses the cache, so the evaluation is not kept.
             EngineEvaluator::Network(mut network) => {
                 let unturned = Symmetry::ALL[0];
-                // An error occurs again in the game and is handled there.
+                // If this fails, the same error occurs again in the game and is handled there.
                 let _ = network.predict(&Line::new(&game), unturned, 0.0);
             }
         }
@@ -118,7 +119,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// Number of evaluations after which the ownership is reliable.
+    /// Returns the number of evaluations after which the ownership is reliable.
     pub(super) fn evaluations_for_ownership(&self) -> u32 {
         match self {
             EngineEvaluator::Playouts(_) => 100,
@@ -126,8 +127,8 @@ impl EngineEvaluator {
         }
     }
 
-    /// Approximate cost of computing the status of the stones, in evaluations. Includes a reserve for the solver's
-    /// readings.
+    /// Returns the approximate cost of computing the status of the stones, in evaluations. The cost includes a reserve
+    /// for the solver's readings.
     pub(super) fn evaluations_for_status(&self) -> u32 {
         match self {
             EngineEvaluator::Playouts(playouts) => playouts.settings().ownership_playouts,
@@ -135,7 +136,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// Number of simulations of the opponent's search before the engine passes.
+    /// Returns the number of simulations of the search from the opponent's side before the engine passes.
     pub(super) fn simulations_before_passing(&self) -> u32 {
         match self {
             EngineEvaluator::Playouts(_) => 1000,
@@ -143,7 +144,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// Minimum number of visits for resigning.
+    /// Returns the minimum number of visits for resigning.
     pub(super) fn visits_for_resigning(&self) -> u32 {
         match self {
             EngineEvaluator::Playouts(_) => 300,
@@ -172,12 +173,13 @@ fn playouts(settings: &EngineSettings) -> Playouts {
     Playouts::new(HeuristicPolicy::new(settings.rates), settings.playout)
 }
 
-/// Returns the cache's part of the memory, in MiB. An evaluation takes about as much as a node with its moves.
+/// Returns the cache's part of the memory, in MiB. A cached evaluation takes about as much memory as a node with its
+/// edges.
 fn cache_mebibytes(memory: usize) -> usize {
     (memory / 2).max(1)
 }
 
-/// Returns the additional memory, in MiB, for a second network's evaluations of positions inside a search.
+/// Returns the additional memory, in MiB, for a second network's evaluations of positions below the root.
 pub(super) fn human_cache_mebibytes(memory: usize) -> usize {
     (memory / 8).max(1)
 }
@@ -249,10 +251,10 @@ impl Evaluator for EngineEvaluator {
         }
     }
 
-    fn outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<StoredPrediction> {
+    fn outlook(&mut self, line: &Line<'_>, may_evaluate: bool) -> Option<StoredPrediction> {
         match self {
-            EngineEvaluator::Playouts(evaluator) => evaluator.outlook(line, asks),
-            EngineEvaluator::Network(evaluator) => evaluator.outlook(line, asks),
+            EngineEvaluator::Playouts(evaluator) => evaluator.outlook(line, may_evaluate),
+            EngineEvaluator::Network(evaluator) => evaluator.outlook(line, may_evaluate),
         }
     }
 

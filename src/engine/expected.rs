@@ -3,18 +3,19 @@
 use kosumi_eval::Ownership;
 use kosumi_go::board::{ByColor, Color, Point};
 
-/// Expected owners of all points, by the colour that moves first.
+/// Expected owners of all points, for one or both of the colours that may move first.
 #[derive(Debug)]
 pub(super) enum ExpectedOwners {
     /// Expected owners if the side to move moves first.
     Now(Box<Ownership>),
-    /// Expected owners for either side moving first. For a game that may end here, where the side to move must not
+    /// Expected owners for either side moving first. Used where the game may end, so that the side to move does not
     /// matter.
     ByFirst(Box<ByColor<Ownership>>),
 }
 
 impl ExpectedOwners {
-    /// Mean owner of a point with a stone of `color`, where its opponent moves first if that case is known.
+    /// Returns the mean owner of a point with a stone of `color`, in `[-1, 1]`, positive for Black. The opponent of
+    /// `color` moves first, if that case is known.
     pub(super) fn if_attacked(&self, color: Color, point: Point) -> f32 {
         match self {
             ExpectedOwners::Now(ownership) => ownership.mean(point),
@@ -22,7 +23,7 @@ impl ExpectedOwners {
         }
     }
 
-    /// Mean owner of a point, in `[-1, 1]`, positive for Black.
+    /// Returns the mean owner of a point, in `[-1, 1]`, positive for Black.
     pub(super) fn mean(&self, point: Point) -> f32 {
         match self {
             ExpectedOwners::Now(ownership) => ownership.mean(point),
@@ -32,7 +33,8 @@ impl ExpectedOwners {
         }
     }
 
-    /// Part of the mean owner that does not depend on which side moves first. 0 where the two cases disagree.
+    /// Returns the part of the mean owner that does not depend on which side moves first, in `[-1, 1]`, positive for
+    /// Black. Returns 0 where the two cases have different owners.
     pub(super) fn sure_mean(&self, point: Point) -> f32 {
         match self {
             ExpectedOwners::Now(ownership) => ownership.mean(point),

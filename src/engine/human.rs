@@ -1,7 +1,7 @@
 //! Human-like play: a network of human play predicts the moves of people, and the search evaluates them.
 //!
 //! CITE: Jacob et al., "Modeling strong and human-like gameplay with KL-regularized search" (2022), for weighing human
-//! moves by their loss. Names and meaning of the parameters are KataGo's.
+//! moves by their loss. The names and meanings of the parameters are KataGo's.
 
 use super::settings::HumanSettings;
 use super::{Engine, EngineEvaluator, evaluator};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Value of `pikl_lambda` from which losses have no effect.
 const UNLIMITED_LAMBDA: f32 = 1e8;
 
-/// Smaller scales of losses count as this one: nothing is divided by 0.
+/// Minimum of `pikl_lambda`. Smaller values are raised to it, so that nothing is divided by 0.
 const LEAST_LAMBDA: f32 = 1e-6;
 
 /// Candidate for the move to play.
@@ -25,14 +25,14 @@ struct Candidate {
     mv: Move,
     /// Visits in the search.
     visits: f64,
-    /// Value for the player, in `[-1, 1]`.
+    /// Value for the side to move, in `[-1, 1]`.
     value: f64,
-    /// Probability that people play it; 0 if unknown.
+    /// Probability that a human plays the move; 0 if unknown.
     human: f64,
 }
 
 /// Returns the share of every move, in the order of `moves`, as a mixture of the search's visits and the human policy.
-/// The shares sum to 1, or are all 0 if neither source has data.
+/// The shares sum to 1, or are all 0 if both sources are empty.
 fn shares(settings: &HumanSettings, moves: &[Candidate]) -> Vec<f64> {
     let visits: f64 = moves.iter().map(|it| it.visits).sum();
     let searched = |it: &Candidate| if visits > 0.0 { it.visits / visits } else { 0.0 };
@@ -51,7 +51,7 @@ fn shares(settings: &HumanSettings, moves: &[Candidate]) -> Vec<f64> {
         return moves.iter().map(searched).collect();
     }
     let share = f64::from(settings.chosen_move_share);
-    // The human policy shares only what the search does not give to an ignored pass.
+    // The human policy is spread over what the search leaves after an ignored pass.
     let theirs = 1.0 - moves.iter().filter(|it| is_ignored(it)).map(searched).sum::<f64>();
     let mixed = moves.iter().zip(&human).map(|(it, human)| {
         let theirs = if is_ignored(it) { searched(it) } else { human / sum * theirs };
@@ -60,21 +60,21 @@ fn shares(settings: &HumanSettings, moves: &[Candidate]) -> Vec<f64> {
     mixed.collect()
 }
 
-/// Removes moves whose win rate is lower than that of the first move by more than `max_loss`.
+/// Removes moves whose win rate is lower than that of the first move by more than `max_loss`, in `[0, 1]`.
 fn remove_losing_moves(moves: &mut Vec<Candidate>, max_loss: f32) {
     let Some(best) = moves.first() else { return };
     let least = best.value - 2.0 * f64::from(max_loss);
     moves.retain(|it| it.value >= least);
 }
 
-/// Draws an index by shares at a temperature, with a random number `unit` in `[0, 1)`. Returns `None` if all shares are
-/// 0.
+/// Draws an index with probabilities given by `shares` at a temperature. `unit` is a random number in `[0, 1)`. Returns
+/// `None` if all shares are 0.
 fn draw(shares: &[f64], temperature: f32, unit: f64) -> Option<usize> {
     let most = shares.iter().copied().fold(0.0, f64::max);
     if most <= 0.0 {
         return None;
     }
-    // In the limit of temperature 0, the largest share is chosen.
+    // Temperature 0 is approximated by a small one, at which the largest share is practically always drawn.
     let power = 1.0 / f64::from(temperature.max(1e-3));
     let weights: Vec<f64> = shares.iter().map(|share| (share / most).powf(power)).collect();
     let mut left = unit * weights.iter().sum::<f64>();
@@ -87,8 +87,8 @@ fn draw(shares: &[f64], temperature: f32, unit: f64) -> Option<usize> {
     weights.iter().rposition(|&weight| weight > 0.0)
 }
 
-/// Returns the exploration of human moves below the root in a search for this player. Returns `None` if the settings
-/// ask for none or if there is no network of human play.
+/// Returns the exploration of human moves below the root in a search on behalf of this player. Returns `None` if the
+/// settings ask for none or if there is no network of human play.
 pub(super) fn tree_exploration(
     settings: &HumanSettings,
     player: Color,
@@ -107,13 +107,13 @@ impl Engine {
     /// Sets a second network, which predicts the moves of people. Prepares its weights.
     pub fn set_human_network(&mut self, network: Arc<Network>) {
         self.settings = self.settings.with_human_network();
-        // Evaluations of roots are not cached. The cache is for positions below them, which are evaluated only if the
-        // settings ask for it.
+        // Evaluations of roots are not cached. The cache is for positions below the root, which are evaluated only if
+        // the settings ask for it.
         let mebibytes = evaluator::human_cache_mebibytes(self.settings.memory_mebibytes);
         self.human = Some(Box::new(NetworkEvaluator::new(network, self.settings.network, mebibytes)));
     }
 
-    /// Network of human play: the second network, or the first if it predicts human moves.
+    /// Returns the network of human play: the second network, or the first if it predicts human moves.
     pub fn human_network(&self) -> Option<&NetworkEvaluator> {
         let own = || self.search.evaluator().network().filter(|it| it.network().takes_metadata());
         self.human.as_deref().or_else(own)
@@ -141,7 +141,7 @@ impl Engine {
         Some(points.chain([(Move::Pass, prediction.pass)]).filter(|&(_, prior)| prior > 0.0).collect())
     }
 
-    /// Returns the exploration of human moves at the root, if the settings ask for it.
+    /// Returns the exploration of human moves at the root, if the settings ask for it and the search uses a network.
     pub(super) fn root_exploration(&self, game: &Game) -> Option<RootExploration> {
         let HumanSettings { root_weightless: weightless, root_weightful: weightful, .. } =
             self.settings.human;
@@ -153,14 +153,16 @@ impl Engine {
         Some(RootExploration { priors, weightless, weightful, cpuct, cpuct_permanent })
     }
 
-    /// Returns the exploration of human moves below the root in a search for this player, if the settings ask for it.
+    /// Returns the exploration of human moves below the root in a search on behalf of this player, if the settings ask
+    /// for it.
     pub(super) fn tree_exploration(&self, player: Color) -> Option<TreeExploration> {
         self.settings.network.profile?;
         self.search.evaluator().network()?;
         tree_exploration(&self.settings.human, player, || self.human_network().cloned())
     }
 
-    /// Returns the move chosen by human play or at a temperature. Returns `None` if the best move is to be played.
+    /// Returns the move drawn by human play or at a temperature. Returns `None` if the best move is to be played.
+    /// `unit` is a random number in `[0, 1)`.
     pub(super) fn human_choice(
         &self,
         report: &SearchReport,
@@ -221,7 +223,7 @@ mod tests {
         near(&shares(&SETTINGS, &choices()), &[0.2, 0.6, 0.2]);
         near(&shares(&HumanSettings { chosen_move_share: 0.0, ..SETTINGS }, &choices()), &[0.8, 0.0, 0.2]);
         near(&shares(&HumanSettings { chosen_move_share: 0.5, ..SETTINGS }, &choices()), &[0.5, 0.3, 0.2]);
-        // The human policy shares what the search does not give to the pass.
+        // The human policy is spread over what the search leaves after the pass.
         near(&shares(&HumanSettings { ignore_pass: true, ..SETTINGS }, &choices()), &[0.2, 0.6, 0.2]);
         let without_pass =
             choices().map(|it| Candidate { visits: if it.mv == Move::Pass { 0.0 } else { 5.0 }, ..it });
@@ -232,7 +234,7 @@ mod tests {
         let wanted = weighed.map(|weight| weight / sum);
         let found = shares(&HumanSettings { pikl_lambda: 0.3, ..SETTINGS }, &choices());
         assert!(found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-6), "{found:?}");
-        // Neither source has data.
+        // Both sources are empty.
         let nothing = choices().map(|it| Candidate { visits: 0.0, human: 0.0, ..it });
         near(&shares(&SETTINGS, &nothing), &[0.0; 3]);
     }
@@ -249,7 +251,7 @@ mod tests {
         assert_eq!(draw(&[], 1.0, 0.5), None);
     }
 
-    /// Creates an engine with two random networks, one of them of human play.
+    /// Creates an engine with two random networks, one of which predicts human play.
     fn engine(human: HumanSettings, profile: Option<&str>) -> Engine {
         let network = |has_metadata_encoder| {
             let options = Options { version: 15, has_metadata_encoder, seed: 3, ..Options::default() };
@@ -382,7 +384,7 @@ mod tests {
         let it = engine(settings).tree_exploration(Color::White).unwrap();
         assert_eq!((it.shares[Color::White], it.shares[Color::Black]), (own, opponent));
         assert_eq!((it.cpuct, it.cpuct_permanent), (1.0, 2.0));
-        // Nothing is requested, or no network knows human play.
+        // Nothing is requested, or no network predicts human play.
         assert!(engine(HumanSettings::default()).tree_exploration(Color::White).is_none());
         assert!(self::engine(settings, None).tree_exploration(Color::White).is_none());
         let profile = NetworkSettings { profile: "rank_5k".parse().ok(), ..NetworkSettings::default() };

@@ -83,11 +83,12 @@ pub struct Engine {
     time_source: TimeSource,
     /// Second network, which predicts the moves of people.
     human: Option<Box<NetworkEvaluator>>,
-    /// Search of the rank, built for its first move. While a rank chooses a move, the search of the engine.
+    /// Search of the rank, built for its first move. `None` while the rank chooses a move: its search is then in
+    /// `search`.
     ranked: Option<Box<Search<EngineEvaluator>>>,
     /// Whether the rank chooses a move.
     is_choosing_as_rank: bool,
-    /// Exploration below the root with which the current graph was searched.
+    /// Settings of the exploration below the root with which the current graph was searched.
     exploration_kind: Option<Explored>,
     clocks: ByColor<Clock>,
     /// Number of searches since the game began. It selects the random numbers of each search.
@@ -130,27 +131,28 @@ fn params(
         .changed(&settings.search)
 }
 
-/// Returns the largest number of visits that two limits permit.
+/// Returns the largest number of visits that both limits permit; `None` if neither is set.
 fn most_visits(visits: Option<u32>, playouts: Option<u32>) -> Option<u32> {
     [visits, playouts].into_iter().flatten().min()
 }
 
-/// Number of search threads for each processor, at most. At the end of a search every thread completes an evaluation, so
-/// more threads would only exceed the time.
+/// Maximum number of search threads per processor. At the end of a search every thread completes an evaluation, so more
+/// threads would only exceed the time.
 const THREADS_PER_PROCESSOR: usize = 8;
 
-/// Returns the number of threads that an engine with this setting uses. Threads that wait for a device need no processor.
+/// Returns the number of search threads, given the number in the settings. Threads that wait for a device need no
+/// processor.
 fn search_threads(evaluator: &EngineEvaluator, wanted: usize) -> usize {
     if evaluator.has_device() { wanted } else { wanted.min(THREADS_PER_PROCESSOR * processors()) }
 }
 
 impl Engine {
-    /// Creates an engine with a 19×19 board that evaluates by playouts.
+    /// Creates an engine that evaluates by playouts, with an empty 19×19 board.
     pub fn new(settings: EngineSettings) -> Engine {
         Engine::with_network(settings, None)
     }
 
-    /// Creates an engine with a 19×19 board that evaluates by `network`, or by playouts if there is none.
+    /// Creates an engine that evaluates by `network`, or by playouts without one, with an empty 19×19 board.
     pub fn with_network(settings: EngineSettings, network: Option<Arc<Network>>) -> Engine {
         let is_human = network.as_ref().is_some_and(|network| network.takes_metadata());
         let settings = if is_human { settings.with_human_network() } else { settings };
@@ -185,19 +187,19 @@ impl Engine {
         }
     }
 
-    /// Returns this engine with another source of the time that clocks and time limits measure.
+    /// Returns this engine with another time source, by which clocks and time limits are measured.
     #[must_use]
     pub fn with_time_source(self, time_source: TimeSource) -> Engine {
         Engine { time_source, ..self }
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn settings(&self) -> &EngineSettings {
         &self.settings
     }
 
-    /// Changes the settings from here on. Memory, network and kernel stay the same, and so do the rules and the komi of
-    /// the game. If the settings of the evaluation change, everything that searches have learned is discarded.
+    /// Changes the settings. Memory, network and kernel stay as they are, and so do the rules and the komi of the game.
+    /// If settings of the evaluation change, the statistics and evaluations of all searches are discarded.
     pub fn change_settings(&mut self, wanted: EngineSettings) {
         let built = self.settings;
         // A new rank implies a new profile.
@@ -237,29 +239,29 @@ impl Engine {
         self.search.set_params(params(self.search.evaluator(), &self.settings, size, visits));
     }
 
-    /// Limits of a search for a move where no clock is running.
+    /// Returns the limits of a search for a move while no clock is running.
     pub fn limits_without_clock(&self) -> Limits {
         self.limits(None)
     }
 
-    /// Limits of a search for a move of `color`, by its clock and the settings.
+    /// Returns the limits of a search for a move of `color`, from its clock and the settings.
     pub fn limits_for_move(&self, color: Color) -> Limits {
         self.limits(self.budget(color))
     }
 
     /// Returns the work that makes the first evaluation on a board of this size slow. The caller may run it beforehand,
-    /// on any thread. It does not change any result.
+    /// on any thread. Running it changes no result.
     pub fn warm_up(&self) -> impl FnOnce() + Send + 'static {
         self.search.evaluator().warm_up(self.game.cleared())
     }
 
-    /// The game.
+    /// Returns the game.
     pub fn game(&self) -> &Game {
         &self.game
     }
 
-    /// Evaluates the position by the network, with `color` to move, seen through a symmetry of the board. `optimism` is
-    /// the share of the network's optimistic policy. Returns `None` without a network.
+    /// Evaluates the position by the network, with `color` to move, in a symmetric image of the board. `optimism` is
+    /// the share of the optimistic policy, in `[0, 1]`. Returns `None` without a network.
     ///
     /// # Errors
     ///
@@ -277,17 +279,17 @@ impl Engine {
         Some(evaluator.predict(&Line::new(&self.game_with_turn(color)), symmetry, optimism))
     }
 
-    /// The search with its statistics.
+    /// Returns the search and its statistics.
     pub fn search(&self) -> &Search<EngineEvaluator> {
         &self.search
     }
 
-    /// Report of the latest search.
+    /// Returns the report of the latest search, if there is one.
     pub fn last_report(&self) -> Option<&SearchReport> {
         self.report.as_ref()
     }
 
-    /// Replaces the game. Statistics of earlier searches are kept where they still apply.
+    /// Replaces the game. Keeps the statistics of earlier searches where they still apply.
     pub fn set_game(&mut self, game: Game) {
         if game.size() != self.game.size() {
             self.clear_search();
@@ -305,7 +307,7 @@ impl Engine {
         self.uneven = GameAdvantage::default();
     }
 
-    /// Starts a game on an empty board of another size. Komi and rules stay.
+    /// Starts a game on an empty board of another size. Keeps komi and rules.
     pub fn set_size(&mut self, size: BoardSize) {
         self.adapt_rank();
         self.set_game(
@@ -314,7 +316,7 @@ impl Engine {
         self.start_new_game();
     }
 
-    /// Starts a game on an empty board. Size, komi and rules stay.
+    /// Starts a game on an empty board. Keeps size, komi and rules.
     pub fn clear(&mut self) {
         self.adapt_rank();
         self.game = self.game.cleared();
@@ -355,7 +357,7 @@ impl Engine {
         }
     }
 
-    /// Sets the komi. The moves stay.
+    /// Sets the komi. Keeps the moves.
     pub fn set_komi(&mut self, komi: f32) {
         if komi.to_bits() != self.game.komi().to_bits() {
             self.game = self.game.with_rules(self.game.rules(), komi);
@@ -363,7 +365,7 @@ impl Engine {
         self.notes.note_change();
     }
 
-    /// Sets the rules. The moves stay. These rules also become the default for game records that name none.
+    /// Sets the rules. Keeps the moves. These rules also become the default for game records that name none.
     pub fn set_rules(&mut self, rules: Rules) {
         self.settings.rules = rules;
         if rules != self.game.rules() {
@@ -372,13 +374,13 @@ impl Engine {
         self.notes.note_change();
     }
 
-    /// Sets the seed of all random numbers from here on.
+    /// Sets the seed of all random numbers.
     pub fn set_seed(&mut self, seed: u64) {
         self.settings.seed = seed;
         self.searches = 0;
     }
 
-    /// Seed of the random numbers.
+    /// Returns the seed of the random numbers.
     pub fn seed(&self) -> u64 {
         self.settings.seed
     }
@@ -401,13 +403,13 @@ impl Engine {
         self.notes.note_time();
     }
 
-    /// Clock of a player.
+    /// Returns the clock of a player.
     pub fn clock(&self, color: Color) -> &Clock {
         &self.clocks[color]
     }
 
-    /// Plays a move of the game record. Tolerates violations of the rules unless the settings are strict, and returns
-    /// the objection that a strict reading of the rules would have raised.
+    /// Plays a move of the game record. Unless the settings are strict, tolerates violations of the rules, and returns
+    /// the violation that a strict reading of the rules finds, if any.
     ///
     /// # Errors
     ///
@@ -438,7 +440,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes back the latest move. Returns false if no move can be undone.
+    /// Takes back the latest move. Returns false if there is no move to take back.
     pub fn undo(&mut self) -> bool {
         self.status = None;
         let is_undone = self.game.undo().is_some();
@@ -448,9 +450,9 @@ impl Engine {
         is_undone
     }
 
-    /// Searches the position for `color`, to these limits regardless of the clocks, without passing or resigning
-    /// instead. A finished game is searched as if play continued. The side to move does not change, and the statistics
-    /// are kept for the next search.
+    /// Searches the position for `color`, to these limits regardless of the clocks. The engine neither passes nor
+    /// resigns instead. A finished game is searched as if play continued. The side to move does not change, and the
+    /// statistics are kept for the next search.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
         let mut game = analyst::analysed(&self.game);
         game.set_to_move(color);
@@ -458,9 +460,9 @@ impl Engine {
         self.report.insert(report)
     }
 
-    /// Searches the position for a move of `color` to these limits regardless of the clocks, and decides nothing. The
-    /// statistics are kept. A following [`genmove`](Engine::genmove) whose limits they reach chooses from them, so a
-    /// caller can search for a move in several steps.
+    /// Searches the position for a move of `color`, to these limits regardless of the clocks, without deciding
+    /// anything. The statistics are kept. If they already reach the limits of a following [`genmove`](Engine::genmove),
+    /// it chooses from them, so a caller can search for a move in several steps.
     pub fn search_for_move(
         &mut self,
         color: Color,
@@ -479,7 +481,7 @@ impl Engine {
         game
     }
 
-    /// Returns the analysis of the latest search's position, from Black's perspective.
+    /// Returns the analysis of the position that was searched last, from Black's perspective.
     pub fn last_analysis(&self) -> Option<Analysis> {
         Some(Analysis::new(self.report.as_ref()?, &Extras::default()))
     }
@@ -492,12 +494,12 @@ impl Engine {
         }
     }
 
-    /// Number of searches since the game began.
+    /// Returns the number of searches since the game began.
     pub fn searches(&self) -> u64 {
         self.searches
     }
 
-    /// Searches a position of this game for its side to move.
+    /// Searches a position of this game on behalf of its side to move.
     fn run_search(
         &mut self,
         game: &Game,
@@ -528,7 +530,7 @@ impl Engine {
                     spread::run(spread, search, game, slice_seed(seed, slice), context)
                 })
             }
-            // Reports come from a worker; the observer stays on this thread.
+            // Workers send the reports. The observer runs on this thread.
             Some(observer) => thread::scope(|scope| {
                 let (sender, reports) = mpsc::channel();
                 let searching = scope.spawn(move || {
@@ -551,13 +553,13 @@ impl Engine {
         report
     }
 
-    /// Returns the hit statistics of the cache of the solver's results on small regions.
+    /// Returns the hits and misses of the cache of the solver's results on small regions.
     pub fn memo_usage(&self) -> MemoUsage {
         self.memo.usage()
     }
 
     /// Returns the owner of every point: counted if the game is over, otherwise expected. The result depends on the
-    /// position only.
+    /// position alone.
     pub fn final_status(&mut self) -> FinalStatus {
         self.status_at(self.moment())
     }
@@ -568,7 +570,7 @@ impl Engine {
         if self.game.is_over() && self.game.rules().friendly_pass { Moment::End } else { Moment::DuringPlay }
     }
 
-    /// Returns the owner of every point if both players passed now.
+    /// Returns the owner of every point if the game ended now by two passes.
     pub(crate) fn status_if_over(&mut self) -> FinalStatus {
         self.status_at(Moment::End)
     }
@@ -585,7 +587,7 @@ impl Engine {
         self.time_manager.note_status(stopwatch.elapsed());
         self.status = Some((key, status.clone()));
         if self.game.is_over() {
-            // The result of the game is now known.
+            // The result of the game may have become known.
             self.notes.note_time();
         }
         status

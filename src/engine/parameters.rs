@@ -2,7 +2,7 @@
 //! [`search::params`](kosumi_search::params).
 //!
 //! GTP commands, KataGo's configuration files, `overrideSettings` of the analysis protocol, command-line options and
-//! the manual are derived from it. Names are KataGo's where KataGo has the parameter.
+//! the manual are derived from the registry. Parameters that KataGo has as well bear KataGo's names.
 
 use super::EngineSettings;
 use Accepted::{ByGtp, ByGtpAlone, Ignored};
@@ -11,7 +11,7 @@ use kosumi_search::params::{CONSTANTS, Constant, SUITABLE};
 pub use kosumi_search::registry::{Accepted, Kind, Section, Spec, Value, WrongValue};
 use kosumi_search::registry::{Field, VIEWS};
 
-/// Word for a limit, a rank, a player or a profile that is not set.
+/// Text that stands for an unset limit, rank, player or profile.
 const NONE: &str = "none";
 
 /// Registered parameter that is a field of the [`EngineSettings`].
@@ -19,7 +19,7 @@ const NONE: &str = "none";
 struct Row {
     spec: Spec,
     get: fn(&EngineSettings) -> Value,
-    /// Sets the field; returns `None` if the value is of another type than the field.
+    /// Sets the field. Returns `None` if the value has another type than the field.
     set: fn(&mut EngineSettings, Value) -> Option<()>,
 }
 
@@ -43,9 +43,9 @@ macro_rules! of {
 
 /// Bounds of a share.
 const SHARE: Kind = Kind::Real(0.0, 1.0);
-/// Bounds of a prior, in playouts.
+/// Bounds of a prior, as a number of playouts.
 const PRIOR: Kind = Kind::Count(0, 127);
-/// Bounds of a rate of the playouts, in thousandths.
+/// Bounds of a rate of the playout policy, in thousandths.
 const RATE: Kind = Kind::Count(0, 1000);
 
 const ROWS: &[Row] = &[
@@ -193,7 +193,7 @@ const ROWS: &[Row] = &[
         playout.priors.pass),
 ];
 
-/// KataGo's parameters that have no effect in this program, with KataGo's bounds.
+/// Parameters of KataGo that are accepted but have no effect, with KataGo's bounds.
 const IGNORED: &[Spec] = &[
     of!(
         Limits,
@@ -357,12 +357,12 @@ pub fn of_section(section: Section) -> impl Iterator<Item = Parameter> {
     rows.chain(constants).filter(move |parameter| parameter.spec().section == section)
 }
 
-/// Returns KataGo's parameters that have no effect.
+/// Returns the parameters of KataGo that are accepted but have no effect.
 pub fn ignored() -> impl Iterator<Item = Parameter> {
     IGNORED.iter().map(|spec| Parameter(Place::Ignored(spec)))
 }
 
-/// Finds a parameter by its name, regardless of case and of the protocols that accept it.
+/// Finds a parameter by its name, ignoring case and regardless of the protocols that accept it.
 pub fn find(name: &str) -> Option<Parameter> {
     all().chain(ignored()).find(|parameter| parameter.spec().is_called(name))
 }
@@ -389,7 +389,7 @@ impl Parameter {
     pub fn get(&self, settings: &EngineSettings) -> Value {
         match self.0 {
             Place::Settings(row) => (row.get)(settings),
-            Place::Search(constant) => (constant.wanted)(&settings.search),
+            Place::Search(constant) => (constant.get_change)(&settings.search),
             Place::Ignored(_) => Value::Unset,
         }
     }
@@ -408,7 +408,7 @@ impl Parameter {
         let value = self.spec().read(text)?;
         let is_set = match self.0 {
             Place::Settings(row) => (row.set)(settings, value),
-            Place::Search(constant) => (constant.want)(&mut settings.search, value),
+            Place::Search(constant) => (constant.set_change)(&mut settings.search, value),
             Place::Ignored(_) => Some(()),
         };
         debug_assert!(is_set.is_some(), "{}: {value:?}", self.spec().name);
@@ -426,8 +426,8 @@ impl Parameter {
         if is_empty { Ok(()) } else { self.set(settings, text) }
     }
 
-    /// Returns the usual value with these settings, in words. For a constant of the search, this is the value with a
-    /// network, and also the value with playouts where it differs.
+    /// Returns the usual value in words, given these settings. For a constant of the search, this is the value with a
+    /// network, followed by the value with playouts where it differs.
     pub fn usual(&self, settings: &EngineSettings) -> String {
         let spec = self.spec();
         let constant = match self.0 {

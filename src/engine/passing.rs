@@ -14,19 +14,19 @@ use std::time::Duration;
 
 /// Maximum duration of the search that checks a pass.
 const PASS_CHECK_TIME_MAX: Duration = Duration::from_millis(500);
-/// Maximum loss of a pass in the expected result. Two searches of one position differ by less.
+/// Maximum loss of a pass in the expected result. The results of two searches of one position differ by less.
 pub(super) const PASS_LOSS_MAX: f32 = 0.3;
 /// Mean owner from which a point looks settled.
 const LOOKS_SETTLED_MEAN: f32 = 0.8;
-/// Maximum number of unsettled points in a settled position: neutral points and those of a seki.
+/// Maximum number of unsettled points in a position that looks settled. They may be neutral or belong to a seki.
 const UNSETTLED_POINTS_MAX: usize = 6;
-/// Number of points that a pass must not cost, neither by the search nor by the count.
+/// Number of points that a pass must cost less than, by the search and by the count.
 const PASS_COST_MAX: f32 = 0.5;
 
 impl Engine {
-    /// Whether passing too after the opponent's pass certainly wins the game. It does if nothing is left to decide,
-    /// whichever side moves, and if the player wins both with the stones as they stand and with the dead stones
-    /// removed. Then no way of counting makes it a loss.
+    /// Returns whether answering the opponent's pass with a pass certainly wins the game. This is so if nothing is left
+    /// to decide, whichever side moves, and if the player wins both with the stones as they stand and with the dead
+    /// stones removed. Then the player wins under either way of counting.
     pub(super) fn pass_ends_a_won_game(&mut self, turn: &MoveConstraints<'_>) -> bool {
         let passed = |last: &MoveRecord| last.mv == Move::Pass && last.color == turn.color.opponent();
         if !turn.permits(Move::Pass)
@@ -43,9 +43,9 @@ impl Engine {
         }
     }
 
-    /// Whether to pass although the opponent has not passed. Only under rules that remove dead stones at the end, and
-    /// only if everything is settled, the score is good enough, and a pass costs nothing by the search and by the
-    /// count.
+    /// Returns whether to pass although the opponent has not passed. This is so only under rules that remove dead
+    /// stones at the end, and only if everything is settled, the score is good enough, and a pass costs nothing by the
+    /// search and by the count.
     pub(super) fn should_pass(&mut self, turn: &MoveConstraints<'_>, report: &SearchReport) -> bool {
         if !turn.permits(Move::Pass)
             || !self.game.rules().friendly_pass
@@ -63,8 +63,8 @@ impl Engine {
             && self.can_afford_to_pass(turn, report)
     }
 
-    /// Whether the search expects nearly every point to belong to one side. This is a cheap test that usually fails,
-    /// which avoids computing the status of all stones.
+    /// Returns whether the search expects nearly every point to belong to one side. This cheap test usually fails and
+    /// thus avoids computing the status of all stones.
     pub(super) fn looks_settled(&self, ownership: &Ownership) -> bool {
         let is_open = |point: &Point| ownership.mean(*point).abs() < LOOKS_SETTLED_MEAN;
         ownership.count() >= self.search.evaluator().evaluations_for_ownership()
@@ -72,8 +72,8 @@ impl Engine {
             && self.game.size().points().filter(is_open).count() <= UNSETTLED_POINTS_MAX
     }
 
-    /// Whether nothing is left to gain. Neutral points have value under area scoring, and dead stones have value where
-    /// every stone counts as alive.
+    /// Returns whether nothing is left to gain. Neutral points are worth points under area scoring, and dead stones are
+    /// worth capturing where every stone counts as alive.
     fn is_settled(&self, status: &FinalStatus) -> bool {
         let rules = self.game.rules();
         status.settled.as_ref().is_some_and(|settled| {
@@ -82,11 +82,12 @@ impl Engine {
         })
     }
 
-    /// Returns a move to play instead of the pass that the search has chosen, if the pass costs points. To the search a
-    /// pass is a move after which play continues, but if the opponent passes too, the position is counted as it is.
+    /// Returns a move to play instead of the pass that the search has chosen, if the pass costs points. The search
+    /// treats a pass as a move after which play continues. But if the opponent passes too, the position is counted as
+    /// it stands.
     ///
-    /// On an empty board every move is better than a pass, because there is nothing to count yet, unless the board is
-    /// too narrow for a living group.
+    /// On an empty board any move is better than a pass, because there is nothing to count yet, unless the board is too
+    /// narrow for a living group.
     pub(super) fn instead_of_costly_pass(
         &mut self,
         turn: &MoveConstraints<'_>,
@@ -122,8 +123,8 @@ impl Engine {
         (score - counted * sign >= PASS_COST_MAX).then_some(mv)
     }
 
-    /// Returns a move to play instead of a pass: one that saves an own enclosed group or kills one of the opponent's,
-    /// if its fate depends on which side moves first. A short search may not find it.
+    /// Returns a move to play instead of a pass: one that saves an enclosed group of the player or kills one of the
+    /// opponent's, if the group's fate depends on which side moves first. A short search may not find such a move.
     pub(super) fn vital_move(&mut self, turn: &MoveConstraints<'_>) -> Option<Move> {
         // Where every stone counts as alive, no group has to be saved or killed.
         if !self.game.rules().friendly_pass || !self.has_time_for_status(turn.time_left()) {
@@ -135,21 +136,22 @@ impl Engine {
         let may_be_played = |mv| turn.permits(mv) && game.check(turn.color, mv).is_ok();
         let vital =
             reading::vital_move(&mut self.memo, game.board(), &unsettled, turn.color, suicide, may_be_played);
-        // It runs after the status is computed, so the next turn must reserve time for both.
+        // This reading follows the computation of the status, so the next turn must reserve time for both.
         self.time_manager.note_status(stopwatch.elapsed());
         vital
     }
 
-    /// Whether the game continues as `report` expects if the player passes. A search in which the player moves first
-    /// cannot tell: it treats a group as alive that dies if left alone. Therefore this function searches the position
-    /// after the pass, with the opponent to move, in the same graph and without evicting any nodes.
+    /// Returns whether the game continues as `report` expects if the player passes. A search in which the player moves
+    /// first cannot tell, because it counts as alive a group that dies unless the player defends it. Therefore this
+    /// function searches the position after the pass, with the opponent to move, in the same graph and without evicting
+    /// nodes.
     fn can_afford_to_pass(&mut self, turn: &MoveConstraints<'_>, report: &SearchReport) -> bool {
         let stopwatch = Stopwatch::start(self.time_source);
         let mut after = self.game.clone();
         if after.play(turn.color, Move::Pass).is_err() || after.is_over() {
             return true;
         }
-        // Where only simulations are limited, the result must not depend on time.
+        // If the settings limit visits or simulations, the result must not depend on time.
         let is_timed = self.settings.playouts.is_none() && self.settings.visits.is_none();
         let hard = [is_timed.then_some(PASS_CHECK_TIME_MAX), turn.time_left()].into_iter().flatten().min();
         let playouts = self.search.evaluator().simulations_before_passing();
@@ -157,7 +159,7 @@ impl Engine {
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let elapsed = || stopwatch.elapsed();
         let context = SearchContext::new(&limits, &elapsed, turn.interrupted);
-        // If the node table has no space for the position, the engine plays on. Its next search frees space.
+        // If the node table has no space for this position, the engine does not pass now. Its next search frees space.
         let answers = self.search.run_in_place(&after, seed, &context);
         let sign = turn.color.sign() as f32;
         answers.is_some_and(|answers| {

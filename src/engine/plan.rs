@@ -1,4 +1,4 @@
-//! Settings of one search besides its limits: parameters, noise, and explorations by human play.
+//! Settings of one search besides its limits: parameters, noise, and exploration of human moves.
 //!
 //! A plan is made from the settings and the position. Settings that change the outputs of a network are kept in the
 //! evaluator instead, because all statistics that depend on the old outputs must be discarded.
@@ -48,14 +48,14 @@ impl Plan {
     }
 }
 
-/// Returns the player for whom a position with this side to move is searched. While pondering, it is the player that
-/// has just moved.
+/// Returns the player for whom a position with this side to move is searched. While pondering, it is the player who has
+/// just moved.
 fn searched_for(to_move: Color, purpose: Purpose) -> Color {
     if purpose == Purpose::Pondering { to_move.opponent() } else { to_move }
 }
 
 impl Engine {
-    /// Returns the settings for a search of this position. `noise` replaces the noise of the settings.
+    /// Returns the plan for a search of this position. `noise` replaces the noise of the settings.
     pub(super) fn plan(
         &self,
         game: &Game,
@@ -80,7 +80,7 @@ impl Engine {
         }
     }
 
-    /// Discards the graph if it was searched with other explorations below the root.
+    /// Discards the graph if it was searched with another exploration below the root.
     pub(super) fn forget_other_expectations(&mut self, plan: &Plan) {
         let wanted = plan.tree_exploration.as_ref().map(TreeExploration::parameters);
         if self.exploration_kind != wanted {
@@ -89,7 +89,7 @@ impl Engine {
         }
     }
 
-    /// Returns Black's doubling advantage, an input of the network, for a search of a position with this side to move.
+    /// Returns Black's doubling advantage, an input of the network, for a search with this side to move.
     pub(super) fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
         if purpose != Purpose::Analysis && self.follows_handicap() {
             return self.uneven.black_advantage();
@@ -98,13 +98,13 @@ impl Engine {
         self.settings.doubling_advantage * advantaged.sign() as f32
     }
 
-    /// Returns whether the advantage follows from handicap and komi in searches for a move to play.
+    /// Returns whether the advantage is computed from handicap and komi in searches for a move to play.
     fn follows_handicap(&self) -> bool {
         self.settings.doubling_advantage_per_point > 0.0
             && self.search.evaluator().network().is_some_and(|it| features::supports_advantage(it.network()))
     }
 
-    /// Sets the doubling advantage in the evaluator. If it changes, all statistics and evaluations are discarded.
+    /// Sets the doubling advantage in the evaluator. A change discards all statistics and evaluations.
     pub(super) fn tell_advantage(&mut self, to_move: Color, purpose: Purpose) {
         let wanted = self.black_advantage(to_move, purpose);
         let Some(network) = self.search.evaluator().network() else { return };

@@ -8,7 +8,7 @@ use kosumi_go::game::{Game, Line};
 use kosumi_search::SearchReport;
 
 impl Engine {
-    /// Returns the latest report if it is of the current position with the same side to move.
+    /// Returns the latest report if it is about the current position with the same side to move.
     pub fn report_of_position(&self) -> Option<&SearchReport> {
         self.report.as_ref().filter(|_| self.report_key == self.game.graph_key())
     }
@@ -22,10 +22,12 @@ impl Engine {
         }
     }
 
-    /// Standard deviation of the final score around the expected one, in points. Zero if the game is over.
+    /// Returns the standard deviation of the final score around the expected one, in points. Returns zero if the game
+    /// is over.
     ///
-    /// Uses the network's own estimate, or the spread of the playouts in this position's search. Without either it
-    /// follows from the expected owners: chains live or die as a whole, and empty points are taken as independent.
+    /// The value is the network's own estimate, or the spread of the playouts in this position's search. Without
+    /// either, it follows from the expected owners: each chain lives or dies as a whole, and empty points are treated
+    /// as independent.
     pub fn score_deviation(&self) -> f32 {
         if self.game.is_over() {
             return 0.0;
@@ -41,7 +43,7 @@ impl Engine {
 
     fn deviation_by_owners(&self) -> f32 {
         let (board, ownership) = (self.game.board(), self.ownership());
-        // Number of points that share their owner with this one. A chain is counted at its anchor only.
+        // Number of points that certainly have the same owner as this one. A chain counts once, at its anchor.
         let together = |point: Point| match board.cell(point) {
             Cell::Black | Cell::White if board.anchor(point) == point => board.chain(point).count(),
             Cell::Empty => 1,
@@ -59,7 +61,7 @@ impl Engine {
         self.priors_of(&self.game)
     }
 
-    /// [`priors`](Engine::priors) of another position.
+    /// Returns the [`priors`](Engine::priors) of another position.
     pub(super) fn priors_of(&self, game: &Game) -> Vec<(Move, Prior)> {
         let mut moves = Vec::new();
         self.search.evaluator().clone().expand_root(&Line::new(game), &mut moves);

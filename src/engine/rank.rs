@@ -2,14 +2,15 @@
 //!
 //! The policy of a strong network also assigns probability to natural-looking mistakes, which people of some rank play.
 //! Moves are therefore drawn from this policy, at a temperature that rises for weaker ranks. A short search measures
-//! the loss of each move. Losing moves become less frequent, and moves beyond a maximum loss are never played. The
-//! resulting mistakes are natural moves that lose points, like those of people, and no stones are thrown away. The
-//! parameters of each rank are in `rank/styles.rs`; `docs/ranks.md` says which of them games have confirmed.
+//! the loss of each move. The greater the loss, the less often a move is played, and moves beyond a maximum loss are
+//! never played. The resulting mistakes are natural moves that lose points, like those of people, and no stones are
+//! thrown away. The parameters of each rank are in `rank/styles.rs`. `docs/ranks.md` lists those that games have
+//! confirmed.
 //!
-//! A rank must not depend on how the engine was set up. Its moves come from a search of its own: always the small
-//! built-in network, one thread, the visits of the rank, fixed parameters, and random numbers that follow from the seed
-//! and the number of moves in the game. Earlier searches have no influence. Only a clock or a time per move can end this
-//! search early.
+//! The strength of a rank must not depend on the engine's settings. Its moves come from a separate search: always the
+//! small built-in network, one thread, the visits of the rank, fixed parameters, and random numbers that follow from
+//! the seed and the number of moves in the game. Earlier searches have no influence. Only a clock or a time per move
+//! can end this search early.
 
 mod styles;
 
@@ -26,12 +27,12 @@ use styles::RankStyle;
 
 impl RankStyle {
     /// Returns the minimum number of visits and the minimum deficit in points for resigning. `usual` is the number of
-    /// visits without a rank. A rank that makes large mistakes must not resign because of a small lead.
+    /// visits without a rank. A rank that makes large mistakes must not resign because of a small deficit.
     pub(super) fn resign_limits(self, usual: u32) -> (u32, f32) {
         (usual.min(self.visits / 4), self.loss_most)
     }
 
-    /// Relative frequency of a move with this prior that loses this many points.
+    /// Returns the relative frequency of a move with this prior that loses `loss` points.
     fn weight(&self, prior: f32, loss: f32) -> f64 {
         if loss > self.loss_most || prior <= 0.0 {
             return 0.0;
@@ -40,19 +41,20 @@ impl RankStyle {
     }
 }
 
-/// Temperature of the policy for careless moves. Three of four such moves are natural to nobody.
+/// Temperature of the policy for careless moves. About three out of four such moves would seem natural to no human.
 const CARELESS_TEMPERATURE: f32 = 3.0;
 
 /// Share of simulations that explore candidates of the rank, to measure their loss.
 const EXPLORATION_SHARE: f32 = 0.5;
 
-/// Value, in `[-1, 1]`, from which a game that was left counts as won or lost.
+/// Absolute value from which a game that was abandoned counts as won or lost, in `[0, 1]`.
 const LEFT_VALUE: f32 = 0.8;
 
 /// Memory of a rank's search, in MiB. The strongest rank needs less than a tenth of it.
 const MEMORY_MEBIBYTES: usize = 8;
 
-/// Returns the network that ranks play with: the small built-in one, on which they were calibrated. Engines share it.
+/// Returns the network that ranks play with: the small built-in one, with which they were calibrated. All engines share
+/// it.
 ///
 /// WebAssembly modules contain no network, because the page loads one anyway. There, ranks use the loaded one.
 fn network_of_ranks(loaded: &Arc<Network>) -> Arc<Network> {
@@ -70,8 +72,8 @@ fn network_of_ranks(loaded: &Arc<Network>) -> Arc<Network> {
 }
 
 impl EngineSettings {
-    /// Returns the settings of a rank's search. Those that describe the game, the end of the game and the time stay,
-    /// all others have fixed values. The kernel stays too, because a processor may support one of them only.
+    /// Returns the settings of a rank's search. Settings of the game, of its end and of time are kept. All others have
+    /// fixed values, except the kernel, because a processor may support only one.
     fn for_rank(self) -> EngineSettings {
         let kernel = self.network.arithmetic.kernel;
         let arithmetic = ArithmeticChoice { kernel, ..ArithmeticChoice::default() };
@@ -95,37 +97,37 @@ impl EngineSettings {
     }
 }
 
-/// Parameters of a rank's search, equal on all machines.
+/// Returns the parameters of a rank's search, equal on all machines.
 fn params_of_ranks() -> SearchParams {
     SearchParams::for_network().for_workers(1, 1)
 }
 
 impl Engine {
-    /// Style of the rank, if the engine plays at a rank without a network of human play.
+    /// Returns the style of the rank, if the engine plays at a rank without a network of human play.
     pub(super) fn style(&self) -> Option<RankStyle> {
         let is_alone = self.human_network().is_none() && self.search.evaluator().network().is_some();
         self.settings.rank.filter(|_| is_alone).map(|rank| RankStyle::of(rank.rank(), self.game.size()))
     }
 
-    /// Style of the rank, while [`as_rank`](Engine::as_rank) chooses its move.
+    /// Returns the style of the rank while [`as_rank`](Engine::as_rank) chooses its move.
     fn style_in_use(&self) -> Option<RankStyle> {
         self.style().filter(|_| self.is_choosing_as_rank)
     }
 
-    /// Parameters of the search, while [`as_rank`](Engine::as_rank) chooses a move.
+    /// Returns the parameters of the search while [`as_rank`](Engine::as_rank) chooses a move.
     pub(super) fn params_in_use(&self) -> Option<SearchParams> {
         self.style_in_use().map(|_| params_of_ranks())
     }
 
-    /// Runs `choose` with the search, the settings and the random numbers of the rank. Runs it with those of the engine
-    /// if no rank is set, or if this is called from within `choose`.
+    /// Runs `choose` with the search, the settings and the random numbers of the rank. Uses those of the engine if no
+    /// rank is set, or if called from within `choose`.
     pub(super) fn as_rank<R>(&mut self, choose: impl FnOnce(&mut Engine) -> R) -> R {
         if self.style().is_none() || self.is_choosing_as_rank {
             return choose(self);
         }
         let settings = self.settings.for_rank();
         let mut ranked = self.ranked.take().unwrap_or_else(|| self.new_search_of_rank(&settings));
-        // Earlier searches would change the moves: they depend on what else the engine was asked.
+        // Statistics of earlier searches would make the move depend on other requests to the engine.
         ranked.clear();
         ranked.evaluator().clear();
         mem::swap(&mut self.search, &mut ranked);
@@ -148,8 +150,8 @@ impl Engine {
         result
     }
 
-    /// Changes an adaptive rank by the result of the game, which another game is about to replace. Does nothing if the
-    /// rank is fixed or if the result is unknown.
+    /// Changes an adaptive rank by the result of the game, before another game replaces it. Does nothing if the rank is
+    /// fixed or if the result is unknown.
     pub(super) fn adapt_rank(&mut self) {
         let Some(rank) = self.settings.rank.filter(|rank| rank.is_adaptive()) else { return };
         if let Some(outcome) = self.outcome() {
@@ -158,18 +160,18 @@ impl Engine {
     }
 
     /// Returns the result of the game for the engine. Returns `None` if the engine has moved for both players or for
-    /// none, and if the game was left before it was decided.
+    /// neither, or if the game was abandoned before it was decided.
     fn outcome(&mut self) -> Option<GameOutcome> {
         let own = self.notes.own_color()?;
         let known = self.result().filter(|result| !result.starts_with('?'));
         let sign = match known.as_deref().and_then(|result| result.chars().next()) {
             Some('B') => 1.0,
             Some('W') => -1.0,
-            // "0" and "Draw".
+            // Records write "0" or "Draw".
             Some('0' | 'D') => 0.0,
             Some(_) => return None,
             None if self.game.is_over() => self.final_status().score,
-            // GTP does not tell that the opponent resigns. The game ends where one side has nearly won.
+            // GTP does not report that the opponent resigns: the game simply stops when one side has nearly won.
             None => {
                 let is_long = self.game.records().len() * 4 > self.game.size().area();
                 self.notes.last_value().filter(|value| is_long && value.abs() >= LEFT_VALUE)?
@@ -210,7 +212,7 @@ impl Engine {
     }
 
     /// Returns the move of the rank, drawn with a random number `unit` in `[0, 1)`. Returns `None` if the best move is
-    /// to be played. Passing is not left to chance.
+    /// to be played. A pass is never drawn.
     pub(super) fn ranked_choice(
         &self,
         report: &SearchReport,
@@ -224,7 +226,7 @@ impl Engine {
         }
         let sign = report.to_move.sign() as f32;
         let loss = |entry: &MoveReport| (best.score - entry.score) * sign;
-        // The random number decides first whether the move is careless. The rest of it draws the move.
+        // The random number decides first whether the move is careless. What remains of it draws the move.
         let careless = f64::from(style.careless);
         let is_careless = unit < careless;
         let unit = if is_careless { unit / careless } else { (unit - careless) / (1.0 - careless) };
@@ -340,7 +342,7 @@ mod tests {
         engine.end_game(Some("W+R"));
         engine.clear();
         assert_eq!(shown(&engine), "auto:12k:1");
-        // A second command at the beginning of a game, and a game that was left after a few moves.
+        // A second command at the beginning of a game, and a game that was abandoned after a few moves.
         engine.set_size(BoardSize::square(7).unwrap());
         play(&mut engine, Color::Black, 4);
         engine.clear();
@@ -368,7 +370,7 @@ mod tests {
 
     #[test]
     fn games_without_a_result_count_where_one_side_has_nearly_won() {
-        // White has no stones, and Black's area is beyond doubt after two passes.
+        // White has no stones, and the whole board is Black's after two passes.
         let drawing = "
             . . . . . . .
             . . . . . . .
@@ -444,7 +446,7 @@ mod tests {
         (0..12).map(decide).collect()
     }
 
-    /// Engine on 9×9 at 1 dan, whose search has a seed of its own.
+    /// Returns an engine on 9×9 at 1 dan, whose seed is fixed.
     fn ranked_engine(network: Network, settings: EngineSettings) -> Engine {
         let settings = EngineSettings { rank: Some(setting("1d")), resign: None, seed: 5, ..settings };
         let mut engine = Engine::with_network(settings, Some(Arc::new(network)));
@@ -503,7 +505,7 @@ mod tests {
         assert_eq!((engine.searches(), engine.search().threads()), (searches + 1, 2));
         assert_eq!(engine.search().table().node_count(), 0, "the search of the engine was not used");
         assert!(engine.last_report().is_some() && !engine.is_choosing_as_rank);
-        // The same position, the same move: the number of the search does not matter.
+        // The same position gives the same move, however many searches came before.
         assert_eq!(engine.choose(Color::Black, SearchRequest::new(&|| false)), decision);
     }
 

@@ -8,11 +8,12 @@ use kosumi_go::board::{Board, Color, Move, Point, PointSet};
 use kosumi_solve::{Aim, Memo, Question, Reading, Region, Success};
 use kosumi_sync::HAS_THREADS;
 
-/// Maximum number of empty points in a region to read. A seki has few, and so has an eye that is still one or two.
+/// Maximum number of empty points in a region to read. A seki has few, and so has an eye space that may give one eye or
+/// two.
 const EMPTY_POINTS: usize = 12;
 /// Budget for vital points. An eye of six points takes about 10,000 nodes.
 const VITAL_BUDGET: NodeBudget = NodeBudget { each: 60_000, all: 100_000 };
-/// Size of the table for one reading, in bytes. It holds as many positions as the budget has nodes.
+/// Size of the solver's table for one reading, in bytes. It holds as many positions as the budget has nodes.
 const MEMORY: usize = 1 << 20;
 /// Number of results in the cache, about 300 kB.
 pub(super) const CACHED_RESULTS: usize = 4096;
@@ -29,11 +30,11 @@ pub(super) struct NodeBudget {
 impl NodeBudget {
     /// Budget during a game: a few tens of milliseconds in all.
     pub(super) const PLAY: NodeBudget = NodeBudget { each: 3_000, all: 30_000 };
-    /// Budget where the result ends the game: about half a second in all. A dead eye space of six points beside six
-    /// liberties takes about 30,000 nodes.
+    /// Budget where the result decides the final score: about half a second in all. A dead eye space of six points
+    /// beside six liberties takes about 30,000 nodes.
     pub(super) const END: NodeBudget = NodeBudget { each: 60_000, all: 120_000 };
 
-    /// Reads whether the region's group is captured if `first` moves first. Returns `None` if the region has no point
+    /// Reads whether the region's group is captured when `first` moves first. Returns `None` if the region has no point
     /// to play on.
     fn read(
         &mut self,
@@ -51,7 +52,7 @@ impl NodeBudget {
     }
 }
 
-/// Reads attacks on chains of a position.
+/// Attacks on chains of a position, read by the solver.
 pub(super) struct Attacks<'m> {
     pub(super) memo: &'m mut Memo,
     pub(super) board: &'m Board,
@@ -68,7 +69,7 @@ impl Attacks<'_> {
         self.with_success(anchors, Success::No)
     }
 
-    /// Returns the chains of `anchors` that the opponent captures when moving first, whatever number of moves it takes.
+    /// Returns the chains of `anchors` that the opponent captures when moving first, however many moves it takes.
     /// Excludes chains that depend on a ko.
     pub(super) fn capturable_chains(&mut self, anchors: &[Point]) -> Vec<Point> {
         self.with_success(anchors, Success::Yes)
@@ -87,9 +88,9 @@ impl Attacks<'_> {
     }
 }
 
-/// Returns a move of `color` that saves an own group or kills one of the opponent's. `unsettled` are the stones of
-/// groups whose fate depends on which side moves first; the function does not check that. `permits` tests whether a
-/// move may be played.
+/// Returns a move of `color` that saves one of its groups or kills one of the opponent's. `unsettled` contains the
+/// stones of groups whose fate depends on which side moves first; the function does not check this. `permits` tests
+/// whether a move may be played.
 pub(super) fn vital_move(
     memo: &mut Memo,
     board: &Board,
@@ -116,8 +117,8 @@ pub(super) fn vital_move(
     found.map(|(_, mv)| mv)
 }
 
-/// Returns the region of each chain, with the chain as the group to read. Skips chains that are not enclosed in a small
-/// region.
+/// Returns the region of each chain, in which the chain is the group to read. Skips chains that are not enclosed in a
+/// small region.
 fn regions(board: &Board, anchors: impl Iterator<Item = Point>) -> Vec<(Point, Region)> {
     let region = |anchor| {
         let mut region = Region::of_group(board, anchor)?;
@@ -130,8 +131,8 @@ fn regions(board: &Board, anchors: impl Iterator<Item = Point>) -> Vec<(Point, R
     anchors.filter_map(region).collect()
 }
 
-/// Calls `work` for each region on a thread of its own with a large stack. Does nothing if the thread cannot be
-/// created. Where the program has no threads, its only stack must be as large.
+/// Calls `work` for each region on a separate thread with a large stack. Does nothing if the thread cannot be created.
+/// Where the program has no threads, its only stack must be as large.
 fn on_large_stack<T: Sync>(regions: &[T], mut work: impl FnMut(&T) -> Option<()> + Send) {
     if regions.is_empty() {
         return;
@@ -180,7 +181,7 @@ mod tests {
         let vital = Move::Play(Point::new(2, 4));
         for color in Color::BOTH {
             assert_eq!(vital_move(&mut memo, &board, &black, color, false, |_| true), Some(vital), "{color}");
-            // No other move decides it.
+            // No other move settles the group.
             assert_eq!(
                 vital_move(&mut memo, &board, &black, color, false, |mv| mv != vital),
                 None,
@@ -189,8 +190,9 @@ mod tests {
         }
     }
 
-    /// White has one eye, filled by five or four black stones except for two points, and five or four outside
-    /// liberties. The capture takes many moves, and capturing the stones inside leaves a bulky five.
+    /// White has one eye and five outside liberties. Black stones fill the eye except for two points: five stones here,
+    /// four in `PYRAMID_FOUR`. The capture takes many moves, and White's capture of the stones inside would leave a
+    /// dead shape.
     const BULKY_FIVE: &str = "
         . . X X X X .
         X X X O O O O
@@ -216,7 +218,8 @@ mod tests {
         . . X O X X O
         . . X O . X O
         . . X O . X O";
-    /// Five stones inside that form no dead shape: White captures them and lives, so Black leaves them.
+    /// Three stones in an eye of five points. If Black adds one, White captures four in a row and lives, so Black
+    /// leaves them.
     const STRAIGHT_FOUR: &str = "
         X X X X X X .
         O O O O O O X
@@ -224,7 +227,7 @@ mod tests {
         O O O O O O X
         X X X X X X .";
 
-    /// Returns the board under each of its symmetries and in both colours, with the image of a point.
+    /// Returns the board under each of its symmetries, each in both colours, with the anchor of the chain at `point`.
     fn images(drawing: &str, point: Point) -> Vec<(Board, Point)> {
         let board: Board = drawing.parse().expect("a drawing");
         let size = board.size();

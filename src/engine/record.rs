@@ -1,4 +1,4 @@
-//! The game as a game record: saving and restoring.
+//! The engine's game as a game record: saving and restoring.
 //!
 //! Invariant (`tests::a_saved_game_goes_on_as_the_same`): a game that [`Engine::restore`] reads from the output of
 //! [`Engine::record`] has the same position, history, rules, side to move and clocks. In particular the same moves are
@@ -26,8 +26,8 @@ pub enum CommentDetail {
     Variation,
 }
 
-/// Counts changes since the engine was created. A caller that compares two revisions knows whether there is anything to
-/// save.
+/// Counters of changes since the engine was created. By comparing two revisions, a caller learns whether there is
+/// anything to save.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Revision {
     /// Number of games begun.
@@ -82,11 +82,11 @@ enum MoveComment {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct GameNotes {
     revision: Revision,
-    /// Comments by move. May be shorter than the list of moves.
+    /// Comments by move. The list may be shorter than that of the moves.
     remarks: Vec<MoveComment>,
     /// Players for whom the engine has made moves.
     is_own: ByColor<bool>,
-    /// Players' names in the record that the game comes from.
+    /// Players' names in the record that the game was read from.
     names: ByColor<Option<String>>,
     /// Date in that record.
     date: Option<String>,
@@ -139,20 +139,20 @@ impl GameNotes {
         self.note_result(if color == Color::Black { "W+R" } else { "B+R" });
     }
 
-    /// Records that the game comes from a record.
+    /// Records that the game was read from a record.
     fn note_source(&mut self, record: &Record) {
         self.names = ByColor::new(record.black.clone(), record.white.clone());
         self.is_own = self.names.clone().map(|name| name.as_deref() == Some(OWN_NAME));
         self.date.clone_from(&record.date);
     }
 
-    /// Returns the colour for which the engine has made moves, if it is one colour alone.
+    /// Returns the colour for which the engine has made moves, if there is exactly one such colour.
     pub(super) fn own_color(&self) -> Option<Color> {
         let mut own = Color::BOTH.into_iter().filter(|&color| self.is_own[color]);
         own.next().filter(|_| own.next().is_none())
     }
 
-    /// Returns Black's value, in `[-1, 1]`, by the engine's last search for a move.
+    /// Returns Black's value, in `[-1, 1]`, from the engine's last search for a move, if there was one.
     pub(super) fn last_value(&self) -> Option<f32> {
         self.remarks.iter().rev().find_map(|remark| match remark {
             MoveComment::Search(summary) => Some(summary.value),
@@ -167,7 +167,7 @@ impl GameNotes {
 }
 
 impl Engine {
-    /// Revision of the game.
+    /// Returns the revision of the game.
     pub fn revision(&self) -> Revision {
         self.notes.revision
     }
@@ -184,17 +184,17 @@ impl Engine {
         self.game.is_over().then(result)
     }
 
-    /// Ends the game by external information, with this result if it is known. The next change of the game continues
-    /// it.
+    /// Ends the game because of an event outside it, with this result if it is known. The next change of the game
+    /// continues the game.
     pub fn end_game(&mut self, result: Option<&str>) {
         let known = self.result();
         self.notes.note_result(result.or(known.as_deref()).unwrap_or("?"));
     }
 
-    /// Returns the game as a record, with everything that [`Engine::restore`] needs. Adds names and result where `meta`
-    /// has none: the engine's name for the players that it has made moves for, and the names of the record that the
-    /// game comes from. The date of that record takes precedence over that of `meta`, which is meant for games that
-    /// began here.
+    /// Returns the game as a record, with everything that [`Engine::restore`] needs. Adds names and a result where
+    /// `meta` has none: the engine's name for the players that it has made moves for, and the names of the record that
+    /// the game was read from. The date of that record takes precedence over that of `meta`, which is meant for games
+    /// that began here.
     pub fn record(&self, remarks: CommentDetail, meta: &Meta) -> Tree {
         let name = |color| match self.notes.is_own[color] {
             true => Some(OWN_NAME.to_owned()),
@@ -242,8 +242,8 @@ impl Engine {
     }
 
     /// Replaces the game by that of a record, up to the position before a move. Size, komi and moves come from the
-    /// record. So do the rules if it names known ones; otherwise the rules set for the engine apply, whatever an
-    /// earlier record had.
+    /// record. So do the rules, if the record names known ones. Otherwise the rules set for the engine apply, not those
+    /// of an earlier record.
     ///
     /// # Errors
     ///
@@ -282,7 +282,7 @@ impl Engine {
         self.notes.note_source(record);
         for node in record.nodes.iter().filter(|node| !node.setup.is_empty() || !node.moves.is_empty()) {
             if !node.setup.is_empty() {
-                // Setup stones start the game anew.
+                // Setup stones start a new game.
                 self.notes.remarks.clear();
             }
             for _ in &node.moves {
@@ -299,7 +299,7 @@ impl Engine {
         let control = TimeControl::of_record(record.main_time, record.overtime.as_deref());
         self.clocks = ByColor::new(Clock::new(control), Clock::new(control));
         for color in Color::BOTH {
-            // The last time left that the record states.
+            // Each player's time left, as stated last in the record.
             let told = |node: &Node| Some((node.time_left[color]?, node.overtime_left[color].unwrap_or(0)));
             if let Some((left, count)) = record.nodes.iter().rev().find_map(told) {
                 self.clocks[color].set_time_left(seconds(left), count);

@@ -16,8 +16,8 @@ pub struct SearchRequest<'a> {
     pub noise: Option<RootNoise>,
     /// Contents of reports besides the statistics of the search.
     pub detail: Detail,
-    /// Whether a network evaluates the position itself first, which counts as a visit. Analyses do so; a search for a
-    /// move has better uses for a visit.
+    /// Whether a network evaluates the position itself first, which counts as a visit. Analyses request this. A search
+    /// for a move has better uses for a visit.
     pub evaluates_root: bool,
     /// Receiver of reports while the search runs.
     pub observer: Option<SearchObserver<'a>>,
@@ -25,19 +25,19 @@ pub struct SearchRequest<'a> {
 
 /// Receives reports of a search while it runs.
 pub struct SearchObserver<'a> {
-    /// Time between two reports.
+    /// Interval between reports.
     pub every: Duration,
     /// Called with the game and the current report, on the thread that requested the search.
     pub on_report: &'a mut dyn FnMut(&Game, &SearchReport),
 }
 
 impl<'a> SearchRequest<'a> {
-    /// Creates a request for an analysis, which counts visits as KataGo does.
+    /// Creates a request for an analysis, in which visits are counted as in KataGo.
     pub fn analysis(interrupted: &'a (dyn Fn() -> bool + Sync), detail: Detail) -> SearchRequest<'a> {
         SearchRequest { detail, evaluates_root: true, ..SearchRequest::new(interrupted) }
     }
 
-    /// Creates a request without observer in which every move may be searched.
+    /// Creates a request without an observer in which every move may be searched.
     pub fn new(interrupted: &'a (dyn Fn() -> bool + Sync)) -> SearchRequest<'a> {
         SearchRequest {
             interrupted,

@@ -28,7 +28,7 @@ pub struct EngineSettings {
     pub lag_reserve: Duration,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether the search shares positions between paths (a graph) or not (a tree).
+    /// Whether nodes are shared between paths that reach the same position (a graph) or not (a tree).
     pub sharing: NodeSharing,
     /// Whether to refuse illegal moves of the opponent instead of following the game record.
     pub strict: bool,
@@ -44,8 +44,8 @@ pub struct EngineSettings {
     pub capture_dead: bool,
     /// Whether to search on the opponent's time.
     pub ponder: bool,
-    /// Visits of a search about one group for GNU Go's reading commands, where the solver finds no proof. Only with a
-    /// network. With 0, only proven results are reported.
+    /// Number of visits of a search about one group, for GNU Go's reading commands where the solver finds no proof.
+    /// Applies only with a network. With 0, only proven results are reported.
     pub reading_visits: u32,
     /// Evaluation by playouts.
     pub playout: PlayoutSettings,
@@ -54,27 +54,26 @@ pub struct EngineSettings {
     /// Evaluation by a network.
     pub network: NetworkSettings,
     /// Ratio of a player's simulations to the opponent's, an input of the network, as a power of two from −3 to 3.
-    /// Negative values mean fewer simulations. Networks that have this input then expect a weaker or a stronger
-    /// opponent. KataGo's `playoutDoublingAdvantage`.
+    /// Negative values mean fewer simulations. With positive values, networks that have this input expect a weaker
+    /// opponent, with negative ones a stronger opponent. KataGo's `playoutDoublingAdvantage`.
     pub doubling_advantage: f32,
     /// Player with this advantage. `None` means the player for whom the engine searches: the side to move or, on the
     /// opponent's time, the player that has just moved.
     pub advantaged_side: Option<Color>,
-    /// Maximum doubling advantage for each point of a player's head start. Above 0, it replaces both settings above in
-    /// searches for a move to play: the player that has given a handicap or komi gets at most this advantage per point,
-    /// and never more than the game requires. Needs a network with [this
-    /// input](kosumi_net::features::supports_advantage). From 0 to 0.5. KataGo's
-    /// `dynamicPlayoutDoublingAdvantageCapPerOppLead`.
+    /// Maximum doubling advantage for each point of a player's head start, from 0 to 0.5. KataGo's
+    /// `dynamicPlayoutDoublingAdvantageCapPerOppLead`. Above 0, it replaces the two settings above in searches for a
+    /// move to play: the player who has given a handicap or komi gets at most this advantage per point, and never more
+    /// than the game requires. Needs a network with [this input](kosumi_net::features::supports_advantage).
     pub doubling_advantage_per_point: f32,
     /// Settings of human-like play.
     pub human: HumanSettings,
     /// Amount by which a search for a move to play is wider than is best for play, as in
-    /// [`RootNoise::wide`](kosumi_search::RootNoise::wide). Only with a network.
+    /// [`RootNoise::wide`](kosumi_search::RootNoise::wide). Applies only with a network.
     pub wide_root_noise: f32,
     /// Counterpart of `wide_root_noise` for analysis.
     pub analysis_wide_root_noise: f32,
-    /// Whether searches for a move to play expect a mirroring opponent to continue, and try to break the mirror. Only
-    /// with a network.
+    /// Whether searches for a move to play expect a mirroring opponent to continue, and try to break the mirror.
+    /// Applies only with a network.
     pub genmove_anti_mirror: bool,
     /// Counterpart of `genmove_anti_mirror` for analysis.
     pub anti_mirror: bool,
@@ -122,14 +121,14 @@ pub struct HumanSettings {
     /// temperatures is gone. Smaller boards need fewer moves.
     pub temperature_halflife: f32,
     /// `chosenMoveMaxLoss` (not in KataGo): maximum loss of win rate against the best move when a temperature applies,
-    /// from 0 to 1. Moves that follow human play may lose any amount.
+    /// from 0 to 1. Does not apply to moves that follow human play.
     pub max_loss: f32,
 }
 
 impl HumanSettings {
-    /// Returns the temperature after `moves` moves on a board of `area` points, as KataGo computes it. A negligible
-    /// temperature is replaced by the lower of the two settings, because the most visited move is not always the best
-    /// one.
+    /// Returns the temperature after `moves` moves on a board of `area` points, as KataGo computes it. Replaces a
+    /// negligible temperature by the lower of the two settings, because at a negligible temperature the most visited
+    /// move is played, which is not always the best one.
     pub(super) fn temperature_after(&self, moves: usize, area: usize) -> f32 {
         const NEGLIGIBLE: f32 = 0.05;
         let early = self.early_temperature.unwrap_or(self.temperature);
@@ -176,8 +175,8 @@ impl Default for HumanSettings {
     }
 }
 
-/// Returns the number of processors that this process may use, or 1 if it is unknown. The system is queried once only:
-/// every search needs the number, and finding it may take reading files.
+/// Returns the number of processors that this process may use, or 1 if the number is unknown. Queries the system only
+/// once, because every search needs the number and the system may have to read files for it.
 pub fn processors() -> usize {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
@@ -223,8 +222,8 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
-    /// Returns these settings for an engine with a network of human play: the network gets the rank and chooses the
-    /// moves.
+    /// Returns these settings for an engine with a network of human play. The network gets the rank as its profile and
+    /// chooses the moves.
     pub(super) fn with_human_network(self) -> EngineSettings {
         let Some(rank) = self.rank else { return self };
         let network = NetworkSettings { profile: Some(Profile::of_rank(rank.rank())), ..self.network };

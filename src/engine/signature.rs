@@ -51,7 +51,7 @@ const NETWORK_POSITIONS: [(usize, usize, &str, &str, u32); 10] = [
     (19, 19, "japanese", OPENING_19, 30),
 ];
 
-/// Returns a hash over the results of searches by random playouts.
+/// Returns a hash over the results of searches by playouts.
 pub fn by_playouts() -> u64 {
     let mut hash = Hash::default();
     for (side, moves, count) in POSITIONS {
@@ -63,8 +63,8 @@ pub fn by_playouts() -> u64 {
     hash.0
 }
 
-/// Returns a hash over the results of searches by PUCT with a network on a kernel in 32 bits. `kosumi bench` prints it
-/// for the small built-in network on the portable kernel.
+/// Returns a hash over the results of searches by PUCT with a network on a kernel with 32-bit floating-point numbers.
+/// `kosumi bench` prints it for the small built-in network on the portable kernel.
 ///
 /// # Panics
 ///
@@ -114,7 +114,7 @@ pub fn position(size: BoardSize, rules: Rules, moves: &str) -> Game {
     game
 }
 
-/// Returns the network inputs of all positions of the signature's longest game on this board size, for measurements of
+/// Returns the network inputs of all positions of the longest of these games on this board size, for measurements of
 /// speed. The first is the last position of the game.
 pub fn inputs(size: BoardSize) -> Vec<Input> {
     let is_side = |side| size.is_square() && side == size.columns();

@@ -6,8 +6,8 @@ use kosumi_go::rng::mix;
 use kosumi_search::{Limits, SearchContext, SearchReport};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs a search on this thread and interrupts it for every report. `run` gets the number of the slice, counted from 0,
-/// and continues from the statistics that earlier slices have left.
+/// Runs a search on this thread and interrupts it for every report. `run` searches one slice, whose number is counted
+/// from 0, and continues from the statistics of the earlier slices.
 pub(super) fn observe_in_slices(
     game: &Game,
     limits: &Limits,
@@ -36,7 +36,7 @@ pub(super) fn observe_in_slices(
     }
 }
 
-/// Returns the seed of a slice of a search. The first slice has the seed of the search.
+/// Returns the seed of a slice of a search. The first slice uses the seed of the search itself.
 pub(super) fn slice_seed(seed: u64, slice: u64) -> u64 {
     if slice == 0 { seed } else { mix(seed ^ mix(slice)) }
 }
@@ -50,7 +50,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
     use std::time::Duration;
 
-    /// Each reading takes a millisecond.
+    /// Returns a time that advances by a millisecond at each call.
     fn time() -> Duration {
         static READINGS: AtomicU64 = AtomicU64::new(0);
         Duration::from_millis(READINGS.fetch_add(1, Ordering::Relaxed))
@@ -106,7 +106,7 @@ mod tests {
         let best = engine.last_report().expect("a report").best_move();
         engine.change_settings(EngineSettings { visits: Some(200), ..*engine.settings() });
         assert_eq!(engine.genmove(Color::Black, SearchRequest::new(&|| false)), Decision::Play(best));
-        // A search makes at least one simulation.
+        // Every search runs at least one simulation.
         let report = engine.last_report().expect("a report");
         assert!(report.playouts <= 1 && report.visits <= 201, "{report:?}");
     }

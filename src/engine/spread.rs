@@ -1,4 +1,4 @@
-//! Searches of an engine on a cluster of MPI ranks: see [`cluster`](kosumi_cluster).
+//! Searches of an engine on a cluster of MPI ranks: see [`kosumi_cluster`].
 
 use super::Engine;
 use super::evaluator::{EngineEvaluator, table_mebibytes};
@@ -32,7 +32,7 @@ impl RankCluster {
 }
 
 /// Runs a search on the cluster if there is one and it supports the search. Otherwise, or if a rank is lost, runs it in
-/// this process. The loss of a rank thus costs time and speed, but no game.
+/// this process. Thus a lost rank costs time and speed, but not the game.
 pub(super) fn run(
     spread: &mut Option<RankCluster>,
     search: &mut Search<EngineEvaluator>,
@@ -51,7 +51,7 @@ pub(super) fn run(
             there.cluster.ask_with(&network.settings());
         }
         let evaluator = search.evaluator().clone();
-        // The nodes live on all ranks.
+        // The nodes are spread over all ranks, so details come from the evaluator alone.
         let with_detail = |mut report: SearchReport| {
             report.add_detail(None, game, &mut evaluator.clone(), context.detail);
             report
@@ -67,7 +67,7 @@ pub(super) fn run(
             Err(why) => (there.on_loss)(&why),
         }
         *spread = None;
-        // The time may be up already. The search then gets a part of it again.
+        // The time may already be up. The search in this process then gets a part of the time again.
         let lost = (context.elapsed)();
         let elapsed = || {
             let now = (context.elapsed)();
@@ -78,7 +78,7 @@ pub(super) fn run(
     search.run(game, seed, context)
 }
 
-/// When a rank is lost, the replacing search gets at least the time limit divided by this number.
+/// When a rank is lost, the search that replaces the cluster's gets at least the time limit divided by this number.
 const RETRY_TIME_DIVISOR: u32 = 4;
 
 impl Engine {
@@ -99,13 +99,13 @@ impl Engine {
         true
     }
 
-    /// Whether searches are spread over ranks.
+    /// Returns whether searches are spread over ranks.
     pub fn is_spread(&self) -> bool {
         self.spread.is_some()
     }
 
-    /// Takes part in the searches of rank 0 until rank 0 ends the service, with the memory and the threads of these
-    /// settings. To be called on all other ranks.
+    /// Takes part in the searches of rank 0 until rank 0 ends the service. Uses the memory and the threads of these
+    /// settings. All other ranks must call this.
     ///
     /// # Errors
     ///
@@ -233,7 +233,7 @@ mod tests {
             let network = NetworkSettings { policy_temperature: temperature, ..engine.settings().network };
             engine.change_settings(EngineSettings { network, ..*engine.settings() });
         }
-        // Reports come with the owners that were asked for, and an input ends the search at once.
+        // Reports contain the owners that were asked for, and input ends the search at once.
         let seen = AtomicU32::new(0);
         let stop = AtomicBool::new(false);
         let interrupted = || stop.load(Ordering::Relaxed);
@@ -250,7 +250,7 @@ mod tests {
         let detail = Detail { ownership: true, ..Detail::default() };
         let request = SearchRequest { observer, detail, ..SearchRequest::new(&interrupted) };
         engine.analyze(Color::Black, &Limits::time(Duration::from_secs(60)), request);
-        // Without the input, the search would report for a minute, 50 times a second at most.
+        // Without input, the search would go on for a minute, with at most 50 reports a second.
         let seen = seen.into_inner();
         assert!((3..300).contains(&seen), "{seen} reports");
         assert!(engine.is_spread() && lost.lock().expect("a lock").is_empty());

@@ -29,11 +29,11 @@ pub struct FinalStatus {
     /// Owner of every point. `None` marks neutral points and eyes that do not count under the rules. The owner of a
     /// dead stone's point is never the stone's own colour.
     pub owner: Owners,
-    /// Number of points in regions that neither side has enclosed. The side that is expected to own them gets them.
+    /// Number of points in regions that neither side has enclosed. They go to the side that is expected to own them.
     /// Zero once the game is over.
     pub open_points: usize,
-    /// Stones of enclosed groups whose life depends on which side moves first. If there are any, it is too early to
-    /// pass, whatever the other fields say.
+    /// Stones of enclosed groups whose life depends on which side moves first. While there are any, it is too early to
+    /// pass, whatever the other fields contain.
     pub unsettled: PointSet,
     /// Set if nothing is left to decide, whichever side moves. See [`Settled`].
     pub settled: Option<Settled>,
@@ -44,8 +44,7 @@ pub struct FinalStatus {
 pub(super) enum Moment {
     /// Play continues. Points that neither side has enclosed go to the side that is expected to own them.
     DuringPlay,
-    /// The game ends with this position and is counted. Neither the side to move nor the side that passed first
-    /// matters.
+    /// The game ends with this position and is counted. The side to move and the side that passed first are irrelevant.
     End,
 }
 
@@ -54,24 +53,26 @@ pub(super) trait OwnershipSource {
     /// Returns the expected owners if the side to move continues.
     fn now(&self, game: &Game) -> Ownership;
 
-    /// Returns the expected owners for each colour that may move first. Does not depend on the side to move in `game`.
+    /// Returns the expected owners for each colour that may move first. The result does not depend on the side to move
+    /// in `game`.
     fn by_first(&self, game: &Game) -> ByColor<Ownership>;
 }
 
-/// A region enclosed by one colour counts as that colour's from this mean owner on.
+/// Mean owner from which a region enclosed by one colour counts as that colour's.
 const SURE_MEAN: f32 = 0.4;
-/// A side gets a point of an unfinished region above this mean owner.
+/// Mean owner above which a side gets a point of an unfinished region.
 const LIKELY_MEAN: f32 = 0.3;
 /// Maximum number of points in a region of dame. Larger regions between both colours are unfinished.
 const DAME_MOST: usize = 4;
 
-/// Number of free points below which nothing can live inside living stones of the opponent, whatever the expected
-/// owners say. A living group in the corner has six stones and two eyes. On two rows, four stones are enough.
+/// Returns the number of free points below which nothing can live inside living stones of the opponent, whatever the
+/// expected owners are. The smallest living group in a corner has six stones and two eyes. On boards of two rows or
+/// columns, four stones are enough.
 fn min_points_to_live(size: BoardSize) -> usize {
     if size.rows().min(size.columns()) > 2 { 8 } else { 6 }
 }
 
-/// Whether a region between both colours is unfinished: it is large or contains dead stones.
+/// Returns whether a region between both colours is unfinished: it is large or contains dead stones.
 fn is_open(board: &Board, points: &[Point]) -> bool {
     points.len() > DAME_MOST || points.iter().any(|&point| board.cell(point) != Cell::Empty)
 }
@@ -99,7 +100,7 @@ pub(super) fn final_status(
         return all_alive(game, settled());
     }
     let is_over = moment == Moment::End;
-    // A decision to pass must not take the time that the final score may take.
+    // Deciding whether to pass must not take as much time as the final score may.
     let allowance = if game.is_over() { NodeBudget::END } else { NodeBudget::PLAY };
     let attacks = Attacks { memo, board, suicide: rules.suicide, allowance };
     let dead::StoneJudgement { dead, unsettled } = dead::judge(attacks, &expected, is_over);
@@ -123,7 +124,7 @@ pub(super) fn final_status(
     status
 }
 
-/// Returns the status under rules by which every stone on the board counts.
+/// Returns the status under rules by which every stone on the board counts as alive.
 fn all_alive(game: &Game, settled: Option<Settled>) -> FinalStatus {
     FinalStatus {
         score: score::final_score(game, &PointSet::EMPTY),
@@ -155,7 +156,7 @@ fn divide_open_regions(board: &Board, cleaned: &Board, expected: &ExpectedOwners
         for &point in &region.points {
             let mean = expected.mean(point);
             let likely = if mean > 0.0 { Color::Black } else { Color::White };
-            // A dead stone does not make its point its own colour's.
+            // The point of a dead stone never goes to the stone's own colour.
             let is_its_own = board.cell(point) == Cell::from(likely);
             let owner = (mean.abs() > LIKELY_MEAN && !is_its_own).then_some(likely);
             let points = |owner: Option<Color>| owner.map_or(0, Color::sign);
@@ -173,7 +174,7 @@ mod tests {
     use kosumi_go::rules::{Rules, Scoring, Tax};
     use proptest::prelude::*;
 
-    /// Test evaluator: an ownership that does not depend on the side that moves first.
+    /// Ownership that does not depend on which side moves first.
     impl OwnershipSource for Ownership {
         fn now(&self, _game: &Game) -> Ownership {
             self.clone()
@@ -260,7 +261,7 @@ mod tests {
                 }
             }
             let mut ownership = Ownership::default();
-            // Most regions have one owner, as in playouts.
+            // Most points in a region have the same owner, as in playouts.
             let sides = [rng.below(255) as i32 - 127, rng.below(255) as i32 - 127];
             let owners: Vec<i8> = size
                 .points()
@@ -300,7 +301,7 @@ mod tests {
             . . X O X X O
             . . X O . X O
             . . X O . X O";
-        // White's three stones have a third liberty here, so they capture Black's chain.
+        // White's three stones have one more liberty here, so they capture Black's chain.
         let race = "
             X . X X O . O
             . X X X O O O
@@ -337,7 +338,7 @@ mod tests {
         }
     }
 
-    // Two tests, because tests run side by side.
+    // The test is split in two, because tests run in parallel.
     proptest! {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Function that returns the time since a fixed point in the past. Later calls never return less.
+/// Function that returns the time since a fixed point in the past. Later calls never return an earlier time.
 pub type TimeSource = fn() -> Duration;
 
 /// Returns the time since the first call, by the clock of the standard library.
@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(stopwatch.elapsed(), Duration::ZERO);
         MILLISECONDS.store(1000, Ordering::Relaxed);
         assert_eq!(stopwatch.elapsed(), Duration::from_millis(300));
-        // A source that goes back by mistake does no harm.
+        // A source that goes back in time does no harm.
         MILLISECONDS.store(100, Ordering::Relaxed);
         assert_eq!(stopwatch.elapsed(), Duration::ZERO);
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Memory for the nodes of one search, in MiB.
 const MEMORY: usize = 4;
 
-/// Factor of the visits of a search with ko threats. A ko fight takes many moves: taking, retaking and what follows.
+/// Factor for the visits of a search with ko threats. A ko fight takes many moves: taking, retaking and the follow-up.
 const KO_VISITS_FACTOR: u32 = 4;
 
 /// Estimated fate of a group.
@@ -21,11 +21,11 @@ const KO_VISITS_FACTOR: u32 = 4;
 pub struct SurvivalEstimate {
     /// Probability that its stones stay on the board if neither side has ko threats, in `[0, 1]`.
     pub survives: f32,
-    /// Whether it is captured. Where a ko decides, the result assumes that one threat suffices, because threats are not
+    /// Whether the group is captured. Where a ko decides, one threat is assumed to be enough, because threats are not
     /// counted.
     pub captured: Success,
-    /// Best first move. If the owner moves first, a move on the board takes precedence over a pass, because the caller
-    /// wants to know what saves the chain.
+    /// Best first move. If the owner moves first, any move on the board takes precedence over a pass, because the
+    /// caller wants to know what saves the chain.
     pub best: Move,
 }
 
@@ -57,8 +57,8 @@ impl SurvivalSearch {
 
 impl Engine {
     /// Estimates the fate of a group when both sides may play in this part of the board or elsewhere. Runs a search of
-    /// `visits` visits, and one of four times as many where a ko may decide. The result depends on the position only.
-    /// Returns `None` without a network, without a stone at `point`, or if a search was interrupted.
+    /// `visits` visits, and another one of four times as many where a ko may decide. The result depends on the position
+    /// only. Returns `None` without a network, without a stone at `point`, or if a search was interrupted.
     pub fn estimate_survival(
         &self,
         question: SurvivalQuestion<'_>,
@@ -68,7 +68,7 @@ impl Engine {
         let SurvivalQuestion { board, point, first, .. } = question;
         let owner = board.cell(point).color()?;
         let plain = self.search_survival(question, None, visits, interrupted)?;
-        // Find out whether ko threats save the side that loses.
+        // Test whether ko threats save the side that loses without them.
         let loser = if plain.is_captured() { owner } else { owner.opponent() };
         let ko = match plain.about.was_banned_by_ko(loser) {
             true => {

@@ -78,7 +78,7 @@ fn a_won_game_is_ended_when_the_opponent_passes() {
 #[test]
 fn a_group_that_needs_a_move_is_not_left_alone() {
     // Black lives inside the bulky five with one move and is dead without it. Playouts in which Black always moves
-    // first make everything look settled.
+    // first make the whole board look settled.
     let drawing = "
         X X X X O O
         X . . X O O
@@ -134,7 +134,8 @@ fn whole_games_end_by_passes_and_both_sides_agree_on_the_score() {
 
 #[test]
 fn own_moves_are_strict_even_where_the_record_was_not() {
-    // Black has just taken the ko at C2 from B2. White retakes at once, which a tolerant record allows.
+    // Black has just taken the ko at C2 from B2. White retakes at once, which a record that is followed tolerantly
+    // allows.
     let drawing = "
         . X O . .
         X O . O .
@@ -191,7 +192,7 @@ fn a_clock_limits_the_time_for_a_move() {
     engine.set_time_control(TimeControl::Absolute { main: Duration::from_millis(300) });
     let before = engine.clock(Color::Black).left();
     assert!(engine.limits(engine.budget(Color::Black)).hard.is_some_and(|hard| hard < before));
-    // Tests of `time` check the exact share.
+    // The tests of `time` check the exact amounts.
     genmove(&mut engine, Color::Black);
     assert!(engine.clock(Color::Black).left() < before);
     engine.clear();
@@ -208,7 +209,7 @@ fn changing_the_ko_rule_keeps_the_moves() {
     assert_eq!((engine.game().board().key(), engine.game().records().len()), (key, records));
 }
 
-/// Applies a random action of a controller to a game.
+/// Applies a random action of a controller to the engine.
 fn disturb(engine: &mut Engine, rng: &mut Rng) {
     let size = engine.game().size();
     let color = if rng.chance(128) { Color::Black } else { Color::White };
@@ -225,7 +226,7 @@ fn disturb(engine: &mut Engine, rng: &mut Rng) {
             engine.set_rules(Rules { suicide: rng.chance(128), ..rules });
         }
         3 => {
-            // A position with prisoners, as setup stones within a record leave it.
+            // A position with prisoners, as setup stones in the middle of a record produce it.
             let mut board = *engine.game().board();
             board.pass();
             let (rules, komi) = (engine.game().rules(), engine.game().komi());
@@ -258,7 +259,7 @@ fn disturb(engine: &mut Engine, rng: &mut Rng) {
         10 | 11 => {
             let _ = engine.play(color, Move::Pass);
         }
-        // Mostly in alternation, with moves that repeat positions and suicides among them.
+        // The colours mostly alternate. Some moves repeat positions or are suicides.
         12..16 => {
             let _ = engine.play(color, Move::Play(any(rng)));
         }

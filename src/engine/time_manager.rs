@@ -10,16 +10,16 @@ use std::time::Duration;
 /// State of the time management between moves.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct TimeManager {
-    /// Recent overrun of planned move times. Causes are an evaluation in progress when the time was up, or other load
-    /// on the machine.
+    /// Recent overrun of planned move times. It is caused by an evaluation still in progress when the time was up, or
+    /// by other load on the machine.
     overrun: Duration,
-    /// Time to compute the status of all stones; zero if unknown.
+    /// Time that computing the status of all stones takes; zero if unknown.
     status: Duration,
-    /// Time of an evaluation in the latest search; zero if unknown.
+    /// Time that an evaluation took in the latest search; zero if unknown.
     evaluation: Duration,
     /// Number of consecutive moves for which the game has looked lost, for each player.
     moves_lost: ByColor<u32>,
-    /// Time since the current move began.
+    /// Measures the time since the current move began.
     current_move: Option<Stopwatch>,
     /// Revision of the game after the engine's latest move.
     after_own_move: Option<Revision>,
@@ -29,10 +29,10 @@ pub(super) struct TimeManager {
 const PONDER_TIME_MAX: Duration = Duration::from_secs(600);
 /// Interval at which pondering checks how full the node table is.
 const PONDER_SLICE: Duration = Duration::from_millis(500);
-/// Share of the node table that pondering may fill. If the table is fuller, the search of the next move begins by
-/// evicting nodes, and pondering's results would be among them.
+/// Share of the node table that pondering may fill. If the table is fuller, the search for the next move begins by
+/// evicting nodes, among them those of pondering.
 const PONDER_FULLNESS: f32 = 0.5;
-/// Assumed time to compute the status of the stones of a 19×19 board before it is measured.
+/// Time assumed for computing the status of the stones on 19×19, until it has been measured.
 const STATUS_GUESS: Duration = Duration::from_millis(500);
 
 impl TimeManager {
@@ -41,7 +41,7 @@ impl TimeManager {
         *self = TimeManager { overrun: self.overrun, ..TimeManager::default() };
     }
 
-    /// Records an overrun of the planned time. A large overrun decays slowly.
+    /// Records an overrun of the planned time. The effect of a large overrun decays slowly.
     pub(super) fn note_overrun(&mut self, overrun: Duration) {
         self.overrun = overrun.max(self.overrun.mul_f64(0.8));
     }
@@ -57,13 +57,13 @@ impl TimeManager {
         }
     }
 
-    /// Records whether the game looks lost, and returns for how many consecutive moves it has.
+    /// Records whether the game looks lost, and returns the number of consecutive moves for which it has looked lost.
     pub(super) fn note_prospect(&mut self, color: Color, is_lost: bool) -> u32 {
         self.moves_lost[color] = if is_lost { self.moves_lost[color] + 1 } else { 0 };
         self.moves_lost[color]
     }
 
-    /// Records the start of a move, unless one is in progress, and returns the time since then.
+    /// Records the start of a move, unless one is in progress. Returns a stopwatch that was started at that moment.
     pub(super) fn begin_move(&mut self, source: TimeSource) -> Stopwatch {
         *self.current_move.get_or_insert_with(|| Stopwatch::start(source))
     }
@@ -82,7 +82,7 @@ impl TimeManager {
 }
 
 impl Engine {
-    /// Returns the clock's time limits for the next move; `None` without a clock.
+    /// Returns the time budget of the next move from the player's clock; `None` without a time limit.
     pub(super) fn budget(&self, color: Color) -> Option<Budget> {
         let progress = GameProgress { area: self.game.size().area(), moves: self.game.records().len() };
         let clock = &self.clocks[color];
@@ -96,7 +96,7 @@ impl Engine {
         let spent = self.time_manager.current_move.map_or(Duration::ZERO, |began| began.elapsed());
         let settings = &self.settings;
         let ranked = self.style().map(|style| style.visits);
-        // The number of visits belongs to the rank.
+        // A rank determines the number of visits.
         let (visits, playouts) = match ranked {
             Some(visits) => (Some(visits), None),
             None => (settings.visits, settings.playouts),
@@ -110,19 +110,19 @@ impl Engine {
         let hard = least(move_time.map(rest), budget.map(|budget| rest(budget.hard)));
         let counts = Limits { visits, playouts, ..Limits::default() };
         // Time that the clock would not carry over is spent even when the choice is clear, because the next search
-        // starts from the present statistics. The random choice of a rank needs all moves evaluated, so it does not stop
-        // early.
+        // starts from the present statistics. A rank draws its move at random and needs all moves evaluated, so its
+        // search does not stop early.
         let settled_from = budget.filter(|_| ranked.is_none()).map(|budget| rest(budget.free));
         Limits { soft, hard, settled_from, ..counts }
     }
 
-    /// Returns the time for a move, by the clock and by the time per move.
+    /// Returns the time for a move, from the clock's budget and the time per move; `None` without either.
     pub(super) fn move_time(&self, budget: Option<Budget>) -> Option<Duration> {
         [budget.map(|budget| budget.hard), self.settings.move_time].into_iter().flatten().min()
     }
 
-    /// Estimates the work after the search of the current move. If the game may be about to end, the status of the
-    /// stones is needed, and dead stones may have to be captured, see [`Engine::choose`].
+    /// Estimates the work after the search of the current move. If the game may be about to end, the engine needs the
+    /// status of the stones and may have to capture dead stones, see [`Engine::choose`].
     fn time_after_search(&self) -> Duration {
         let looked_settled = || self.report.as_ref().is_some_and(|it| self.looks_settled(&it.ownership));
         let was_passed = || self.game.records().last().is_some_and(|last| last.mv == Move::Pass);
@@ -146,12 +146,12 @@ impl Engine {
         guess.max(evaluation.saturating_mul(self.search.evaluator().evaluations_for_status()))
     }
 
-    /// Whether the time left suffices for computing the status of all stones. `None` is unlimited time.
+    /// Returns whether the time left suffices for computing the status of all stones. `None` means unlimited time.
     pub(super) fn has_time_for_status(&self, left: Option<Duration>) -> bool {
         left.is_none_or(|left| left > self.status_time())
     }
 
-    /// Adds a delay between the end of thinking and the response, because the caller does something in between.
+    /// Records a delay between the end of thinking and the response, for work that the caller does in between.
     pub fn add_delay(&mut self, delay: Duration) {
         self.time_manager.note_overrun(delay);
     }
@@ -165,7 +165,7 @@ impl Engine {
         let revision = self.notes.revision();
         let is_waiting =
             self.time_manager.after_own_move.is_some_and(|after| after.change == revision.change);
-        // The search of a rank uses nothing of earlier searches.
+        // The search of a rank does not use statistics of earlier searches.
         let is_useful = self.style().is_none();
         if !self.settings.ponder || !is_useful || !is_waiting || self.game.is_over() {
             return;
@@ -177,7 +177,7 @@ impl Engine {
             let report = self.run_search(&game, &limits, SearchRequest::new(interrupted), Purpose::Pondering);
             let is_enough = self.settings.visits.is_some_and(|visits| report.visits >= visits);
             if is_enough || report.usage.fullness() > PONDER_FULLNESS {
-                // Do not ponder again after the next command that changes nothing.
+                // Prevents pondering again after the next command that changes nothing.
                 self.time_manager.after_own_move = None;
                 return;
             }
@@ -185,7 +185,8 @@ impl Engine {
     }
 }
 
-/// Whether the status of the stones takes playouts or evaluations. Without friendly passes every stone is alive.
+/// Returns whether the status of the stones requires playouts or evaluations. Without friendly passes every stone is
+/// alive.
 fn status_needs_evaluation(engine: &Engine) -> bool {
     engine.game.rules().friendly_pass
 }

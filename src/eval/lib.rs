@@ -116,9 +116,9 @@ pub trait Evaluator: Clone + Send {
     }
 
     /// Returns the network's detailed prediction for the position at the end of a line, with the owners of the points,
-    /// for reports. If `asks` is false, the network is not evaluated, and the result is `None` if the prediction is not
-    /// cached. Always `None` without a network.
-    fn outlook(&mut self, _line: &Line<'_>, _asks: bool) -> Option<StoredPrediction> {
+    /// for reports. If `may_evaluate` is false, the network is not evaluated, and the result is `None` if the
+    /// prediction is not cached. Always `None` without a network.
+    fn outlook(&mut self, _line: &Line<'_>, _may_evaluate: bool) -> Option<StoredPrediction> {
         None
     }
 

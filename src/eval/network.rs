@@ -163,8 +163,8 @@ impl NetworkEvaluator {
     /// Returns an evaluator of the same network with other settings. If they differ, its cache is empty and has the
     /// same size. The arithmetic does not change.
     #[must_use]
-    pub fn with_settings(&self, wanted: NetworkSettings) -> NetworkEvaluator {
-        let settings = NetworkSettings { arithmetic: self.shared.settings.arithmetic, ..wanted };
+    pub fn with_settings(&self, requested: NetworkSettings) -> NetworkEvaluator {
+        let settings = NetworkSettings { arithmetic: self.shared.settings.arithmetic, ..requested };
         if settings == self.shared.settings {
             return self.clone();
         }
@@ -187,14 +187,14 @@ impl NetworkEvaluator {
     /// Returns the share of the optimistic policy below the root of a search and at the root.
     fn optimism(&self) -> [f32; 2] {
         let NetworkSettings { policy_optimism, root_policy_optimism, .. } = self.shared.settings;
-        [policy_optimism, root_policy_optimism].map(|wanted| self.possible_optimism(wanted))
+        [policy_optimism, root_policy_optimism].map(|optimism| self.possible_optimism(optimism))
     }
 
-    /// Returns `wanted` if the network has an optimistic policy, and 0 otherwise. It is also 0 for networks of human
+    /// Returns `optimism` if the network has an optimistic policy, and 0 otherwise. It is also 0 for networks of human
     /// play, which are trained to predict moves.
-    fn possible_optimism(&self, wanted: f32) -> f32 {
+    fn possible_optimism(&self, optimism: f32) -> f32 {
         let network = self.network();
-        if network.policy_channels() > 1 && !network.takes_metadata() { wanted } else { 0.0 }
+        if network.policy_channels() > 1 && !network.takes_metadata() { optimism } else { 0.0 }
     }
 
     /// Evaluates the position at the end of a line with the network. Afterwards `legal` belongs to the same position.
@@ -304,7 +304,7 @@ impl NetworkEvaluator {
 
     /// Returns the evaluation of a position, from the cache if possible.
     fn evaluation(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
-        self.remembered(line).unwrap_or_else(|| {
+        self.cached(line).unwrap_or_else(|| {
             let (key, to_canonical) = self.key(line);
             let answer = Arc::new(self.compute(line, key, to_canonical));
             self.shared.cache.insert(key, answer.clone());
@@ -313,7 +313,7 @@ impl NetworkEvaluator {
     }
 
     /// Returns the evaluation of a position if it is cached.
-    fn remembered(&self, line: &Line<'_>) -> Option<Arc<CachedEvaluation>> {
+    fn cached(&self, line: &Line<'_>) -> Option<Arc<CachedEvaluation>> {
         let (key, to_canonical) = self.key(line);
         let known = self.shared.cache.get(key)?;
         if known.to_canonical == to_canonical {
@@ -380,7 +380,7 @@ impl NetworkEvaluator {
     }
 
     /// Implements [`outlook`](Evaluator::outlook) for a game that two passes have ended.
-    fn finished_outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<StoredPrediction> {
+    fn finished_outlook(&mut self, line: &Line<'_>, may_evaluate: bool) -> Option<StoredPrediction> {
         if let Some(score) = counted(line) {
             let owners = score::area_owner(line.board());
             let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
@@ -388,7 +388,7 @@ impl NetworkEvaluator {
             return Some((DetailedPrediction::finished(settled::sign(score), score), owners));
         }
         let fresh = without_passes(line);
-        let answer = self.remembered_or_asked(&Line::new(&fresh), asks)?;
+        let answer = self.cached_or_evaluated(&Line::new(&fresh), may_evaluate)?;
         let outlook = match settled_score(line, &answer.owners) {
             Some(score) => DetailedPrediction::finished(settled::sign(score), score),
             None => answer.outlook,
@@ -396,8 +396,8 @@ impl NetworkEvaluator {
         Some((outlook, Arc::clone(&answer.owners)))
     }
 
-    fn remembered_or_asked(&mut self, line: &Line<'_>, asks: bool) -> Option<Arc<CachedEvaluation>> {
-        if asks { Some(self.evaluation(line)) } else { self.remembered(line) }
+    fn cached_or_evaluated(&mut self, line: &Line<'_>, may_evaluate: bool) -> Option<Arc<CachedEvaluation>> {
+        if may_evaluate { Some(self.evaluation(line)) } else { self.cached(line) }
     }
 
     /// Removes the moves that a search about a group does not consider, if this is such a search.
@@ -557,11 +557,11 @@ impl Evaluator for NetworkEvaluator {
         Some(&self.ownership)
     }
 
-    fn outlook(&mut self, line: &Line<'_>, asks: bool) -> Option<StoredPrediction> {
+    fn outlook(&mut self, line: &Line<'_>, may_evaluate: bool) -> Option<StoredPrediction> {
         if line.passes() >= 2 {
-            return self.finished_outlook(line, asks);
+            return self.finished_outlook(line, may_evaluate);
         }
-        let answer = self.remembered_or_asked(line, asks)?;
+        let answer = self.cached_or_evaluated(line, may_evaluate)?;
         Some((answer.outlook, Arc::clone(&answer.owners)))
     }
 
@@ -617,10 +617,10 @@ mod tests {
         let line = Line::new(&game);
         let stone: PointSet = [Point::new(2, 1)].into_iter().collect();
         let region: PointSet = [Point::new(1, 1), Point::new(2, 1), Point::new(2, 0)].into_iter().collect();
-        let about = GroupSurvival::new(game.size(), stone, region);
+        let survival = GroupSurvival::new(game.size(), stone, region);
         let mut evaluator = evaluator(NetworkSettings { root_views: 4, ..NetworkSettings::default() })
-            .with_survival(Arc::new(about));
-        let wanted = [Move::Play(Point::new(2, 0)), Move::Play(Point::new(1, 1)), Move::Pass];
+            .with_survival(Arc::new(survival));
+        let expected = [Move::Play(Point::new(2, 0)), Move::Play(Point::new(1, 1)), Move::Pass];
         let mut all: [Vec<(Move, Prior)>; 5] = Default::default();
         let evaluation = evaluator.evaluate(&line, &mut Rng::new(0), &mut all[0]);
         assert!(evaluation.value.abs() <= 1.0 && evaluation.score == 0.0, "{evaluation:?}");
@@ -629,7 +629,7 @@ mod tests {
         evaluator.expand_root_view(&line, 0, &mut all[3]);
         evaluator.expand_root_view(&line, 1, &mut all[4]);
         for moves in all {
-            assert_eq!(moves.iter().map(|&(mv, _)| mv).collect::<Vec<_>>(), wanted);
+            assert_eq!(moves.iter().map(|&(mv, _)| mv).collect::<Vec<_>>(), expected);
             let sum: f32 = moves.iter().map(|(_, prior)| prior.probability()).sum();
             assert!((sum - 1.0).abs() < 0.01, "{sum}");
         }
@@ -747,12 +747,12 @@ mod tests {
         assert!(evaluator.has_root_priors());
         assert_eq!(evaluator.cache().hits_and_misses(), (1, 1), "one evaluation for both");
         for (moves, optimism) in [(&below, 1.0), (&root, 0.2)] {
-            let wanted = evaluator.predict(&line, Symmetry::ALL[0], optimism).expect("finite");
+            let expected = evaluator.predict(&line, Symmetry::ALL[0], optimism).expect("finite");
             let found = probabilities(moves);
-            let points = game.size().points().map(|point| wanted.policy[index(game.size(), point)]);
-            let wanted = points.filter(|&probability| probability > 0.0).chain([wanted.pass]);
-            for (found, wanted) in found.into_iter().zip(wanted) {
-                assert!((found - wanted).abs() < 0.005 * wanted, "{optimism}: {found} {wanted}");
+            let points = game.size().points().map(|point| expected.policy[index(game.size(), point)]);
+            let expected = points.filter(|&probability| probability > 0.0).chain([expected.pass]);
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert!((found - expected).abs() < 0.005 * expected, "{optimism}: {found} {expected}");
             }
         }
         assert_ne!(probabilities(&below), probabilities(&root));
@@ -776,17 +776,17 @@ mod tests {
         let mut first = Vec::new();
         evaluator.expand_root(&line, &mut first);
         assert_eq!(seen[0], probabilities(&first), "the first view is the one of the search");
-        let mut wanted: Vec<Vec<f32>> = Vec::new();
+        let mut expected: Vec<Vec<f32>> = Vec::new();
         for symmetry in Symmetry::of(game.size()) {
             let prediction = evaluator.predict(&line, symmetry, 0.5).expect("finite");
             let points = game.size().points().map(|point| prediction.policy[index(game.size(), point)]);
-            wanted.push(points.filter(|&probability| probability > 0.0).chain([prediction.pass]).collect());
+            expected.push(points.filter(|&probability| probability > 0.0).chain([prediction.pass]).collect());
         }
         for found in &seen {
             // Probabilities in the cache are rounded to a part in 256.
             let near = |other: &Vec<f32>| found.iter().zip(other).all(|(a, b)| (a - b).abs() < 0.005 * b);
-            let place = wanted.iter().position(near).expect("one of the views");
-            wanted.remove(place);
+            let place = expected.iter().position(near).expect("one of the views");
+            expected.remove(place);
         }
         let one = NetworkSettings { root_views: 1, ..settings };
         assert_eq!(evaluator.with_settings(one).root_views(game.size()), 1);
@@ -862,13 +862,14 @@ mod tests {
         // White is to move, so White's rank matters.
         assert_ne!(with(Some("rank_9d_20k")), with(Some("rank_20k_9d")));
         let mut other = new_evaluator(false, NetworkSettings::default());
-        let mut told = other.with_settings(NetworkSettings {
+        let mut with_profile = other.with_settings(NetworkSettings {
             profile: Some("rank_9d".parse().expect("a profile")),
             ..NetworkSettings::default()
         });
         let game = game();
         let line = Line::new(&game);
-        let [plain, told] = [&mut other, &mut told].map(|it| it.predict(&line, Symmetry::ALL[0], 0.0));
-        assert_eq!(plain, told, "other networks ignore the profile");
+        let [plain, with_profile] =
+            [&mut other, &mut with_profile].map(|it| it.predict(&line, Symmetry::ALL[0], 0.0));
+        assert_eq!(plain, with_profile, "other networks ignore the profile");
     }
 }

@@ -169,10 +169,10 @@ impl LadderReader {
     fn defend(&mut self, depth: usize, point: Point) -> bool {
         let board = &self.boards[depth];
         let Some(color) = board.cell(point).color() else { return false };
-        let mut tries: SmallVec<[Point; 8]> = SmallVec::new();
-        adjacent_captures(board, point, &mut tries);
-        tries.extend(board.atari_liberty(point));
-        for &reply in &tries {
+        let mut replies: SmallVec<[Point; 8]> = SmallVec::new();
+        adjacent_captures(board, point, &mut replies);
+        replies.extend(board.atari_liberty(point));
+        for &reply in &replies {
             if !self.play(depth, reply, color) {
                 continue;
             }

@@ -250,7 +250,7 @@ impl Connection {
     }
 
     /// Calls the callbacks of finished submissions.
-    pub(crate) fn look(&self) -> Result<(), GpuError> {
+    pub(crate) fn poll(&self) -> Result<(), GpuError> {
         self.device.poll(wgpu::PollType::Poll).map_err(|error| GpuError::Device(error.to_string()))?;
         self.check()
     }

@@ -49,7 +49,7 @@ struct CompiledStep {
 
 /// Batch on the card.
 #[derive(Debug)]
-pub(crate) struct Flight {
+pub(crate) struct SubmittedBatch {
     slot: usize,
     submission: wgpu::SubmissionIndex,
     count: usize,
@@ -159,7 +159,7 @@ impl Compiled {
 
     /// Starts a batch of positions on boards of the same size. At most [`IN_FLIGHT`] batches may be on the card, and
     /// at most [`most_positions`](Self::most_positions) in a batch.
-    pub(crate) fn start(&mut self, inputs: &[&Input]) -> Result<Flight, GpuError> {
+    pub(crate) fn start(&mut self, inputs: &[&Input]) -> Result<SubmittedBatch, GpuError> {
         let (width, height, count) = (inputs[0].width, inputs[0].height, inputs.len());
         let area = width * height;
         debug_assert!(count <= self.most_positions(area), "a batch fits");
@@ -196,23 +196,23 @@ impl Compiled {
             state.store(if result.is_ok() { READABLE } else { FAILED }, Ordering::Release);
         });
         self.connection.check()?;
-        Ok(Flight { slot, submission, count, area })
+        Ok(SubmittedBatch { slot, submission, count, area })
     }
 
     /// Returns whether a batch is finished, without waiting for it.
-    pub(crate) fn is_finished(&self, flight: &Flight) -> Result<bool, GpuError> {
-        self.connection.look()?;
-        Ok(self.slots[flight.slot].state.load(Ordering::Acquire) != PENDING)
+    pub(crate) fn is_finished(&self, batch: &SubmittedBatch) -> Result<bool, GpuError> {
+        self.connection.poll()?;
+        Ok(self.slots[batch.slot].state.load(Ordering::Acquire) != PENDING)
     }
 
     /// Waits for a batch, but not longer than `patience`, and returns its outputs. `None` stands for a position with
     /// numbers that do not fit into 16 bits or are not finite.
     pub(crate) fn finish(
         &mut self,
-        flight: &Flight,
+        batch: &SubmittedBatch,
         patience: Duration,
     ) -> Result<Vec<Option<Output>>, GpuError> {
-        let &Flight { slot, ref submission, count, area } = flight;
+        let &SubmittedBatch { slot, ref submission, count, area } = batch;
         self.connection.wait(submission.clone(), patience)?;
         if self.slots[slot].state.load(Ordering::Acquire) != READABLE {
             return Err(GpuError::Device("the results of a batch cannot be read".to_owned()));

@@ -60,11 +60,11 @@ impl TileChoice {
     /// Returns the index of the tile that serves a batch of `points` points. `tiles` are those of a product, in the
     /// order of [`Builder::product`].
     fn of(self, tiles: &[Tile], points: usize) -> usize {
-        let wanted = |tile: &Tile| match tile.matrix_units {
+        let is_suitable = |tile: &Tile| match tile.matrix_units {
             Some(_) => self.uses_matrix_units,
             None => *tile != Tile::LARGE || points >= self.large_from,
         };
-        tiles.iter().position(wanted).unwrap_or_default()
+        tiles.iter().position(is_suitable).unwrap_or_default()
     }
 
     /// Choice where nothing has been measured.

@@ -14,7 +14,7 @@ use std::time::Duration;
 const IN_FLIGHT: usize = 2;
 
 /// Function that makes the driver look for positions.
-pub type Wake = fn();
+pub type NotifyDriver = fn();
 
 /// Properties of a [`QueuedDevice`].
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct QueuedOptions {
     /// Whether the processor only imitates a card, so that it is slow.
     pub is_software: bool,
     /// Function that makes the driver look for positions.
-    pub wake: Wake,
+    pub notify_driver: NotifyDriver,
 }
 
 /// Device that is driven from outside.
@@ -52,7 +52,7 @@ pub struct QueuedBatch {
 struct State {
     waiting: Waiting<(u64, Input)>,
     /// Batches that have been taken, the oldest one first: the number and the positions of each, and its points.
-    flights: Vec<(u64, Vec<u64>, usize)>,
+    in_flight: Vec<(u64, Vec<u64>, usize)>,
     /// Outputs that no thread has fetched.
     answers: HashMap<u64, Option<Output>>,
     /// Number of the latest position.
@@ -75,7 +75,7 @@ impl fmt::Debug for QueuedDevice {
 impl State {
     /// Returns the time after which a thread whose position does not come back checks whether the device still works.
     fn patience(&self) -> Duration {
-        let points = self.flights.iter().map(|&(.., points)| points).max().unwrap_or_default();
+        let points = self.in_flight.iter().map(|&(.., points)| points).max().unwrap_or_default();
         // The position may wait for a batch before its own.
         self.pace.patience(points) * (IN_FLIGHT as u32 + 1)
     }
@@ -86,7 +86,7 @@ impl QueuedDevice {
     pub fn new(options: QueuedOptions) -> QueuedDevice {
         let state = State {
             waiting: Waiting::default(),
-            flights: Vec::new(),
+            in_flight: Vec::new(),
             answers: HashMap::new(),
             positions: 0,
             batches: 0,
@@ -104,11 +104,11 @@ impl QueuedDevice {
     /// Takes the positions of the next batch, if they are worth one now and the device has fewer than two batches.
     pub fn take(&self) -> Option<QueuedBatch> {
         let mut state = self.lock();
-        if state.failure.is_some() || state.flights.len() >= IN_FLIGHT {
+        if state.failure.is_some() || state.in_flight.len() >= IN_FLIGHT {
             return None;
         }
         let (size, count) = state.waiting.next(state.batches)?;
-        let in_flight = state.flights.first().map(|(_, positions, _)| positions.len());
+        let in_flight = state.in_flight.first().map(|(_, positions, _)| positions.len());
         if !Waiting::<(u64, Input)>::is_worth_a_batch(count, in_flight) {
             return None;
         }
@@ -117,7 +117,7 @@ impl QueuedDevice {
         let (positions, inputs): (Vec<u64>, Vec<Input>) = taken.into_iter().unzip();
         state.batches += 1;
         let number = state.batches;
-        state.flights.push((number, positions, inputs.len() * area));
+        state.in_flight.push((number, positions, inputs.len() * area));
         Some(QueuedBatch { number, inputs })
     }
 
@@ -125,8 +125,8 @@ impl QueuedDevice {
     /// position, the device counts as failed.
     pub fn answer(&self, number: u64, outputs: Vec<Option<Output>>, time: Duration) {
         let mut state = self.lock();
-        let Some(at) = state.flights.iter().position(|flight| flight.0 == number) else { return };
-        let (_, positions, points) = state.flights.remove(at);
+        let Some(at) = state.in_flight.iter().position(|batch| batch.0 == number) else { return };
+        let (_, positions, points) = state.in_flight.remove(at);
         if positions.len() != outputs.len() {
             drop(state);
             self.fail("a batch has another number of outputs than of positions");
@@ -202,7 +202,7 @@ impl Device for QueuedDevice {
             state.waiting.add((input.width, input.height), came_at, (position, input.clone()));
         }
         drop(state);
-        (self.options.wake)();
+        (self.options.notify_driver)();
         (first..).take(inputs.len()).map(|position| self.wait(position)).collect()
     }
 
@@ -241,7 +241,13 @@ mod tests {
             points: positions * 20,
         };
         let name = "a card".to_owned();
-        QueuedDevice::new(QueuedOptions { name, threads: 4, settings, is_software: false, wake: || () })
+        QueuedDevice::new(QueuedOptions {
+            name,
+            threads: 4,
+            settings,
+            is_software: false,
+            notify_driver: || (),
+        })
     }
 
     /// Evaluates `each` positions of several sizes in each of six threads, and returns the number of answers.

@@ -3,7 +3,7 @@
 use crate::GpuError;
 use crate::cache::Cache;
 use crate::card::Card;
-use crate::compiled::{Compiled, Flight, IN_FLIGHT};
+use crate::compiled::{Compiled, IN_FLIGHT, SubmittedBatch};
 use crate::pace::{Pace, USUAL_POINTS};
 use crate::program::{Settings, TileChoice};
 use crate::waiting::Waiting;
@@ -208,7 +208,7 @@ impl Gpu {
         let mut server = Server {
             compiled,
             waiting: Waiting::default(),
-            flights: VecDeque::new(),
+            in_flight: VecDeque::new(),
             shared: Arc::clone(&shared),
             pace,
             elapsed,
@@ -226,8 +226,8 @@ impl Gpu {
                 };
                 server.shared.fail(&reason);
                 // Callers that wait get no answer, because the senders of their answers are dropped.
-                let Server { compiled, waiting, flights, .. } = server;
-                drop((receiver, waiting, flights));
+                let Server { compiled, waiting, in_flight, .. } = server;
+                drop((receiver, waiting, in_flight));
                 // The destructors wait for the card, which may never answer, and do not expect errors.
                 mem::forget(compiled);
             })
@@ -380,8 +380,8 @@ fn time_of_batch(
     // The first batch includes preparations of the driver.
     for _ in 0..3 {
         let start = elapsed();
-        let flight = compiled.start(inputs)?;
-        outputs = compiled.finish(&flight, pace.patience(points))?;
+        let batch = compiled.start(inputs)?;
+        outputs = compiled.finish(&batch, pace.patience(points))?;
         let time = elapsed().saturating_sub(start);
         pace.add(points, time);
         least = least.min(time);
@@ -399,12 +399,12 @@ pub(crate) fn striped(side: usize) -> Input {
 }
 
 /// Returns whether two sets of outputs differ by no more than the order of additions explains.
-fn are_close(found: &[Option<Output>], wanted: &[Option<Output>]) -> bool {
-    let is_close = |found: &f32, wanted: &f32| (found - wanted).abs() <= 0.02 * wanted.abs().max(1.0);
-    found.iter().zip(wanted).all(|both| match both {
-        (Some(found), Some(wanted)) => {
+fn are_close(found: &[Option<Output>], expected: &[Option<Output>]) -> bool {
+    let is_close = |found: &f32, expected: &f32| (found - expected).abs() <= 0.02 * expected.abs().max(1.0);
+    found.iter().zip(expected).all(|both| match both {
+        (Some(found), Some(expected)) => {
             let of = |it: &Output| [&it.policy[..], &it.ownership, &it.value, &[it.pass, it.lead]].concat();
-            of(found).iter().zip(&of(wanted)).all(|(found, wanted)| is_close(found, wanted))
+            of(found).iter().zip(&of(expected)).all(|(found, expected)| is_close(found, expected))
         }
         (None, None) => true,
         _ => false,
@@ -413,7 +413,7 @@ fn are_close(found: &[Option<Output>], wanted: &[Option<Output>]) -> bool {
 
 /// Batch on the card.
 struct InFlight {
-    flight: Flight,
+    batch: SubmittedBatch,
     requests: Vec<Request>,
     points: usize,
     start: Duration,
@@ -423,7 +423,7 @@ struct Server {
     compiled: Compiled,
     waiting: Waiting<Request>,
     /// Batches on the card, the oldest one first.
-    flights: VecDeque<InFlight>,
+    in_flight: VecDeque<InFlight>,
     shared: Arc<Shared>,
     pace: Pace,
     elapsed: Clock,
@@ -436,23 +436,23 @@ impl Server {
     /// Answers requests until no caller can send any more.
     fn serve(&mut self, requests: &Receiver<Vec<Request>>) -> Result<(), GpuError> {
         let mut is_open = true;
-        while is_open || !self.waiting.is_empty() || !self.flights.is_empty() {
+        while is_open || !self.waiting.is_empty() || !self.in_flight.is_empty() {
             if is_open {
                 is_open = self.gather(requests);
             }
-            if self.flights.len() < IN_FLIGHT && self.is_worth_a_batch(is_open) {
-                self.launch()?;
-            } else if self.flights.len() == IN_FLIGHT || (!is_open && !self.flights.is_empty()) {
-                self.land()?;
-            } else if let Some(oldest) = self.flights.front()
-                && self.compiled.is_finished(&oldest.flight)?
+            if self.in_flight.len() < IN_FLIGHT && self.is_worth_a_batch(is_open) {
+                self.start_batch()?;
+            } else if self.in_flight.len() == IN_FLIGHT || (!is_open && !self.in_flight.is_empty()) {
+                self.finish_oldest()?;
+            } else if let Some(oldest) = self.in_flight.front()
+                && self.compiled.is_finished(&oldest.batch)?
             {
-                self.land()?;
-            } else if let Some(oldest) = self.flights.front()
+                self.finish_oldest()?;
+            } else if let Some(oldest) = self.in_flight.front()
                 && (self.elapsed)().saturating_sub(oldest.start) > self.pace.patience(oldest.points)
             {
                 // No request can come any more, so this waits for the batch and detects whether it is late.
-                self.land()?;
+                self.finish_oldest()?;
             }
         }
         Ok(())
@@ -461,12 +461,12 @@ impl Server {
     /// Takes the requests that have come. Waits for one if nothing else is to be done, and for a moment if the card is
     /// at work. Returns whether more can come.
     fn gather(&mut self, requests: &Receiver<Vec<Request>>) -> bool {
-        if self.flights.is_empty() && self.waiting.is_empty() {
+        if self.in_flight.is_empty() && self.waiting.is_empty() {
             match requests.recv() {
                 Ok(asked) => self.add(asked),
                 Err(_) => return false,
             }
-        } else if self.flights.len() == 1 && !self.is_worth_a_batch(true) {
+        } else if self.in_flight.len() == 1 && !self.is_worth_a_batch(true) {
             match requests.recv_timeout(PAUSE) {
                 Ok(asked) => self.add(asked),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -494,7 +494,7 @@ impl Server {
     /// Returns whether the positions that wait are worth a batch now.
     fn is_worth_a_batch(&self, more_can_come: bool) -> bool {
         let Some((_, count)) = self.next() else { return false };
-        let in_flight = self.flights.front().filter(|_| more_can_come);
+        let in_flight = self.in_flight.front().filter(|_| more_can_come);
         Waiting::<Request>::is_worth_a_batch(count, in_flight.map(|oldest| oldest.requests.len()))
     }
 
@@ -518,33 +518,33 @@ impl Server {
     }
 
     /// Starts a batch.
-    fn launch(&mut self) -> Result<(), GpuError> {
+    fn start_batch(&mut self) -> Result<(), GpuError> {
         let Some((size, _)) = self.next() else { return Ok(()) };
         self.simulate_fault()?;
         let most = self.compiled.most_positions(size.0 * size.1);
         let requests = self.waiting.take(size, most);
         let inputs: Vec<&Input> = requests.iter().map(|request| &request.input).collect();
         let points = inputs.len() * size.0 * size.1;
-        let longest = self.flights.iter().map(|flight| flight.points).fold(points, usize::max);
+        let longest = self.in_flight.iter().map(|batch| batch.points).fold(points, usize::max);
         self.shared.be_patient_for(self.pace.patience(longest), self.fault);
         let start = (self.elapsed)();
-        let flight = self.compiled.start(&inputs)?;
+        let batch = self.compiled.start(&inputs)?;
         self.shared.batches.fetch_add(1, Ordering::Relaxed);
         self.shared.positions.fetch_add(requests.len() as u64, Ordering::Relaxed);
-        self.flights.push_back(InFlight { flight, requests, points, start });
+        self.in_flight.push_back(InFlight { batch, requests, points, start });
         Ok(())
     }
 
     /// Waits for the oldest batch and sends its outputs.
-    fn land(&mut self) -> Result<(), GpuError> {
-        let Some(InFlight { flight, requests, points, start }) = self.flights.pop_front() else {
+    fn finish_oldest(&mut self) -> Result<(), GpuError> {
+        let Some(InFlight { batch, requests, points, start }) = self.in_flight.pop_front() else {
             return Ok(());
         };
-        let outputs = match self.compiled.finish(&flight, self.pace.patience(points)) {
+        let outputs = match self.compiled.finish(&batch, self.pace.patience(points)) {
             Ok(outputs) => outputs,
             Err(error) => {
                 // The callers must not learn of the failure before it is marked, when their answers are dropped.
-                self.flights.push_front(InFlight { flight, requests, points, start });
+                self.in_flight.push_front(InFlight { batch, requests, points, start });
                 return Err(error);
             }
         };

@@ -69,18 +69,20 @@ fn numbers(output: &Output) -> Vec<f32> {
 }
 
 /// Returns the largest difference, relative to the larger of 1 and the number.
-fn difference(found: &Output, wanted: &Output) -> f32 {
-    let (found, wanted) = (numbers(found), numbers(wanted));
-    assert_eq!(found.len(), wanted.len());
-    let each =
-        found.iter().zip(&wanted).map(|(found, wanted)| (found - wanted).abs() / wanted.abs().max(1.0));
+fn difference(found: &Output, expected: &Output) -> f32 {
+    let (found, expected) = (numbers(found), numbers(expected));
+    assert_eq!(found.len(), expected.len());
+    let each = found
+        .iter()
+        .zip(&expected)
+        .map(|(found, expected)| (found - expected).abs() / expected.abs().max(1.0));
     each.fold(0.0, f32::max)
 }
 
 /// Computes the positions in one batch with each of the kinds of tiles that are compiled, and returns the largest
 /// difference from the plain forward pass.
 fn largest_difference(compiled: &mut Compiled, network: &Network, inputs: &[Input]) -> f32 {
-    let wanted: Vec<Output> = inputs.iter().map(|it| scalar::evaluate(network, it).unwrap()).collect();
+    let expected: Vec<Output> = inputs.iter().map(|it| scalar::evaluate(network, it).unwrap()).collect();
     let inputs: Vec<&Input> = inputs.iter().collect();
     let mut largest = 0.0f32;
     let tiles = |large_from, uses_matrix_units| TileChoice { large_from, uses_matrix_units };
@@ -90,11 +92,11 @@ fn largest_difference(compiled: &mut Compiled, network: &Network, inputs: &[Inpu
     }
     for choice in choices {
         compiled.use_tiles(choice);
-        let flight = compiled.start(&inputs).unwrap();
-        let found = compiled.finish(&flight, PATIENCE).unwrap();
-        assert_eq!(found.len(), wanted.len());
-        for (found, wanted) in found.iter().zip(&wanted) {
-            largest = largest.max(difference(found.as_ref().unwrap(), wanted));
+        let batch = compiled.start(&inputs).unwrap();
+        let found = compiled.finish(&batch, PATIENCE).unwrap();
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            largest = largest.max(difference(found.as_ref().unwrap(), expected));
         }
     }
     largest
@@ -176,8 +178,8 @@ fn numbers_too_large_for_sixteen_bits_are_noticed() {
     // The sums exceed the largest number of 16 bits, even divided by eight. Those of the other positions do not.
     inputs[1].spatial.iter_mut().for_each(|number| *number *= 1e7);
     let inputs: Vec<&Input> = inputs.iter().collect();
-    let flight = compiled.start(&inputs).unwrap();
-    let found = compiled.finish(&flight, PATIENCE).unwrap();
+    let batch = compiled.start(&inputs).unwrap();
+    let found = compiled.finish(&batch, PATIENCE).unwrap();
     assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true]);
 }
 
@@ -287,10 +289,10 @@ fn batch_that_takes_too_long_is_a_failure() {
     let network = random::network(&Options { channels: 64, ..Options::default() }).unwrap();
     let mut compiled = compiled(&card, &network, small_batch(false, 16, 5776));
     let input = position(19, 19, 1);
-    let flight = compiled.start(&[&input; 16]).unwrap();
-    let error = compiled.finish(&flight, Duration::from_nanos(1)).unwrap_err();
+    let batch = compiled.start(&[&input; 16]).unwrap();
+    let error = compiled.finish(&batch, Duration::from_nanos(1)).unwrap_err();
     assert_eq!(error.to_string(), "no answer within 0.0 s");
-    assert_eq!(compiled.finish(&flight, PATIENCE).unwrap().len(), 16, "more time helps");
+    assert_eq!(compiled.finish(&batch, PATIENCE).unwrap().len(), 16, "more time helps");
 }
 
 #[test]
@@ -345,12 +347,12 @@ fn shaders_are_kept_for_later_runs() {
     let folder = tempfile::TempDir::new().unwrap();
     let network = random::network(&Options { channels: 4, ..Options::default() }).unwrap();
     let input = position(3, 3, 1);
-    let wanted = scalar::evaluate(&network, &input).unwrap();
+    let expected = scalar::evaluate(&network, &input).unwrap();
     let run = || {
         let cache = Some(folder.path().to_owned());
         let gpu = start(&card, &network, GpuOptions { cache, ..options(None, &Reports::default()) });
         let found = gpu.evaluate(&[&input]).pop().flatten().unwrap();
-        assert!(difference(&found, &wanted) < 2e-4);
+        assert!(difference(&found, &expected) < 2e-4);
         let files = std::fs::read_dir(folder.path()).unwrap();
         files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect::<Vec<_>>()
     };

@@ -30,15 +30,15 @@ pub trait Device: Send + Sync + fmt::Debug {
 
 /// Several devices that evaluate the same network.
 #[derive(Debug)]
-pub struct Several {
+pub struct DeviceGroup {
     /// Devices, each with the number of positions that it has been given and has not answered.
     devices: Vec<(Arc<dyn Device>, AtomicUsize)>,
 }
 
-impl Several {
+impl DeviceGroup {
     /// Combines devices.
-    pub fn new(devices: Vec<Arc<dyn Device>>) -> Several {
-        Several { devices: devices.into_iter().map(|device| (device, AtomicUsize::new(0))).collect() }
+    pub fn new(devices: Vec<Arc<dyn Device>>) -> DeviceGroup {
+        DeviceGroup { devices: devices.into_iter().map(|device| (device, AtomicUsize::new(0))).collect() }
     }
 
     /// Returns the working device with the fewest unanswered positions.
@@ -48,7 +48,7 @@ impl Several {
     }
 }
 
-impl Device for Several {
+impl Device for DeviceGroup {
     fn evaluate(&self, inputs: &[&Input]) -> Vec<Option<Output>> {
         let mut outputs = vec![None; inputs.len()];
         let mut left: Vec<usize> = (0..inputs.len()).collect();
@@ -99,7 +99,7 @@ pub struct Attached {
     /// Number of positions that the device has been given and has not answered.
     waiting: AtomicUsize,
     /// Part of the evaluations that the processor computes.
-    beside: Beside,
+    processor_share: ProcessorShare,
     /// Number of positions that the processor evaluates at the moment.
     on_processor: AtomicUsize,
 }
@@ -109,7 +109,7 @@ pub struct Attached {
 /// A thread evaluates a position itself if the device would answer later, that is, if more positions wait for the
 /// device than it answers in the time that the processor takes for one. That number was measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Beside {
+pub struct ProcessorShare {
     /// Largest number of positions that the processor evaluates at a time; 0 leaves all to the device.
     pub at_once: usize,
     /// Least number of positions waiting for the device at which the processor evaluates the next one.
@@ -155,13 +155,13 @@ impl Attached {
     }
 
     /// Returns the part of the evaluations that the processor computes beside the device.
-    pub fn beside(&self) -> Beside {
-        self.beside
+    pub fn processor_share(&self) -> ProcessorShare {
+        self.processor_share
     }
 
-    /// Evaluates a position: on the device, on the processor if it takes this position [beside](Beside) the device, or
-    /// in 32 bits on the processor if the numbers are not finite in the device's precision. Returns `None` if the
-    /// device does not evaluate boards of this size or has failed.
+    /// Evaluates a position: on the device, on the processor if this position falls to its
+    /// [share](ProcessorShare), or in 32 bits on the processor if the numbers are not finite in the device's precision.
+    /// Returns `None` if the device does not evaluate boards of this size or has failed.
     pub(super) fn evaluate(
         &self,
         input: &Input,
@@ -171,8 +171,8 @@ impl Attached {
         if !self.evaluates(input.width * input.height) {
             return None;
         }
-        if self.waiting.load(Ordering::Relaxed) >= self.beside.least_waiting
-            && let Some(_counted) = Counted::below(&self.on_processor, self.beside.at_once)
+        if self.waiting.load(Ordering::Relaxed) >= self.processor_share.least_waiting
+            && let Some(_counted) = Counted::below(&self.on_processor, self.processor_share.at_once)
         {
             return Some(prepared.evaluate_one(input, scratch));
         }
@@ -196,7 +196,12 @@ static ATTACHED: Mutex<Vec<Arc<Attached>>> = Mutex::new(Vec::new());
 
 /// Makes every later [`Forward::shared`](super::Forward::shared) of `network` use `device` for boards of at least
 /// `least_area` points, and the processor beside it.
-pub fn attach(network: &Arc<Network>, device: Arc<dyn Device>, least_area: usize, beside: Beside) {
+pub fn attach(
+    network: &Arc<Network>,
+    device: Arc<dyn Device>,
+    least_area: usize,
+    processor_share: ProcessorShare,
+) {
     let mut all = ATTACHED.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|it| it.network.strong_count() > 0 && it.network.as_ptr() != Arc::as_ptr(network));
     all.push(Arc::new(Attached {
@@ -205,7 +210,7 @@ pub fn attach(network: &Arc<Network>, device: Arc<dyn Device>, least_area: usize
         least_area,
         exact: OnceLock::new(),
         waiting: AtomicUsize::new(0),
-        beside,
+        processor_share,
         on_processor: AtomicUsize::new(0),
     }));
 }
@@ -270,7 +275,7 @@ mod tests {
             &own,
             Arc::new(Fake { network: other.clone(), left: AtomicUsize::new(4) }),
             0,
-            Beside::default(),
+            ProcessorShare::default(),
         );
         assert!(attached(&other).is_none());
         let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
@@ -301,12 +306,12 @@ mod tests {
         let [by_first, by_second] = [&first, &second].map(|it| scalar::evaluate(it, &input).unwrap());
         let fake =
             |network, left| -> Arc<dyn Device> { Arc::new(Fake { network, left: AtomicUsize::new(left) }) };
-        let both = Several::new(vec![fake(first, 3), fake(second, 4)]);
+        let both = DeviceGroup::new(vec![fake(first, 3), fake(second, 4)]);
         assert_eq!((both.threads(), both.at_once(), both.name().as_str()), (6, 12, "a fake and a fake"));
         assert_eq!(both.evaluate(&[&input]), [Some(by_first.clone())]);
         // The first device fails in the middle of a batch, and the second one continues.
-        let wanted = [&by_first, &by_first, &by_second, &by_second].map(|it| Some(it.clone()));
-        assert_eq!(both.evaluate(&[&input; 4]), wanted);
+        let expected = [&by_first, &by_first, &by_second, &by_second].map(|it| Some(it.clone()));
+        assert_eq!(both.evaluate(&[&input; 4]), expected);
         assert!(both.is_working());
         assert_eq!(both.evaluate(&[&input; 3]), [Some(by_second.clone()), Some(by_second), None]);
         assert!(!both.is_working());
@@ -319,7 +324,7 @@ mod tests {
         let [own, other] = [0, 1].map(|seed| network(&Options { seed, ..Options::default() }).unwrap());
         let own = Arc::new(own);
         let device = Fake { network: other.clone(), left: AtomicUsize::new(100) };
-        attach(&own, Arc::new(device), 12, Beside::default());
+        attach(&own, Arc::new(device), 12, ProcessorShare::default());
         let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
         let mut forward = Forward::shared(&own, exact);
         let (small, large) = (Input::zero(3, 3), Input::zero(3, 4));
@@ -373,7 +378,7 @@ mod tests {
             all_waiting: Barrier::new(3),
             waiting: AtomicUsize::new(0),
         });
-        attach(&own, device.clone(), 0, Beside { at_once: 1, least_waiting: 2 });
+        attach(&own, device.clone(), 0, ProcessorShare { at_once: 1, least_waiting: 2 });
         let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
         let forward = Forward::shared(&own, exact);
         let input = Input::zero(3, 4);

@@ -20,18 +20,18 @@ pub struct Differences {
 
 impl Differences {
     /// Adds the differences of a pair of evaluations.
-    pub fn add(&mut self, found: &Prediction, wanted: &Prediction) {
-        let farthest = |found: &[f32], wanted: &[f32]| {
-            let each = found.iter().zip(wanted).map(|(found, wanted)| (found - wanted).abs());
+    pub fn add(&mut self, found: &Prediction, expected: &Prediction) {
+        let farthest = |found: &[f32], expected: &[f32]| {
+            let each = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
             each.fold(0.0, f32::max)
         };
         let results = |it: &Prediction| [it.pass, it.win, it.loss, it.no_result];
         let probability =
-            farthest(&found.policy, &wanted.policy).max(farthest(&results(found), &results(wanted)));
+            farthest(&found.policy, &expected.policy).max(farthest(&results(found), &results(expected)));
         self.probability = self.probability.max(probability);
-        self.owner = self.owner.max(farthest(&found.ownership, &wanted.ownership));
-        self.lead = self.lead.max((found.lead - wanted.lead).abs());
-        self.same += usize::from(likeliest(found) == likeliest(wanted));
+        self.owner = self.owner.max(farthest(&found.ownership, &expected.ownership));
+        self.lead = self.lead.max((found.lead - expected.lead).abs());
+        self.same += usize::from(likeliest(found) == likeliest(expected));
         self.count += 1;
     }
 

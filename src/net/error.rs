@@ -41,14 +41,14 @@ pub enum ErrorKind {
     #[error("expected a word of at most {0} printable characters")]
     Word(usize),
     /// A word is not a number of the required kind.
-    #[error("{what}: \"{word}\" is not {wanted}")]
+    #[error("{what}: \"{word}\" is not {expected}")]
     Number {
         /// Role of the number.
         what: &'static str,
         /// Word in the file.
         word: String,
         /// Description of the required number.
-        wanted: &'static str,
+        expected: &'static str,
     },
     /// A number is outside its range.
     #[error("{what}: {found} is outside the range from {least} to {most}")]
@@ -63,14 +63,14 @@ pub enum ErrorKind {
         most: u64,
     },
     /// The dimensions of two layers do not match.
-    #[error("{what}: {found}, but the neighbouring layers need {wanted}")]
+    #[error("{what}: {found}, but the neighbouring layers need {expected}")]
     Mismatch {
         /// Role of the number.
         what: &'static str,
         /// Number in the file.
         found: usize,
         /// Number that the neighbouring layers require.
-        wanted: usize,
+        expected: usize,
     },
     /// A block is of an unsupported kind.
     #[error("blocks of the kind \"{0}\" are not supported")]

@@ -144,9 +144,9 @@ mod tests {
         let (mapped, read) = (Image::map(&file).unwrap(), Image::from(bytes.clone()));
         assert_eq!((mapped.len(), read.len()), (10_001, 10_001));
         for range in [0..0, 0..1, 64..65, 0..10_001, 9984..10_001, 64..8192, 640..647, 4096..4104] {
-            let wanted = &bytes[range.clone()];
-            assert_eq!(mapped.copy(range.clone()), wanted, "{range:?}");
-            assert_eq!(read.copy(range), wanted);
+            let expected = &bytes[range.clone()];
+            assert_eq!(mapped.copy(range.clone()), expected, "{range:?}");
+            assert_eq!(read.copy(range), expected);
         }
     }
 }

@@ -126,7 +126,7 @@ impl FileHeader {
         if !sections.is_multiple_of(ALIGN) {
             let word = sections.to_string();
             let kind =
-                ErrorKind::Number { what: "the length of the sections", word, wanted: "a multiple of 64" };
+                ErrorKind::Number { what: "the length of the sections", word, expected: "a multiple of 64" };
             return Err(error(24, kind));
         }
         Ok(FileHeader {

@@ -287,8 +287,8 @@ mod tests {
         let definition = |x: f64| x * x.exp().ln_1p().tanh();
         for step in -1200..=1200 {
             let x = step as f32 / 10.0;
-            let (found, wanted) = (f64::from(mish(x)), definition(f64::from(x)));
-            assert!((found - wanted).abs() <= 1e-6 * wanted.abs().max(1e-3), "{x}: {found} {wanted}");
+            let (found, expected) = (f64::from(mish(x)), definition(f64::from(x)));
+            assert!((found - expected).abs() <= 1e-6 * expected.abs().max(1e-3), "{x}: {found} {expected}");
         }
         assert_eq!(mish(f32::MAX), f32::MAX);
         assert_eq!(mish(f32::MIN), 0.0);
@@ -298,9 +298,9 @@ mod tests {
     fn silu_matches_definition() {
         for step in -1200..=1200 {
             let x = step as f32 / 10.0;
-            let wanted = f64::from(x) / (1.0 + (-f64::from(x)).exp());
+            let expected = f64::from(x) / (1.0 + (-f64::from(x)).exp());
             let found = f64::from(Activation::Silu.apply(x));
-            assert!((found - wanted).abs() <= 1e-6 * wanted.abs().max(1e-3), "{x}: {found} {wanted}");
+            assert!((found - expected).abs() <= 1e-6 * expected.abs().max(1e-3), "{x}: {found} {expected}");
         }
         assert_eq!(Activation::Silu.apply(f32::MAX), f32::MAX);
         assert_eq!(Activation::Silu.apply(f32::MIN), 0.0);

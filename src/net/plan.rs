@@ -392,7 +392,7 @@ struct Entry {
 
 /// Form of a product's result that the next step needs.
 #[derive(Clone)]
-enum Wanted {
+enum RequiredInput {
     Raw,
     Normed(Affine, Activation),
 }
@@ -463,11 +463,11 @@ impl Planner {
     }
 
     /// Adds a product whose result continues a stream.
-    fn stream(&mut self, mut product: Product, wanted: &Wanted, keeps_raw: bool) -> Entry {
-        let is_raw = keeps_raw || matches!(wanted, Wanted::Raw);
+    fn stream(&mut self, mut product: Product, required_input: &RequiredInput, keeps_raw: bool) -> Entry {
+        let is_raw = keeps_raw || matches!(required_input, RequiredInput::Raw);
         let raw = self.plane(product.columns, Role::Stream);
         product.sum = is_raw.then_some(raw);
-        if let Wanted::Normed(affine, activation) = wanted {
+        if let RequiredInput::Normed(affine, activation) = required_input {
             product.normed = Some(self.normed(affine, *activation, Role::Inner));
         }
         let normed = product.normed.as_ref().map(|normed| normed.output);
@@ -523,11 +523,11 @@ impl Planner {
         first.vector = Some(vector);
         let activation = trunk.last_activation.activation;
         let after = match &trunk.last_norm {
-            TrunkNorm::Batch(norm) => Wanted::Normed(norm.folded(), activation),
-            TrunkNorm::Rms(_) => Wanted::Raw,
+            TrunkNorm::Batch(norm) => RequiredInput::Normed(norm.folded(), activation),
+            TrunkNorm::Rms(_) => RequiredInput::Raw,
         };
-        let wanted = trunk.blocks.first().map_or(after.clone(), wanted_by);
-        let entry = self.stream(first, &wanted, !trunk.blocks.is_empty());
+        let required_input = trunk.blocks.first().map_or(after.clone(), required_input_of);
+        let entry = self.stream(first, &required_input, !trunk.blocks.is_empty());
         let end = self.stack(&trunk.blocks, entry, &after);
         match (&trunk.last_norm, end.normed) {
             (TrunkNorm::Rms(norm), _) => {
@@ -548,22 +548,28 @@ impl Planner {
     }
 
     /// Adds blocks. The result of the last one has the form that `after` states.
-    fn stack(&mut self, blocks: &[Block], mut entry: Entry, after: &Wanted) -> Entry {
+    fn stack(&mut self, blocks: &[Block], mut entry: Entry, after: &RequiredInput) -> Entry {
         for (index, block) in blocks.iter().enumerate() {
             let next = blocks.get(index + 1);
-            let wanted = next.map_or_else(|| after.clone(), wanted_by);
-            entry = self.block(block, entry, &wanted, next.is_some());
+            let required_input = next.map_or_else(|| after.clone(), required_input_of);
+            entry = self.block(block, entry, &required_input, next.is_some());
         }
         entry
     }
 
-    fn block(&mut self, block: &Block, entry: Entry, wanted: &Wanted, keeps_raw: bool) -> Entry {
+    fn block(
+        &mut self,
+        block: &Block,
+        entry: Entry,
+        required_input: &RequiredInput,
+        keeps_raw: bool,
+    ) -> Entry {
         match block {
-            Block::Ordinary(block) => self.ordinary(block, entry, wanted, keeps_raw),
-            Block::GlobalPooling(block) => self.global_pooling(block, entry, wanted, keeps_raw),
-            Block::NestedBottleneck(block) => self.nested(block, entry, wanted, keeps_raw),
-            Block::Attention(block) => self.attention(block, entry, wanted, keeps_raw),
-            Block::FeedForward(block) => self.feed_forward(block, entry, wanted, keeps_raw),
+            Block::Ordinary(block) => self.ordinary(block, entry, required_input, keeps_raw),
+            Block::GlobalPooling(block) => self.global_pooling(block, entry, required_input, keeps_raw),
+            Block::NestedBottleneck(block) => self.nested(block, entry, required_input, keeps_raw),
+            Block::Attention(block) => self.attention(block, entry, required_input, keeps_raw),
+            Block::FeedForward(block) => self.feed_forward(block, entry, required_input, keeps_raw),
         }
     }
 
@@ -573,25 +579,31 @@ impl Planner {
         conv: &Conv,
         x: PlaneId,
         entry: Entry,
-        wanted: &Wanted,
+        required_input: &RequiredInput,
         keeps_raw: bool,
     ) -> Entry {
         let mut last = Matrix::of_conv(conv).product(x);
         last.residual = Some(entry.raw);
-        self.stream(last, wanted, keeps_raw)
+        self.stream(last, required_input, keeps_raw)
     }
 
-    fn ordinary(&mut self, block: &OrdinaryBlock, entry: Entry, wanted: &Wanted, keeps_raw: bool) -> Entry {
+    fn ordinary(
+        &mut self,
+        block: &OrdinaryBlock,
+        entry: Entry,
+        required_input: &RequiredInput,
+        keeps_raw: bool,
+    ) -> Entry {
         let x = entry.normed.expect("an ordinary block is given a normalised plane");
         let middle = self.inner(Matrix::of_conv(&block.first.conv).product(x), &block.second);
-        self.last_conv(&block.second.conv, middle, entry, wanted, keeps_raw)
+        self.last_conv(&block.second.conv, middle, entry, required_input, keeps_raw)
     }
 
     fn global_pooling(
         &mut self,
         block: &GlobalPoolingBlock,
         entry: Entry,
-        wanted: &Wanted,
+        required_input: &RequiredInput,
         keeps_raw: bool,
     ) -> Entry {
         let x = entry.normed.expect("a block with pooling is given a normalised plane");
@@ -601,7 +613,7 @@ impl Planner {
         let mut first = Matrix::of_conv(&block.first.conv).product(x);
         first.vector = Some(vector);
         let middle = self.inner(first, &block.second);
-        self.last_conv(&block.second.conv, middle, entry, wanted, keeps_raw)
+        self.last_conv(&block.second.conv, middle, entry, required_input, keeps_raw)
     }
 
     fn pooling(&mut self, pooling: &GlobalPooling, x: PlaneId, role: Role) -> VectorId {
@@ -623,17 +635,17 @@ impl Planner {
         &mut self,
         block: &NestedBottleneckBlock,
         entry: Entry,
-        wanted: &Wanted,
+        required_input: &RequiredInput,
         keeps_raw: bool,
     ) -> Entry {
         let x = entry.normed.expect("a nested bottleneck is given a normalised plane");
-        let second = Wanted::Normed(block.second.norm.folded(), block.second.activation.activation);
-        let first_wanted = block.blocks.first().map_or(second.clone(), wanted_by);
+        let second = RequiredInput::Normed(block.second.norm.folded(), block.second.activation.activation);
+        let first_required_input = block.blocks.first().map_or(second.clone(), required_input_of);
         let first = Matrix::of_conv(&block.first.conv).product(x);
-        let inner = self.stream(first, &first_wanted, !block.blocks.is_empty());
+        let inner = self.stream(first, &first_required_input, !block.blocks.is_empty());
         let inner = self.stack(&block.blocks, inner, &second);
         let middle = inner.normed.expect("the last inner block normalises");
-        self.last_conv(&block.second.conv, middle, entry, wanted, keeps_raw)
+        self.last_conv(&block.second.conv, middle, entry, required_input, keeps_raw)
     }
 
     fn factors(&mut self, norm: &RmsNorm, input: PlaneId) {
@@ -641,7 +653,13 @@ impl Planner {
         self.steps.push(Step::Factors(Factors { input, channels, epsilon, is_spatial: false }));
     }
 
-    fn attention(&mut self, block: &AttentionBlock, entry: Entry, wanted: &Wanted, keeps_raw: bool) -> Entry {
+    fn attention(
+        &mut self,
+        block: &AttentionBlock,
+        entry: Entry,
+        required_input: &RequiredInput,
+        keeps_raw: bool,
+    ) -> Entry {
         let (key_width, value_width) = (padded(block.key_width), padded(block.value_width));
         let rotated = (block.heads + block.key_heads) * key_width;
         let columns = rotated + block.key_heads * value_width;
@@ -685,14 +703,14 @@ impl Planner {
         place(&block.output.weights.floats(), &rows, &columns, |_| 1.0, &mut weights);
         let mut product = Matrix::of_points(columns.total, weights).product(output);
         product.residual = Some(entry.raw);
-        self.stream(product, wanted, keeps_raw)
+        self.stream(product, required_input, keeps_raw)
     }
 
     fn feed_forward(
         &mut self,
         block: &FeedForwardBlock,
         entry: Entry,
-        wanted: &Wanted,
+        required_input: &RequiredInput,
         keeps_raw: bool,
     ) -> Entry {
         let rows = Places::plain(block.first.inputs);
@@ -717,7 +735,7 @@ impl Planner {
         place(&block.last.weights.floats(), &rows, &columns, |_| 1.0, &mut weights);
         let mut product = Matrix::of_points(columns.total, weights).product(hidden);
         product.residual = Some(entry.raw);
-        self.stream(product, wanted, keeps_raw)
+        self.stream(product, required_input, keeps_raw)
     }
 
     fn heads(&mut self, network: &Network, trunk: PlaneId) -> Results {
@@ -781,14 +799,14 @@ impl Planner {
 }
 
 /// Returns the form of the input that the first product of a block needs.
-fn wanted_by(block: &Block) -> Wanted {
+fn required_input_of(block: &Block) -> RequiredInput {
     let first = match block {
         Block::Ordinary(block) => &block.first,
         Block::GlobalPooling(block) => &block.first,
         Block::NestedBottleneck(block) => &block.first,
-        Block::Attention(_) | Block::FeedForward(_) => return Wanted::Raw,
+        Block::Attention(_) | Block::FeedForward(_) => return RequiredInput::Raw,
     };
-    Wanted::Normed(first.norm.folded(), first.activation.activation)
+    RequiredInput::Normed(first.norm.folded(), first.activation.activation)
 }
 
 /// Returns the angles of the queries and keys of a block with a rotary embedding.

@@ -254,8 +254,8 @@ mod tests {
     const CONTEXT: Context<'static> =
         Context { legal: &[true, false, true, true], no_result: true, optimism_share: 0.0, temperature: 1.0 };
 
-    fn near(found: f32, wanted: f64) {
-        assert!((f64::from(found) - wanted).abs() < 1e-5 * wanted.abs().max(1.0), "{found} {wanted}");
+    fn near(found: f32, expected: f64) {
+        assert!((f64::from(found) - expected).abs() < 1e-5 * expected.abs().max(1.0), "{found} {expected}");
     }
 
     #[test]
@@ -280,8 +280,8 @@ mod tests {
             let policy = Policy::new(&output(), Context { temperature, ..CONTEXT });
             policy.points[3] / policy.points[2]
         };
-        for (temperature, wanted) in [(1.0, 1.0f64), (0.5, 2.0), (2.0, 0.5)] {
-            near(odds(temperature), wanted.exp());
+        for (temperature, expected) in [(1.0, 1.0f64), (0.5, 2.0), (2.0, 0.5)] {
+            near(odds(temperature), expected.exp());
         }
     }
 

@@ -194,7 +194,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 impl Profile {
-    fn facts(self) -> ProfileData {
+    fn data(self) -> ProfileData {
         let amateurs = |ranks, days| {
             // Twenty minutes, and five periods of 30 seconds.
             ProfileData { ranks, time: Some([1200.0, 30.0, 5.0]), days, source: index::KGS }
@@ -214,16 +214,16 @@ impl Profile {
     /// Returns the features of the players, of shape `[METADATA_FEATURES]`, from the perspective of `to_move`. `area`
     /// is the number of points of the board.
     pub fn features(self, to_move: Color, area: usize) -> [f32; METADATA_FEATURES] {
-        let facts = self.facts();
+        let data = self.data();
         let mut features = [0.0f32; METADATA_FEATURES];
         for (side, color) in [to_move, to_move.opponent()].into_iter().enumerate() {
             features[index::IS_HUMAN[side]] = 1.0;
-            let steps = usize::from(facts.ranks[color].0).min(index::LONGEST_RANK);
+            let steps = usize::from(data.ranks[color].0).min(index::LONGEST_RANK);
             features[index::RANK[side]..][..steps].fill(1.0);
         }
         features[index::UNRATED] = 0.5;
-        features[if facts.time.is_some() { index::BYO_YOMI } else { index::TIME_UNKNOWN }] = 1.0;
-        let [main, period, periods] = facts.time.unwrap_or_default();
+        features[if data.time.is_some() { index::BYO_YOMI } else { index::TIME_UNKNOWN }] = 1.0;
+        let [main, period, periods] = data.time.unwrap_or_default();
         features[index::MAIN_TIME] = (0.4 * ((main + 60.0).ln() - 6.5)) as f32;
         features[index::PERIOD_TIME] = (0.3 * (period.ln_1p() - 3.0)) as f32;
         features[index::PERIODS] = (0.5 * ((periods + 2.0).ln() - 1.5)) as f32;
@@ -232,11 +232,11 @@ impl Profile {
         for pair in 0..index::DATE_PAIRS {
             // The periods range from a week to 1,500 years.
             let period = 7.0 * 80_000f64.powf(pair as f64 / 31.0);
-            let (sin, cos) = (TAU * facts.days as f64 / period).sin_cos();
+            let (sin, cos) = (TAU * data.days as f64 / period).sin_cos();
             features[index::DATE + 2 * pair] = cos as f32;
             features[index::DATE + 2 * pair + 1] = sin as f32;
         }
-        features[facts.source] = 1.0;
+        features[data.source] = 1.0;
         features
     }
 }
@@ -291,8 +291,9 @@ mod tests {
 
     #[test]
     fn features_of_a_profile() {
-        let near =
-            |found: f32, wanted: f64| assert!((f64::from(found) - wanted).abs() < 1e-6, "{found} {wanted}");
+        let near = |found: f32, expected: f64| {
+            assert!((f64::from(found) - expected).abs() < 1e-6, "{found} {expected}")
+        };
         // Two dan is 8 ranks below 10 dan, five kyu is 14 ranks below.
         let features = profile("rank_2d_5k").features(Color::White, 81);
         assert_eq!(features[..6], [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);

@@ -349,18 +349,18 @@ struct Reader<'t, R> {
 }
 
 impl<R: BufRead> Reader<'_, R> {
-    fn fit(&self, what: &'static str, found: usize, wanted: Width) -> Result<usize, ReadError> {
-        match wanted {
-            Exactly(wanted) if wanted != found => {
-                Err(self.tokens.error(ErrorKind::Mismatch { what, found, wanted }))
+    fn fit(&self, what: &'static str, found: usize, expected: Width) -> Result<usize, ReadError> {
+        match expected {
+            Exactly(expected) if expected != found => {
+                Err(self.tokens.error(ErrorKind::Mismatch { what, found, expected }))
             }
             _ => Ok(found),
         }
     }
 
-    fn channels(&mut self, what: &'static str, wanted: Width) -> Result<usize, ReadError> {
+    fn channels(&mut self, what: &'static str, expected: Width) -> Result<usize, ReadError> {
         let found = self.tokens.integer_in(what, 1, MOST_CHANNELS)?;
-        self.fit(what, found, wanted)
+        self.fit(what, found, expected)
     }
 
     /// Reads a flag, 0 or 1.
@@ -423,7 +423,7 @@ impl<R: BufRead> Reader<'_, R> {
         let side = self.tokens.integer_in(what, 1, LARGEST_WINDOW)?;
         if side % 2 == 0 {
             let word = side.to_string();
-            return Err(self.tokens.error(ErrorKind::Number { what, word, wanted: "an odd number" }));
+            return Err(self.tokens.error(ErrorKind::Number { what, word, expected: "an odd number" }));
         }
         Ok(side)
     }
@@ -512,8 +512,8 @@ impl<R: BufRead> Reader<'_, R> {
 
     fn metadata_encoder(&mut self, channels: usize) -> Result<MetadataEncoder, ReadError> {
         let name = self.tokens.name("the metadata encoder")?;
-        let facts = self.tokens.integer_in("metadata features", 1, MOST_CHANNELS)?;
-        self.fit("metadata features", facts, Exactly(METADATA_FEATURES))?;
+        let features = self.tokens.integer_in("metadata features", 1, MOST_CHANNELS)?;
+        self.fit("metadata features", features, Exactly(METADATA_FEATURES))?;
         let first = self.dense_layer(METADATA_FEATURES)?;
         let second = self.dense_layer(first.matmul.outputs)?;
         let role = "the last matrix of the metadata encoder";
@@ -625,7 +625,7 @@ impl<R: BufRead> Reader<'_, R> {
             let kind = ErrorKind::Number {
                 what: "heads of keys and values",
                 word,
-                wanted: "a divisor of the heads",
+                expected: "a divisor of the heads",
             };
             return Err(self.tokens.error(kind));
         }
@@ -642,9 +642,9 @@ impl<R: BufRead> Reader<'_, R> {
             4
         };
         if key_width % unit != 0 {
-            let wanted = "a multiple of the channels that the rotary embedding rotates together";
+            let expected = "a multiple of the channels that the rotary embedding rotates together";
             let word = key_width.to_string();
-            return Err(self.tokens.error(ErrorKind::Number { what: "channels of a query", word, wanted }));
+            return Err(self.tokens.error(ErrorKind::Number { what: "channels of a query", word, expected }));
         }
         let norm = self.rms_norm(channels)?;
         let query = self.matmul("the matrix of the queries", channels, Exactly(heads * key_width))?;
@@ -677,11 +677,11 @@ impl<R: BufRead> Reader<'_, R> {
 
     fn learned_rotary(&mut self, key_heads: usize, pairs: usize) -> Result<RotaryEmbedding, ReadError> {
         let name = self.tokens.name("the rotary embedding")?;
-        for (what, wanted) in
+        for (what, expected) in
             [("heads of keys", key_heads), ("pairs of channels", pairs), ("directions on the board", 2)]
         {
             let found = self.tokens.integer_in(what, 1, MOST_CHANNELS)?;
-            self.fit(what, found, Exactly(wanted))?;
+            self.fit(what, found, Exactly(expected))?;
         }
         let frequencies = self.tokens.weights(key_heads * pairs * 2)?;
         Ok(RotaryEmbedding::Learned { name, frequencies })

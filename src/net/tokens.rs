@@ -150,7 +150,7 @@ impl<R: BufRead> TokenReader<R> {
     pub(super) fn integer(&mut self, what: &'static str) -> Result<u64, ReadError> {
         let word = self.word()?;
         let number = word.parse();
-        number.map_err(|_| self.error(ErrorKind::Number { what, word, wanted: "a whole number" }))
+        number.map_err(|_| self.error(ErrorKind::Number { what, word, expected: "a whole number" }))
     }
 
     /// Reads a whole number from `least` to `most`.
@@ -179,7 +179,7 @@ impl<R: BufRead> TokenReader<R> {
             _ => Err(self.error(ErrorKind::Number {
                 what,
                 word,
-                wanted: "a positive number within the limit",
+                expected: "a positive number within the limit",
             })),
         }
     }
@@ -258,9 +258,9 @@ impl<R: BufRead> TokenReader<R> {
 
     /// Consumes exactly these characters.
     fn mark(&mut self, letters: &[u8]) -> Result<(), ReadError> {
-        for &wanted in letters {
+        for &expected in letters {
             match self.peek()? {
-                Some(byte) if byte == wanted => self.take(1),
+                Some(byte) if byte == expected => self.take(1),
                 Some(_) => return Err(self.error(ErrorKind::NoWeights)),
                 None => return Err(self.error(ErrorKind::End)),
             }
@@ -322,7 +322,11 @@ impl<R: BufRead> TokenReader<R> {
                 Ok(weight) if weight.is_finite() => weights.push(weight),
                 Ok(_) => return Err(self.error(ErrorKind::NotFinite)),
                 Err(_) => {
-                    return Err(self.error(ErrorKind::Number { what: "a weight", word, wanted: "a number" }));
+                    return Err(self.error(ErrorKind::Number {
+                        what: "a weight",
+                        word,
+                        expected: "a number",
+                    }));
                 }
             }
         }

@@ -53,10 +53,10 @@ pub(super) struct Arguments {
     model: ModelArguments,
 }
 
-/// Visits of a query without maxVisits, if no configuration file is given.
+/// Number of visits of a query without `maxVisits`, if no configuration file is given.
 const USUAL_VISITS: u32 = 500;
 
-/// Exit code of a failure. KaTrain takes exit code 1 for an intended end.
+/// Exit code of a failure. KaTrain takes exit code 1 for a normal end.
 const FAILED: u8 = 2;
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if super::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Programs recognise a failed start of KataGo by these words.
+            // Programs recognise a failed start of KataGo by this text.
             warn(&format!("Uncaught exception: {error:#}"));
             ExitCode::from(FAILED)
         }
@@ -106,7 +106,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
 
     let memory = arguments.memory as usize;
     let network_settings = config.settings.engine.network;
-    // The cache of the usual settings gets a quarter of the memory, the caches of other settings get another quarter,
+    // The cache for the usual settings gets a quarter of the memory, the caches for other settings get another quarter,
     // and the searches get the rest.
     let analyst = Analyst::new(network, human, network_settings, memory / 4, memory / 2);
     let server = Server::new(config, Models { version, names }, analyst, processors);

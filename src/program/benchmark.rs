@@ -1,4 +1,4 @@
-//! `kosumi benchmark`: speed of a network on the processor and on graphics cards, as a report to send.
+//! `kosumi benchmark`: speed of a network on the processor and on graphics cards, as a report that users can send.
 
 use super::device::{self, Card, CardFacts, DeviceChoice};
 use super::model::ModelArguments;
@@ -12,7 +12,7 @@ use kosumi_eval::{NetworkEvaluator, NetworkSettings};
 use kosumi_go::board::BoardSize;
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
-use kosumi_net::device::Beside;
+use kosumi_net::device::ProcessorShare;
 use kosumi_net::{Forward, Input, Network, Precision, Scratch};
 use kosumi_search::{Limits, Search, SearchContext};
 use serde::Serialize;
@@ -84,7 +84,7 @@ struct DeviceReport {
     searches: Vec<SearchSpeed>,
 }
 
-/// Largest differences from the processor in 32 bits.
+/// Largest differences from the processor's results in 32 bits.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Agreement {
@@ -111,7 +111,7 @@ struct SearchSpeed {
 const MEBIBYTES: usize = 256;
 const SEED: u64 = 1;
 
-/// Number of threads that send batches, so that the next one is there when one is finished.
+/// Number of threads that send batches, so that the next batch is ready when one is finished.
 const SENDERS: usize = 2;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -127,7 +127,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     let choice = arguments.model.device();
-    // The cards are measured one by one here.
+    // The cards are measured one by one below.
     let network = arguments.model.on_processor().load()?.context("no network: leave out --no-model")?;
     let settings = arguments.model.settings_or(NetworkSettings::default());
     let mut devices = Vec::new();
@@ -210,11 +210,11 @@ fn card(
         batches.push(BatchSpeed { positions: positions.into(), evaluations_per_second: speed });
     }
     let (device, precision) = (card.description().to_owned(), if card.is_half() { "f16" } else { "f32" });
-    // The network of the searches is another one, because a device belongs to a network.
+    // The searches use a separate copy of the network, because a device is attached to a network.
     let of_search = Arc::new(Network::clone(network));
     let device_of_search = card.into_device();
     let threads = device_of_search.threads();
-    kosumi_net::device::attach(&of_search, Arc::clone(&device_of_search), 0, Beside::default());
+    kosumi_net::device::attach(&of_search, Arc::clone(&device_of_search), 0, ProcessorShare::default());
     let searches = searches(arguments, &of_search, settings, threads)?;
     ensure!(device_of_search.is_working(), "the card failed during the search");
     Ok(DeviceReport {
@@ -236,12 +236,12 @@ fn evaluations(
     evaluate: &(dyn Fn(&[&Input]) -> anyhow::Result<()> + Sync),
 ) -> anyhow::Result<f64> {
     let batch: Vec<&Input> = inputs.iter().cycle().take(positions).collect();
-    // The first batch includes preparations, so it is not measured.
+    // The first batch includes preparations, so it is not timed.
     evaluate(&batch)?;
     let start = Instant::now();
     let run = || -> anyhow::Result<usize> {
         let mut count = 0;
-        // At least one batch, however long it takes.
+        // Evaluates at least one batch, however long it takes.
         loop {
             evaluate(&batch)?;
             count += positions;
@@ -261,7 +261,7 @@ fn evaluations(
     Ok(count as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Measures searches from the empty board. `usual` is the number of threads that the device is given.
+/// Measures searches from the empty board. `usual` is the number of threads that the device gets by default.
 fn searches(
     arguments: &Arguments,
     network: &Arc<Network>,

@@ -1,4 +1,4 @@
-//! Parsing of an engine of a match on the command line.
+//! Parsing of the engines of a match on the command line.
 
 use super::gtp::{EngineArguments, HumanPlayArguments};
 use clap::Parser;
@@ -17,8 +17,8 @@ struct BuiltIn {
 
 /// Memory of a built-in engine whose options do not set it, in MiB.
 ///
-/// Several engines play at the same time in a match, so each gets little memory and one thread. Results of one thread
-/// do not depend on the load of the machine either.
+/// In a match several engines play at the same time, so each gets little memory and one thread. With one thread,
+/// moreover, results do not depend on the load of the machine.
 const MEMORY_MEBIBYTES: usize = 128;
 
 /// Parses `builtin` with options, or the command line of a GTP engine.
@@ -30,7 +30,7 @@ const MEMORY_MEBIBYTES: usize = 128;
 /// kosumi gtp --playouts 500 --tree
 /// ```
 ///
-/// The text behind `builtin:` consists of options of `kosumi gtp` without their dashes, separated by commas.
+/// The text after `builtin:` consists of options of `kosumi gtp` without their dashes, separated by commas.
 pub(super) fn parse(text: &str) -> Result<Contender, String> {
     let options = match text.trim().strip_prefix("builtin") {
         Some("") => Some(""),
@@ -43,7 +43,7 @@ pub(super) fn parse(text: &str) -> Result<Contender, String> {
     }
 }
 
-/// Builds a built-in engine from the options behind `builtin:`.
+/// Builds a built-in engine from the options after `builtin:`.
 fn built_in(text: &str, options: &str) -> Result<Contender, String> {
     let options: Vec<&str> = options.split(',').map(str::trim).filter(|option| !option.is_empty()).collect();
     let words = options.iter().map(|option| format!("--{option}"));

@@ -1,13 +1,13 @@
 //! Choice of the device that evaluates a network: the processor, or a graphics card.
 //!
-//! A card never makes a command fail. If it is missing, fails or computes wrongly, the processor evaluates, and a line
-//! on the standard error gives the reason.
+//! A card never makes a command fail. If it is missing, fails or gives wrong results, the processor evaluates, and a
+//! line on the standard error gives the reason.
 
 use super::net::check::positions;
 use super::ranks::warn;
 use anyhow::{Context as _, ensure};
 use kosumi_go::board::BoardSize;
-use kosumi_net::device::{Beside, Several};
+use kosumi_net::device::{DeviceGroup, ProcessorShare};
 use kosumi_net::{ArithmeticChoice, Device, Differences, Forward, Input, Network, Output, Precision, device};
 use std::sync::Arc;
 use std::thread;
@@ -23,13 +23,13 @@ pub(crate) enum DeviceChoice {
     Cpu,
     /// Graphics cards.
     Gpu(CardNumbers),
-    /// Graphics cards, and the processor beside them.
+    /// Graphics cards, and the processor at the same time.
     GpuAndCpu(CardNumbers),
 }
 
 impl DeviceChoice {
-    /// Returns the numbers of the cards that are named; `None` stands for the most promising one. Without a card the
-    /// list is empty.
+    /// Returns the numbers of the cards that are chosen, where `None` stands for the most promising card. The list is
+    /// empty if the choice is the processor.
     pub(crate) fn cards(self) -> Vec<Option<usize>> {
         match self {
             DeviceChoice::Cpu => Vec::new(),
@@ -39,17 +39,17 @@ impl DeviceChoice {
     }
 }
 
-/// Numbers of graphics cards. If there are none, the most promising card is meant.
+/// Numbers of graphics cards. An empty set stands for the most promising card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CardNumbers(u64);
 
 impl CardNumbers {
-    /// Returns the number of one card, if it is less than 64.
+    /// Returns the set with one card. Returns `None` unless its number is less than 64.
     pub(crate) fn of(number: usize) -> Option<CardNumbers> {
         (number < 64).then(|| CardNumbers(1 << number))
     }
 
-    /// Returns the numbers, or `None` for the most promising card.
+    /// Returns the numbers in the set, or a single `None` for the most promising card.
     pub(crate) fn each(self) -> Vec<Option<usize>> {
         let numbers: Vec<_> = (0..64).filter(|number| self.0 >> number & 1 == 1).map(Some).collect();
         if numbers.is_empty() { vec![None] } else { numbers }
@@ -80,49 +80,50 @@ pub(crate) fn parse(name: &str) -> Result<DeviceChoice, String> {
     })
 }
 
-/// Environment variable with a fault of the card for tests: `fails:N`, `panics:N` or `hangs:N` after N batches, or
-/// `wrong`.
+/// Environment variable with a fault of the card, for tests: `fails:N`, `panics:N` or `hangs:N` for a fault after N
+/// batches, or `wrong` for wrong results.
 #[cfg(feature = "gpu")]
 const FAULT: &str = "KOSUMI_GPU_FAULT";
 
-/// Environment variable with the folder for compiled shaders and for what has been measured; empty for none.
+/// Environment variable with the folder for compiled shaders and measurements; empty for none.
 #[cfg(feature = "gpu")]
 const CACHE: &str = "KOSUMI_GPU_CACHE";
 
-/// Environment variable that is `no` if matrix units are not to be used, for measurements.
+/// Environment variable that is `no` if matrix units must not be used, for measurements.
 #[cfg(feature = "gpu")]
 const MATRIX_UNITS: &str = "KOSUMI_GPU_MATRIX_UNITS";
 
-/// Largest number of positions of a batch on 19×19.
+/// Maximum number of positions in a batch on 19×19.
 pub(crate) const BATCH: usize = 64;
 
-/// Number of positions of the batch with which a card is compared with the processor.
+/// Number of positions in the batch with which a card's speed is compared with the processor's.
 const TRIAL_BATCH: usize = 16;
 
-/// Sides of the boards on which a card is compared with the processor: the usual ones, and small ones.
+/// Sides of the boards on which a card's speed is compared with the processor's: the usual board, and a small one.
 const TRIAL_SIDES: [usize; 2] = [19, 9];
 
-/// Share of a card's speed that the processor must add to take part beside it. Each of its evaluations costs time in
-/// which a thread does not gather positions for the card.
+/// Minimum gain, as a share of a card's speed, for the processor to evaluate as well. Each of its evaluations occupies
+/// a thread that would otherwise gather positions for the card.
 const LEAST_GAIN: f64 = 0.1;
 
-/// Sides of the boards on which the answers of a card are checked, and the numbers of equal positions in the batch. Both
-/// kinds of tiles of a product are used.
+/// Sides of the boards on which a card's results are checked, each with the number of equal positions in the batch.
+/// Together they use both kinds of tiles for products.
 const CHECKED: [(usize, usize); 2] = [(7, 4), (19, 32)];
 
-/// The same checks for a software driver, which is slow, and has one kind of tiles.
+/// Counterpart of [`CHECKED`] for a software driver, which is slow and has one kind of tiles.
 const CHECKED_SOFTWARE: [(usize, usize); 2] = [(7, 4), (9, 1)];
 
-/// Returns the number of threads that keep the device of a network busy, if it has one besides the processor.
+/// Returns the number of threads that keep the device of a network busy, if the network has a device other than the
+/// processor.
 pub(crate) fn threads(network: Option<&Network>) -> Option<usize> {
     device::attached(network?).map(|attached| attached.device().threads())
 }
 
-/// Makes evaluations of a network use a card, if `choice` asks for that.
+/// Makes the evaluations of a network use a card, if `choice` asks for it.
 ///
 /// # Errors
 ///
-/// Returns an error if a card is named and this program is built without support for cards.
+/// Returns an error if `choice` names a card and this program was built without support for cards.
 pub(crate) fn attach(
     network: &Arc<Network>,
     choice: DeviceChoice,
@@ -133,15 +134,17 @@ pub(crate) fn attach(
     }
     let Some(card) = open_checked(network, choice, arithmetic.precision)? else { return Ok(()) };
     match parts(&card, network, choice, arithmetic) {
-        Ok(Some((least_area, beside))) => device::attach(network, card.into_device(), least_area, beside),
+        Ok(Some((least_area, processor_share))) => {
+            device::attach(network, card.into_device(), least_area, processor_share)
+        }
         Ok(None) => (),
         Err(error) => warn(&format!("no graphics card: {error:#}; the processor evaluates")),
     }
     Ok(())
 }
 
-/// Returns the number of points of the smallest boards that a card evaluates, and the part that the processor takes
-/// beside it; `None` if the processor evaluates everything.
+/// Returns the number of points of the smallest board that the card evaluates, and the processor's share of the
+/// evaluations beside it. Returns `None` if the processor evaluates everything.
 ///
 /// # Errors
 ///
@@ -151,25 +154,25 @@ fn parts(
     network: &Arc<Network>,
     choice: DeviceChoice,
     arithmetic: ArithmeticChoice,
-) -> anyhow::Result<Option<(usize, Beside)>> {
+) -> anyhow::Result<Option<(usize, ProcessorShare)>> {
     match choice {
         DeviceChoice::Auto => measured(card, network, arithmetic),
         DeviceChoice::GpuAndCpu(_) => {
             let [usual, small] = TRIAL_SIDES;
             let side = if card.is_software { small } else { usual };
-            Ok(Some((0, Trial::run(card, network, arithmetic, side)?.beside())))
+            Ok(Some((0, Trial::run(card, network, arithmetic, side)?.processor_share())))
         }
-        DeviceChoice::Gpu(_) => Ok(Some((0, Beside::default()))),
+        DeviceChoice::Gpu(_) => Ok(Some((0, ProcessorShare::default()))),
         DeviceChoice::Cpu => Ok(None),
     }
 }
 
-/// Opens cards for a network if `choice` allows that and they compute what the processor computes. If none does, the
-/// processor evaluates. A line on the standard error gives the reason, unless there is just no card.
+/// Opens cards for a network, if `choice` allows it and their results agree with the processor's. Without such a card,
+/// the processor evaluates. A line on the standard error then gives the reason, unless there simply is no card.
 ///
 /// # Errors
 ///
-/// Returns an error if a card is named and this program is built without support for cards.
+/// Returns an error if `choice` names a card and this program was built without support for cards.
 pub(crate) fn open_checked(
     network: &Network,
     choice: DeviceChoice,
@@ -195,7 +198,7 @@ pub(crate) fn open_checked(
     Ok(Card::combined(cards))
 }
 
-/// Error message of a program without support for cards.
+/// Error message of a program that was built without support for cards.
 const NOT_SUPPORTED: &str =
     "this program is built without support for graphics cards (the cargo feature gpu)";
 
@@ -216,7 +219,7 @@ pub(crate) fn agreement(card: &Card, network: &Network) -> anyhow::Result<Differ
     let checked = if card.is_software { CHECKED_SOFTWARE } else { CHECKED };
     for (side, copies) in checked {
         let positions = positions(BoardSize::square(side).context("a size")?)?;
-        // The processor is slow in 32 bits, so it evaluates one position, the one with most stones.
+        // The processor is slow in 32 bits, so it evaluates only one position, the one with the most stones.
         let position = positions.last().context("a position")?;
         let wanted = position.predict(network, &forward.evaluate(&position.input)?)?;
         for output in card.evaluate(&vec![&position.input; copies])? {
@@ -226,13 +229,14 @@ pub(crate) fn agreement(card: &Card, network: &Network) -> anyhow::Result<Differ
     Ok(differences)
 }
 
-/// Compares a card with the processor. Returns the number of points of the smallest boards that the card evaluates
-/// faster, and the part that the processor takes beside the card on others; `None` if the card is slower on 19×19.
+/// Compares the speed of a card with the processor's. Returns the number of points of the smallest board that the card
+/// evaluates faster, and the processor's share of the evaluations on larger boards. Returns `None` if the card is
+/// slower on 19×19.
 fn measured(
     card: &Card,
     network: &Arc<Network>,
     arithmetic: ArithmeticChoice,
-) -> anyhow::Result<Option<(usize, Beside)>> {
+) -> anyhow::Result<Option<(usize, ProcessorShare)>> {
     let [usual, small] = TRIAL_SIDES;
     let on_usual = Trial::run(card, network, arithmetic, usual)?;
     if !on_usual.card_is_faster() {
@@ -240,18 +244,19 @@ fn measured(
     }
     let on_small = Trial::run(card, network, arithmetic, small)?;
     let least_area = if on_small.card_is_faster() { 0 } else { small * small + 1 };
-    let beside = if on_usual.processor_is_worth_it() { on_usual.beside() } else { Beside::default() };
-    Ok(Some((least_area, beside)))
+    let processor_share =
+        if on_usual.processor_is_worth_it() { on_usual.processor_share() } else { ProcessorShare::default() };
+    Ok(Some((least_area, processor_share)))
 }
 
-/// Times of evaluations on square boards.
+/// Times of evaluations on a square board.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    /// Seconds of one thread of the processor for a position.
+    /// Time that one thread of the processor takes for a position, in seconds.
     by_processor: f64,
-    /// Seconds of the card for a position of a batch.
+    /// Time that the card takes for a position of a batch, in seconds.
     by_card: f64,
-    /// Number of threads that the processor runs at a time.
+    /// Number of threads that the processor can run at a time.
     processors: usize,
 }
 
@@ -275,21 +280,22 @@ impl Trial {
         })
     }
 
-    /// Returns whether the card takes less time for a batch than all threads of the processor together.
+    /// Returns whether the card takes no more time for a batch than all threads of the processor together.
     fn card_is_faster(&self) -> bool {
         self.by_card <= self.by_processor / self.processors as f64
     }
 
-    /// Returns whether the processor adds `LEAST_GAIN` to the card's speed.
+    /// Returns whether the processor would add at least [`LEAST_GAIN`] to the card's speed.
     fn processor_is_worth_it(&self) -> bool {
-        self.by_card * self.beside().at_once as f64 >= LEAST_GAIN * self.by_processor
+        self.by_card * self.processor_share().at_once as f64 >= LEAST_GAIN * self.by_processor
     }
 
-    /// Returns the part of the processor: all threads but one, which is left to the descents and to the driver.
-    fn beside(&self) -> Beside {
-        // Less than nothing and more than a batch can be: a clock may not have moved, and a card may be slow.
+    /// Returns the processor's share of the evaluations: all threads but one, which is left to the descents of the
+    /// search and to the driver.
+    fn processor_share(&self) -> ProcessorShare {
+        // The quotient is bounded, because a clock may not have advanced and a card may be very slow.
         let answered = (self.by_processor / self.by_card).clamp(1.0, 1e6);
-        Beside { at_once: self.processors - 1, least_waiting: answered.ceil() as usize }
+        ProcessorShare { at_once: self.processors - 1, least_waiting: answered.ceil() as usize }
     }
 }
 
@@ -317,7 +323,7 @@ pub(crate) struct Card {
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CardFacts {
-    /// Number for `--device gpu:N`.
+    /// Number N for `--device gpu:N`.
     pub(crate) number: usize,
     pub(crate) name: String,
     pub(crate) kind: &'static str,
@@ -325,7 +331,7 @@ pub(crate) struct CardFacts {
     pub(crate) driver: String,
     /// Whether numbers can be stored in 16 bits.
     pub(crate) has_f16: bool,
-    /// Sizes and types of the matrices that special units multiply.
+    /// Sizes and types of the matrices that matrix units multiply.
     pub(crate) matrices: Vec<String>,
 }
 
@@ -340,11 +346,11 @@ impl Card {
             description: descriptions.join("; "),
             is_half: cards.iter().all(|card| card.is_half),
             is_software: cards.iter().any(|card| card.is_software),
-            device: Arc::new(Several::new(cards.into_iter().map(Card::into_device).collect())),
+            device: Arc::new(DeviceGroup::new(cards.into_iter().map(Card::into_device).collect())),
         })
     }
 
-    /// Returns what the card and its driver are called.
+    /// Returns the names of the card and its driver.
     pub(crate) fn description(&self) -> &str {
         &self.description
     }
@@ -354,7 +360,7 @@ impl Card {
         self.device.name()
     }
 
-    /// Returns whether numbers are stored in 16 bits.
+    /// Returns whether the card stores numbers in 16 bits.
     pub(crate) fn is_half(&self) -> bool {
         self.is_half
     }
@@ -369,11 +375,11 @@ impl Card {
         self.device.evaluate(inputs)
     }
 
-    /// Evaluates positions.
+    /// Evaluates positions, or fails as a whole.
     ///
     /// # Errors
     ///
-    /// Returns an error if the card fails or if a number is not finite.
+    /// Returns an error if the card fails or if a result is not finite.
     pub(crate) fn evaluate(&self, inputs: &[&Input]) -> anyhow::Result<Vec<Output>> {
         let outputs = self.try_evaluate(inputs).into_iter();
         outputs.map(|output| output.context("the card gives no finite numbers")).collect()
@@ -414,8 +420,9 @@ mod supported {
             cards().into_iter().enumerate().map(facts).collect()
         }
 
-        /// Opens a card, by default the most promising one, for a network. With `half`, numbers are stored in 16 bits
-        /// if the card and the network permit that. `batch` is the largest number of positions of a batch.
+        /// Opens a card for a network: the card with this number, or the most promising one. With `half`, it stores
+        /// numbers in 16 bits if the card and the network permit this. `batch` is the largest number of positions of a
+        /// batch.
         ///
         /// # Errors
         ///
@@ -459,8 +466,8 @@ mod supported {
         }
     }
 
-    /// Returns the folder for compiled shaders and for what has been measured: the one of the environment, or the
-    /// system's usual one.
+    /// Returns the folder for compiled shaders and measurements: the one that the environment names, or the system's
+    /// usual one.
     fn cache_folder() -> Option<PathBuf> {
         if let Some(folder) = env::var_os(CACHE) {
             return Some(PathBuf::from(folder)).filter(|folder| !folder.as_os_str().is_empty());
@@ -476,9 +483,9 @@ mod supported {
         usual.map(|folder| folder.join("kosumi"))
     }
 
-    /// Returns the fault that the environment demands.
+    /// Returns the fault that the environment requests, if there is one.
     fn fault() -> anyhow::Result<Option<Fault>> {
-        /// Time of a batch after which a driver that hangs on purpose counts as lost.
+        /// Time for a batch after which a driver that hangs for a test counts as lost.
         const PATIENCE: Duration = Duration::from_millis(500);
         let Ok(text) = env::var(FAULT) else { return Ok(None) };
         let (kind, after) = text.split_once(':').unwrap_or((&text, "0"));
@@ -498,12 +505,12 @@ impl Card {
     /// Whether this program can use cards.
     pub(crate) const IS_SUPPORTED: bool = false;
 
-    /// Returns whether there is a card, of which this program knows nothing.
+    /// Returns whether there is a card. Without support for cards, none is known.
     pub(crate) fn exists() -> bool {
         false
     }
 
-    /// Returns facts about all cards, of which this program knows nothing.
+    /// Returns facts about all cards. Without support for cards, none is known.
     pub(crate) fn all() -> Vec<CardFacts> {
         Vec::new()
     }
@@ -512,7 +519,7 @@ impl Card {
     ///
     /// # Errors
     ///
-    /// Returns an error always.
+    /// Always returns an error.
     pub(crate) fn open(_: Option<usize>, _: &Network, _: bool, _: usize) -> anyhow::Result<Card> {
         anyhow::bail!(NOT_SUPPORTED)
     }
@@ -568,12 +575,12 @@ mod tests {
         let trial = |by_processor, by_card| Trial { by_processor, by_card, processors: 8 };
         let fast = trial(0.040, 0.0001);
         assert!(fast.card_is_faster() && !fast.processor_is_worth_it());
-        // While a thread of the processor evaluates one position, the card evaluates ten.
+        // In the time in which a thread of the processor evaluates one position, the card evaluates ten.
         let slow = trial(0.040, 0.004);
         assert!(slow.card_is_faster() && slow.processor_is_worth_it());
-        assert_eq!(slow.beside(), Beside { at_once: 7, least_waiting: 10 });
+        assert_eq!(slow.processor_share(), ProcessorShare { at_once: 7, least_waiting: 10 });
         assert!(!trial(0.040, 0.006).card_is_faster());
-        assert_eq!(trial(0.0, 0.0).beside().at_once, 7, "a clock that does not move");
+        assert_eq!(trial(0.0, 0.0).processor_share().at_once, 7, "a clock that does not move");
     }
 
     #[test]

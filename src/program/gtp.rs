@@ -180,7 +180,7 @@ pub(super) struct EngineArguments {
 }
 
 impl EngineArguments {
-    /// Makes the processor the device if the options name none: for results that others must be able to repeat.
+    /// Makes the processor the device if the options name none, for results that others must be able to reproduce.
     pub(super) fn prefer_processor(mut self) -> EngineArguments {
         self.model.prefer_processor();
         self
@@ -195,7 +195,8 @@ impl EngineArguments {
         self.model.load_or(self.usual_network())
     }
 
-    /// Like [`network`](Self::network), but with the processor as the device if the options name none.
+    /// Loads the network like [`network`](Self::network), but with the processor as the device if the options name
+    /// none.
     ///
     /// # Errors
     ///
@@ -206,13 +207,13 @@ impl EngineArguments {
         model.load_or(self.usual_network())
     }
 
-    /// Returns the network if the options name none.
+    /// Returns the built-in network that is used if the options name none.
     fn usual_network(&self) -> BuiltIn {
-        // Ranks play with the small network. A second one would only serve analyses.
+        // Ranks play with the small network. A second network would only serve analyses.
         if self.rank.is_some() { BuiltIn::Small } else { BuiltIn::default() }
     }
 
-    /// Returns the settings of the options, with `defaults` for options that are not given. The default limit on
+    /// Returns the settings that the options give, with `defaults` for options that are not given. The default limit on
     /// playouts applies only if no other limit is given.
     pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
         let memory = self.memory.and_then(|memory| usize::try_from(memory).ok());
@@ -231,7 +232,7 @@ impl EngineArguments {
             komi: self.komi.or(defaults.komi),
             resign: match self.resign {
                 _ if self.never_resign => None,
-                // Converts a win rate in percent to a value in [-1, 1].
+                // Converts a win rate in percent to a value in [−1, 1].
                 Some(percent) => Some(percent / 50.0 - 1.0),
                 None => defaults.resign,
             },
@@ -272,7 +273,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ranks::run_rank(world, link, part).map(Option::unwrap_or_default)
 }
 
-/// Returns where the nodes of a search over ranks are stored, read from the environment.
+/// Returns the placement of nodes in a search over ranks, as the environment sets it.
 fn placement() -> anyhow::Result<Placement> {
     match env::var(PLACEMENT_VARIABLE).as_deref() {
         Err(_) => Ok(Placement::Auto),
@@ -282,11 +283,11 @@ fn placement() -> anyhow::Result<Placement> {
     }
 }
 
-/// Environment variable for measurements that sets the placement of nodes.
+/// Environment variable that sets the placement of nodes, for measurements.
 const PLACEMENT_VARIABLE: &str = "KOSUMI_PLACEMENT";
 
-/// Builds the engine of the command line. `threads` is the number of threads if no option sets it, and by default what
-/// keeps the network's device or the processors busy.
+/// Builds the engine of the command line. `threads` is the number of threads if no option sets it. `None` means as many
+/// as keep the network's device or the processors busy.
 fn engine(arguments: &Arguments, threads: Option<usize>) -> anyhow::Result<Engine> {
     let network = arguments.engine.network()?;
     let threads = threads.or_else(|| device::threads(network.as_deref())).unwrap_or_else(processors);
@@ -306,7 +307,7 @@ fn engine(arguments: &Arguments, threads: Option<usize>) -> anyhow::Result<Engin
     Ok(engine)
 }
 
-/// Speaks GTP until the end of the input or `quit`.
+/// Serves GTP until the end of the input or `quit`.
 fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
     let resumed = resume(arguments, &mut engine)?;
     let autosave = match &arguments.autosave {
@@ -321,7 +322,7 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
         let words: Vec<String> = std::env::args().collect();
         log.add(&format!("Kosumi {}: {}", env!("CARGO_PKG_VERSION"), words.join(" ")));
     }
-    // Errors are ignored: a closed standard error has no reader.
+    // Errors are ignored, because a closed standard error has no reader.
     let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
     let note = |note: &str| writeln!(terminal::stderr(), "{note}").unwrap_or_default();
     let (name, version) = arguments.compatible.gtp_identity();

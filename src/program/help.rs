@@ -1,4 +1,4 @@
-//! Formatting of the texts behind the options in `--help`, for every width of the terminal.
+//! Formatting of the texts after the options in `--help`, for every width of the terminal.
 //!
 //! `clap` wraps a paragraph to the width of the terminal only if the paragraph is a single line. Examples are not
 //! wrapped, so they must be narrow.
@@ -41,13 +41,14 @@ fn format_text(text: &str) -> String {
         } else {
             lines.push(line.to_owned());
         }
-        // A line that ends with a colon is a heading or introduces a list, so the next line starts anew.
+        // A line that ends with a colon is a heading or introduces a list, so the next line begins a new paragraph.
         goes_on = is_prose(line) && !line.ends_with(':');
     }
     lines.join("\n")
 }
 
-/// Breaks a long line. A command is broken between options and its explanation goes below it. Other lines are wrapped.
+/// Breaks a long line. A command is broken between options, and its explanation is moved below it. Other lines are
+/// wrapped.
 fn break_example(line: &str) -> Vec<String> {
     let begin = line.len() - line.trim_start().len();
     let (example, explanation) = match line[begin..].find("  ") {
@@ -90,7 +91,7 @@ fn break_example(line: &str) -> Vec<String> {
     lines
 }
 
-/// Splits a command into parts between which a line may end. An option stays with its value, and quoted words stay
+/// Splits a command into parts between which a line may break. An option stays with its value, and quoted words stay
 /// together.
 fn split_at_options(command: &str) -> Vec<String> {
     let mut units: Vec<String> = Vec::new();
@@ -174,8 +175,8 @@ mod tests {
         assert!(told.ends_with("--log x.jsonl \\") && !told.contains("\\ \\"), "{told}");
     }
 
-    /// Checks that a backslash stands only at the end of a line whose command continues on the next line, in all help
-    /// texts and manual pages.
+    /// Checks, in all help texts and manual pages, that a backslash occurs only at the end of a line whose command
+    /// continues on the next line.
     #[test]
     fn no_help_has_a_stray_backslash() {
         fn check_lines(text: &str, path: &str) {
@@ -202,7 +203,7 @@ mod tests {
             let mut page = Vec::new();
             clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();
             for line in String::from_utf8(page).unwrap().lines() {
-                // A backslash of the text is written as two; a single one begins an escape.
+                // A backslash in the text is written as two. A single one begins an escape sequence.
                 let inside = line.strip_suffix(" \\\\").unwrap_or(line);
                 assert!(!inside.contains("\\\\"), "{path}: {line}");
             }
@@ -216,7 +217,7 @@ mod tests {
         check(&mut command, "kosumi");
     }
 
-    /// Checks every help text at two widths: no line is too long, and no paragraph is broken early.
+    /// Checks at two widths that no line of a help text is too long and that no paragraph is broken early.
     #[test]
     fn no_help_is_ragged() {
         fn check(command: &mut Command, path: &str) {

@@ -4,7 +4,7 @@ use anyhow::Context;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Returns a flag that ^C sets. ^C no longer ends the process by itself then.
+/// Installs a signal handler, and returns the flag that ^C sets. After that, ^C does not end the process by itself.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
 //! KataGo's command lines and configuration files for GTP. A program that starts `katago gtp -config FILE -model FILE`
-//! can start Kosumi by a change of the path alone.
+//! can start Kosumi after a change of the path alone.
 
 use super::options;
 use anyhow::anyhow;
@@ -51,7 +51,7 @@ impl KataGoArguments {
     }
 }
 
-/// Keys of logging and chat that are ignored without a note, besides those that the analysis engine ignores.
+/// Keys for logging and chat that are ignored without a note, in addition to those that the analysis engine ignores.
 const IGNORED_KEYS: &[&str] = &[
     "logAllGTPCommunication",
     "logSearchInfoForChosenMove",
@@ -75,7 +75,7 @@ const RULES: &[(&str, &str)] = &[
 fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Configured> {
     let most_threads = defaults.threads.max(processors());
     let mut found = Configured { settings: defaults, size: None, notes: Vec::new() };
-    // `allowResignation` takes effect whether it stands before or behind `resignThreshold`.
+    // `allowResignation` takes effect whether it comes before or after `resignThreshold`.
     let mut resigns = true;
     for (key, value) in entries.iter() {
         // An empty value keeps the default.
@@ -124,14 +124,15 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
     if !resigns {
         found.settings.resign = None;
     }
-    // KataGo's example files have more threads than most machines have processors, because its threads wait for a GPU.
-    // Here each thread computes unless a graphics card does, and threads without a processor make the search broader and
-    // slower (`PERF.md`). The default number of threads is larger than the number of processors only with a card.
+    // KataGo's example files set more threads than most machines have processors, because KataGo's threads wait for a
+    // GPU. Here each thread computes by itself unless there is a graphics card, and threads without a processor make
+    // the search broader and slower (`PERF.md`). The default number of threads exceeds the number of processors only
+    // with a card.
     found.settings.threads = found.settings.threads.min(most_threads);
     Ok(found)
 }
 
-/// Options that KataGo accepts with one dash, by command.
+/// Options that KataGo accepts with one dash, for each command.
 const ONE_DASH_OPTIONS: &[(&str, &[&str])] = &[
     (
         "analysis",

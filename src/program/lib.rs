@@ -1,5 +1,4 @@
-//! The command line: arguments, progress and output. Each command has a module of its own. The work is done in other
-//! crates.
+//! The command line: arguments, progress and output. Each command has a module of its own. Other crates do the work.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
 mod analysis;
@@ -96,7 +95,7 @@ fn command() -> clap::Command {
     help::formatted(with_size_aliases(Cli::command()))
 }
 
-/// Names of the option for the board size. Each command shows the most fitting name and accepts the other ones, too.
+/// Names of the option for the board size. Each command shows the most fitting name and accepts the others as well.
 const SIZE_OPTION_NAMES: [&str; 3] = ["boardsize", "size", "sizes"];
 
 /// Adds all names of the board size option to a command and its subcommands.
@@ -114,13 +113,14 @@ fn with_size_aliases(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Expands abbreviations on the command line: a game record alone is reviewed, and KataGo's options may have one dash.
+/// Expands abbreviations on the command line: a game record alone means `review`, and KataGo's options may have one
+/// dash.
 fn expand_arguments(words: Vec<OsString>) -> Vec<OsString> {
     shell::with_review(katago::with_two_dashes(words))
 }
 
-/// Parses a command line, with the program's name first, without running the command. It is for fuzz targets. Files
-/// named on the command line, such as networks, are read.
+/// Parses a command line, with the program's name first, without running the command. This is meant for fuzz targets.
+/// Files that the command line names, such as networks, are read.
 ///
 /// # Errors
 ///
@@ -145,7 +145,7 @@ pub fn main() -> ExitCode {
 
 fn run(words: Vec<OsString>) -> ExitCode {
     let matches = command().get_matches_from(words);
-    // clap has validated the matches already.
+    // clap has already validated the matches.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let works_alone = !matches!(
         cli.command,
@@ -190,14 +190,14 @@ fn run(words: Vec<OsString>) -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // A reader that closes the output early, such as `head`, is no failure.
+        // A reader that closes the output early, such as `head`, is not a failure.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => failure(&error),
     }
 }
 
 fn failure(error: &anyhow::Error) -> ExitCode {
-    // No other channel is left if the standard error is closed.
+    // If the standard error is closed, no channel is left for the message.
     let _ = writeln!(terminal::stderr(), "kosumi: {error:#}");
     ExitCode::FAILURE
 }

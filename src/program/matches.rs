@@ -148,7 +148,7 @@ pub(super) struct Arguments {
     html: Option<PathBuf>,
 }
 
-/// Default komi of handicap games. White wins games that would be drawn without it.
+/// Default komi of handicap games. With it, White wins games that would otherwise be draws.
 const HANDICAP_KOMI: f32 = 0.5;
 
 /// Parses `POINTS` or `SIZE:POINTS`.
@@ -199,7 +199,7 @@ impl Arguments {
     }
 }
 
-/// Exit code of a command that ^C stopped, as shells report it.
+/// Exit code of a command that ^C stopped, as shells use it.
 const INTERRUPTED: u8 = 130;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -257,7 +257,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 /// Progress of a match: a line per game on the standard output and, on a terminal, a bar on the standard error.
 struct MatchProgress {
     bar: ProgressBar,
-    /// Set when another rank is lost.
+    /// Flag that is set when another rank is lost.
     is_one_gone: Arc<AtomicBool>,
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
-/// Name of a network file in the folder of the program that is loaded by default.
+/// Name of a network file that is loaded by default if it is in the program's folder.
 const DEFAULT_FILE_NAME: &str = "kosumi.bin.gz";
 
 /// Environment variable with the path of a network.
@@ -59,7 +59,7 @@ impl ModelArguments {
         self.device.unwrap_or_default()
     }
 
-    /// Makes the processor the device if the options name none: for results that others must be able to repeat.
+    /// Makes the processor the device if the options name none, for results that others must be able to reproduce.
     pub(super) fn prefer_processor(&mut self) {
         self.device.get_or_insert(DeviceChoice::Cpu);
     }
@@ -138,7 +138,7 @@ impl ModelArguments {
 }
 
 fn built_in(which: BuiltIn) -> anyhow::Result<Arc<Network>> {
-    // No path contains a NUL, so the name cannot collide with a file.
+    // No path contains a NUL, so this name cannot collide with that of a file.
     let name = PathBuf::from(format!("\0{}", which.name()));
     load_shared(&name, || Network::built_in(which).context("the built-in network"))
 }
@@ -156,7 +156,8 @@ fn model_beside_program() -> Option<PathBuf> {
 /// a game. The weights prepared for this evaluation are reused later.
 pub(super) fn load(path: &Path, arithmetic: ArithmeticChoice) -> anyhow::Result<Arc<Network>> {
     let network = load_shared(path, || Network::open(path).with_context(|| format!("{}", path.display())))?;
-    // With long rows, convolutions use the same tiles as on 19×19, whose weights are computed once.
+    // On a board with long rows, convolutions use the same tiles as on 19×19, so the weights for these tiles are
+    // computed only once.
     let mut input = Input::zero(16, 4);
     input.spatial.iter_mut().step_by(kosumi_net::SPATIAL_FEATURES).for_each(|on_board| *on_board = 1.0);
     let mut forward = Forward::shared(&network, arithmetic);
@@ -164,12 +165,12 @@ pub(super) fn load(path: &Path, arithmetic: ArithmeticChoice) -> anyhow::Result<
     Ok(network)
 }
 
-/// Returns the network of a file. Engines of a match that use the same file share it.
+/// Returns the network of a file. Engines of a match that use the same file share the network.
 fn load_shared(path: &Path, read: impl FnOnce() -> anyhow::Result<Network>) -> anyhow::Result<Arc<Network>> {
     /// Path of a file, its modification time, and its network.
     type Open = (PathBuf, Option<SystemTime>, Weak<Network>);
     static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
-    // A changed modification time means another network.
+    // Another modification time means another network.
     let changed = path.metadata().and_then(|it| it.modified()).ok();
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! `kosumi perft`: exhaustive counts, for comparison with published ones.
+//! `kosumi perft`: exhaustive counts, for comparison with published counts.
 
 use super::options;
 use crate::terminal;

@@ -98,7 +98,7 @@ fn token(text: &str) -> Result<String, String> {
 }
 
 impl ServerArguments {
-    /// Returns the setup of the server. `make` creates its engines.
+    /// Returns the settings of the server. `make` creates its engines.
     pub(super) fn setup(&self, make: MakeEngine) -> ServerSettings {
         ServerSettings {
             address: SocketAddr::new(self.listen, self.port),
@@ -110,7 +110,7 @@ impl ServerArguments {
 
     /// Prints the address of the page and opens it in the browser.
     pub(super) fn announce(&self, url: &str, once: &str) {
-        // The server runs even if the standard output is closed.
+        // The server must run even if the standard output is closed.
         let _ = writeln!(io::stdout(), "{url}");
         let _ = io::stdout().flush();
         if !self.no_open {
@@ -126,7 +126,7 @@ impl PageEngineArguments {
     ///
     /// Returns an error if the network cannot be used.
     pub(super) fn engine(&self, rules: Rules) -> anyhow::Result<MakeEngine> {
-        // Levels with few visits, and ranks, were calibrated with the small network.
+        // Ranks, and levels with few visits, were calibrated with the small network.
         let (best, of_levels) = (self.model.load()?, self.model.load_or(BuiltIn::Small)?);
         let defaults = EngineSettings::default();
         let threads = device::threads(best.as_deref()).unwrap_or(defaults.threads);
@@ -139,7 +139,7 @@ impl PageEngineArguments {
             network: self.model.settings_or(defaults.network),
             ..defaults
         };
-        // Searches for levels are small, and both engines share the memory.
+        // Both engines share the memory, and searches for levels need little.
         let for_levels = (settings.memory_mebibytes / 8).clamp(1, 32);
         let for_best = settings.memory_mebibytes.saturating_sub(for_levels).max(1);
         Ok(Arc::new(move |purpose| {

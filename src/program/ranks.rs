@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Runs this rank's part of a command. `part` gets the link and, on rank 0, a flag to set when another rank is lost.
-/// Waits for the other ranks at the end, unless a failure makes that impossible.
+/// Waits for the other ranks at the end, unless a failure makes this impossible.
 ///
 /// # Errors
 ///
-/// Returns the error of rank 0. Other ranks only print their errors: a rank that exits with a failure ends all ranks,
-/// and rank 0 may be able to continue without it.
+/// Returns the error of rank 0. Other ranks only print their errors, because a rank that exits with a failure ends all
+/// ranks, although rank 0 may be able to continue without it.
 pub(super) fn run_rank<T>(
     world: World,
     link: RankLink,
@@ -29,7 +29,7 @@ pub(super) fn run_rank<T>(
             warn(&format!("{error:#}"));
         }
         if result.is_err() || is_one_gone.load(Ordering::Relaxed) {
-            // The other ranks may wait for a rank that is lost.
+            // The other ranks may be waiting for a lost rank, so this process cannot wait for them.
             let _ = io::stdout().flush();
             world.abort(result.is_ok());
         }
@@ -75,7 +75,7 @@ pub(super) fn run_distributed<T>(
 }
 
 /// Returns the number of threads of this process: the wanted number, or else the number of processors for a single
-/// process and one for a rank. Ranks may share machines, and only the user knows how many threads each may use.
+/// process and 1 for a rank. Ranks may share machines, and only the user knows how many threads each may use.
 pub(super) fn threads(part: &RankPart, wanted: Option<usize>) -> usize {
     let all = match part {
         RankPart::Alone => processors(),
@@ -84,7 +84,7 @@ pub(super) fn threads(part: &RankPart, wanted: Option<usize>) -> usize {
     wanted.unwrap_or(all)
 }
 
-/// Refuses to run the same command in several processes, all of which would write the same files.
+/// Refuses to run a command in several processes, all of which would write the same files.
 ///
 /// # Errors
 ///

@@ -102,9 +102,8 @@ enum Match {
     Awk,
 }
 
-/// Default settings of the built-in engine. The numbers of playouts take about the same time per move with and without
-/// a network. A search of 1000 playouts needs far less memory than this, and all reserved memory must be cleared for
-/// every test.
+/// Default settings of the built-in engine. The two numbers of playouts take about the same time per move, without and
+/// with a network. Little memory is enough for 1000 playouts, and all reserved memory must be cleared for every test.
 const PLAYOUTS: u32 = 1000;
 const NETWORK_PLAYOUTS: u32 = 100;
 const MEMORY_MEBIBYTES: usize = 64;
@@ -137,7 +136,7 @@ fn try_run(arguments: &Arguments, part: RankPart) -> anyhow::Result<u8> {
         }
         return Ok(EXIT_EXPECTED);
     }
-    // Errors in this file should appear before the tests are run.
+    // The file is read first, so that errors in it appear before the tests are run.
     let old = match &arguments.compare {
         Some(path) => Some((path.clone(), read_run(path)?)),
         None => None,
@@ -183,7 +182,7 @@ fn exit_code(tally: &OutcomeCounts, fail_on_pass: bool, ignore_unsupported: bool
     }
 }
 
-/// Maximum size of the results of a run.
+/// Maximum size of the results of a run, in bytes.
 const RUN_BYTES_MAX: u64 = 256 << 20;
 
 fn read_run(path: &Path) -> anyhow::Result<RunResult> {
@@ -264,7 +263,7 @@ fn built_in_settings(arguments: &EngineArguments, has_network: bool) -> EngineSe
     })
 }
 
-/// Describes the settings that decide the answers.
+/// Describes the settings on which the answers depend.
 fn settings_text(settings: &EngineSettings, network: Option<&Network>) -> String {
     let mut words = vec!["built in".to_owned()];
     words.extend(network.map(|network| format!("network {}", network.name())));

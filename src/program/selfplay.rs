@@ -113,7 +113,7 @@ fn weighted_size(text: &str) -> Result<(BoardSize, u32), String> {
     Ok((options::board_size(size)?, share.ok_or("the share is not a number from 1 to 1,000,000")?))
 }
 
-/// Accepts only rules with a name: logs cannot store other ones.
+/// Accepts only rules with a name: logs cannot store other rules.
 fn named_rules(text: &str) -> Result<Rules, String> {
     options::rules(text)
 }
@@ -135,7 +135,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((world, link)) = World::join()? else {
         return play(arguments, arguments.threads.map(usize::from), None);
     };
-    // Ranks may share machines. Only the user knows how many threads each rank may use.
+    // Ranks may share machines, and only the user knows how many threads each rank may use.
     let threads = arguments.threads.map_or(1, usize::from);
     ranks::check_processors(world.rank(), threads);
     ranks::run_rank(world, link, |link, is_one_gone| match is_one_gone {
@@ -148,8 +148,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     .map(Option::unwrap_or_default)
 }
 
-/// Plays the games of the command line on this rank and, if there are other ranks, on them. Without a number of
-/// threads, the network's device or the number of processors decides.
+/// Plays the games of the command line on this rank and, if there are other ranks, on them. If no number of threads is
+/// given, it follows from the network's device or the number of processors.
 fn play(
     arguments: &Arguments,
     threads: Option<usize>,
@@ -202,7 +202,7 @@ fn play(
         }
     }
     if !stop.load(Ordering::Relaxed) {
-        // The thread has sent its last message.
+        // The thread has already sent its last message.
         lending.map(JoinHandle::join);
     }
     segment.write_shard()?;
@@ -240,10 +240,10 @@ impl Arguments {
         }
     }
 
-    /// Returns all settings that decide the games, in the form of the log.
+    /// Returns all settings on which the games depend, in the form of the log.
     fn log_settings(&self, network: Option<&Network>) -> Map<String, Value> {
         let sizes = self.sizes.iter().map(|&(size, share)| format!("{}:{share}", options::size_text(size)));
-        // Names are fixed, so that runs of earlier versions can be resumed.
+        // The names must not change, so that runs of earlier versions can be resumed.
         let settings = json!({
             "network": network.map(Network::name),
             "sizes": sizes.collect::<Vec<_>>(),

@@ -1,4 +1,4 @@
-//! Help at the terminal: greeting, shell completions, manual page.
+//! Help at the terminal: greeting, shell completions and manual pages.
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -51,8 +51,8 @@ pub(super) fn manual(arguments: &Manual, command: Command) -> anyhow::Result<()>
     Ok(io::stdout().write_all(&text)?)
 }
 
-/// Prints the version in one line. Programs that look for KataGo run "katago version" and search the output for its
-/// name.
+/// Prints the version in one line. Programs that look for KataGo run "katago version" and search the output for
+/// KataGo's name.
 pub(super) fn version() -> anyhow::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     Ok(writeln!(io::stdout(), "Kosumi v{version} (speaks GTP and KataGo's analysis protocol)")?)
@@ -70,8 +70,8 @@ pub(super) fn with_review(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Inserts the command `play` into an empty command line: a double click on the program opens the board in the browser
-/// instead of a window that waits for commands.
+/// Inserts the command `play` into an empty command line, so that a double click on the program opens the board in the
+/// browser instead of a window that waits for commands.
 pub(super) fn with_play(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.len() == 1 {
         words.push("play".into());
@@ -79,13 +79,13 @@ pub(super) fn with_play(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Waits until the user has read what the window shows, because it closes with the program.
+/// Waits until the user has read the window's content, because the window closes when the program ends.
 pub(super) fn wait_for_enter() {
     let _ = write!(io::stderr(), "Press Enter to close this window.");
     let _ = io::stdin().read_line(&mut String::new());
 }
 
-/// Returns the greeting of a user who starts the program at a terminal. `program` is the full path of the program.
+/// Returns the greeting for a user who starts the program at a terminal. `program` is the full path of the program.
 fn greeting(program: &Path) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let command = quoted(program);
@@ -114,7 +114,7 @@ fn quoted(path: &Path) -> String {
 pub(super) fn greet() {
     if io::stdin().is_terminal() && io::stderr().is_terminal() {
         let program = std::env::current_exe().unwrap_or_else(|_| "kosumi".into());
-        // Errors are ignored: a closed standard error has no reader.
+        // Errors are ignored, because a closed standard error has no reader.
         let _ = io::stderr().write_all(greeting(&program).as_bytes());
     }
 }

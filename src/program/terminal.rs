@@ -1,5 +1,5 @@
-//! Output for people. Names of files and players and messages of engines come from outside, so characters that control
-//! a terminal are escaped in everything that is printed.
+//! Output for people. Names of files and players, and messages of engines, come from outside the program. Therefore
+//! characters that control a terminal are escaped in everything that is printed.
 
 use std::borrow::Cow;
 use std::io::{self, Stderr, StdoutLock, Write};
@@ -15,7 +15,7 @@ pub(super) fn stderr() -> Escaping<Stderr> {
 }
 
 /// Escapes characters that control a terminal, apart from line breaks and tabs, and those that change the direction of
-/// the text. An escaped character has the form `\u001b`, so JSON stays JSON with the same meaning.
+/// the text. An escaped character has the form `\u001b`, so JSON stays valid and keeps its meaning.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_harmful) {
         return text.into();
@@ -31,15 +31,15 @@ pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     safe.into()
 }
 
-/// Whether a terminal may interpret a character instead of showing it. U+0080 to U+009F are control characters, too:
-/// U+009B has the effect of ESC and `[`.
+/// Returns whether a terminal may interpret a character instead of showing it. U+0080 to U+009F are control characters
+/// as well. U+009B, for example, has the effect of ESC followed by `[`.
 fn is_harmful(character: char) -> bool {
     let turns =
         matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || character.is_control() && !matches!(character, '\n' | '\t')
 }
 
-/// Writer that escapes text.
+/// Writer that escapes text like [`escaped`].
 #[derive(Debug)]
 pub(super) struct Escaping<W: Write> {
     writer: W,
@@ -73,7 +73,7 @@ impl<W: Write> Escaping<W> {
     }
 }
 
-/// Whether bytes are the beginning of a character that more bytes may complete.
+/// Returns whether bytes are the beginning of a character that more bytes may complete.
 fn is_beginning(bytes: &[u8]) -> bool {
     !bytes.is_empty() && std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
@@ -92,7 +92,7 @@ impl<W: Write> Write for Escaping<W> {
 impl<W: Write> Drop for Escaping<W> {
     fn drop(&mut self) {
         if !self.rest.is_empty() {
-            // The caller has flushed what it needs to know about.
+            // Errors are ignored: a caller that needs to know about them has flushed the writer.
             let _ = self.writer.write_all("\u{fffd}".as_bytes());
         }
     }

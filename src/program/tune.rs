@@ -57,9 +57,10 @@ pub(super) struct Arguments {
     engine: EngineArguments,
 }
 
-/// Default playouts of the compared searches.
+/// Default number of simulations of the compared searches.
 const PLAYOUTS: u32 = 100;
-/// Default memory of each compared search, in MiB. The judge has the engine's usual memory. `--memory` applies to all.
+/// Default memory of each compared search, in MiB. The judge has the engine's usual memory. `--memory` applies to all
+/// of them.
 const MEMORY_MEBIBYTES: usize = 64;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {

@@ -119,11 +119,11 @@ impl Default for Priors {
 
 impl Priors {
     /// Loads the priors of the position at the end of a line.
-    pub(super) fn load(&mut self, people: &mut dyn PriorSource, line: &Line<'_>) {
+    pub(super) fn load(&mut self, prior_source: &mut dyn PriorSource, line: &Line<'_>) {
         self.points.fill(0.0);
         self.pass = 0.0;
         self.moves.clear();
-        people.priors(line, &mut self.moves);
+        prior_source.priors(line, &mut self.moves);
         for &(mv, prior) in &self.moves {
             *slot(&mut self.points, &mut self.pass, mv) = prior.probability();
         }

@@ -265,18 +265,8 @@ impl<E: Evaluator + Sync> Search<E> {
     pub fn new(evaluator: E, params: SearchParams, mebibytes: usize, threads: usize) -> Search<E> {
         let table = NodeTable::new(mebibytes, storing(&params));
         let (bias, workers) = (BiasTable::new(), Workers::start(threads));
-        let (scale, valued, seen) = (None, None, (None, AtomicU32::new(1)));
-        Search {
-            params,
-            mebibytes,
-            table,
-            bias,
-            scale,
-            valued_for: valued,
-            root_priors: seen,
-            evaluator,
-            workers,
-        }
+        let (scale, valued_for, root_priors) = (None, None, (None, AtomicU32::new(1)));
+        Search { params, mebibytes, table, bias, scale, valued_for, root_priors, evaluator, workers }
     }
 
     /// Changes the number of workers (at least 1) and keeps all statistics. If the threads cannot be created, the
@@ -409,13 +399,13 @@ impl<E: Evaluator + Sync> Search<E> {
     /// search meets it below its root, which happens only after moves have been taken back.
     fn set_root_priors(&mut self, root: NodeId, game: &Game, params: &SearchParams) {
         let temperature = params.root_temperature(game);
-        let wanted = Some((game.graph_key(), temperature));
-        if self.root_priors.0 == wanted {
+        let current = Some((game.graph_key(), temperature));
+        if self.root_priors.0 == current {
             return;
         }
         let had_other =
             self.root_priors.0.is_some_and(|(key, other)| key == game.graph_key() && other != temperature);
-        self.root_priors = (wanted, AtomicU32::new(1));
+        self.root_priors = (current, AtomicU32::new(1));
         if !self.evaluator.has_root_priors() && temperature == 1.0 && !had_other {
             return;
         }
@@ -444,8 +434,8 @@ impl<E: Evaluator + Sync> Search<E> {
     /// Centres the utility scale on the score expected at the root, and recomputes the values of all nodes.
     fn set_values(&mut self, root: NodeId, game: &Game, params: &SearchParams) {
         let Formula::Puct(puct) = params.formula else { return };
-        let wanted = Some((game.graph_key(), puct));
-        if self.valued_for == wanted {
+        let current = Some((game.graph_key(), puct));
+        if self.valued_for == current {
             return;
         }
         let known = self.table.node(root).means();
@@ -457,7 +447,7 @@ impl<E: Evaluator + Sync> Search<E> {
             self.evaluator.clone().evaluate(&line, &mut Rng::new(0), &mut Vec::new()).score_mean
         };
         self.scale = Some(UtilityScale::new(&puct, game.size().area(), score));
-        self.valued_for = wanted;
+        self.valued_for = current;
         if let Some(valuation) = self.valuation(params) {
             valuation.refresh_all(root, game.to_move());
         }
@@ -579,10 +569,10 @@ impl SharedState {
     ) {
         let views = views.map(|views| (views, worker.evaluator.root_views(game.size())));
         let batch_most = if worker.evaluator.is_slow() { 1 } else { BATCH };
-        let pace = LoopSettings { batch_most, waits: reporting.is_none() };
+        let settings = LoopSettings { batch_most, waits: reporting.is_none() };
         let mut next_report = reporting.map(|reporting| reporting.first);
         self.progress.simulate(
-            pace,
+            settings,
             &mut worker,
             // Tests and matches rely on an exact number of simulations.
             |begun| context.stop.count_reached(self.visits_before.saturating_add(begun), begun),
@@ -591,8 +581,8 @@ impl SharedState {
                 if worker.is_not_counted_at_root() {
                     self.progress.not_counted_at_root.fetch_add(1, Ordering::Relaxed);
                 }
-                if let Some((seen, most)) = views {
-                    worker.see_root_again(seen, most);
+                if let Some((averaged, most)) = views {
+                    worker.refine_root_priors(averaged, most);
                 }
             },
             |worker| {

@@ -127,22 +127,22 @@ fn empty(side: usize) -> Game {
 }
 
 fn search(
-    terrain: &ArtificialGame,
+    evaluator: &ArtificialGame,
     game: &Game,
     threads: usize,
     playouts: u32,
 ) -> (Search<ArtificialGame>, SearchReport) {
-    search_with(SearchParams::for_network(), terrain, game, threads, playouts)
+    search_with(SearchParams::for_network(), evaluator, game, threads, playouts)
 }
 
 fn search_with(
     params: SearchParams,
-    terrain: &ArtificialGame,
+    evaluator: &ArtificialGame,
     game: &Game,
     threads: usize,
     playouts: u32,
 ) -> (Search<ArtificialGame>, SearchReport) {
-    let mut search = Search::new(terrain.clone(), params, 16, threads);
+    let mut search = Search::new(evaluator.clone(), params, 16, threads);
     let limits = Limits::playouts(playouts);
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
     let report = search.run(game, 1, &context);
@@ -154,11 +154,11 @@ fn a_leaf_is_evaluated_once() {
     let game = empty(5);
     for (threads, is_narrow, playouts) in [(1, false, 600), (4, false, 600), (16, false, 600), (4, true, 20)]
     {
-        let terrain = ArtificialGame {
+        let evaluator = ArtificialGame {
             is_narrow,
             ..ArtificialGame::new(7, Duration::from_millis(1 + u64::from(is_narrow)))
         };
-        let (search, report) = search(&terrain, &game, threads, playouts);
+        let (search, report) = search(&evaluator, &game, threads, playouts);
         let (mut own, mut through_root) = (0, 0);
         for id in search.table().ids() {
             let node = search.table().node(id);
@@ -174,7 +174,7 @@ fn a_leaf_is_evaluated_once() {
         assert_eq!(own + report.cycles, report.playouts);
         assert_eq!(through_root, report.playouts, "every simulation counts once");
         // The root is evaluated once more to centre the utility scale, and is never a leaf.
-        let (twice, asked) = terrain.counts();
+        let (twice, asked) = evaluator.counts();
         assert_eq!((twice, asked), (0, own + 1), "{threads} threads: some position was evaluated again");
         if threads == 1 {
             assert_eq!(report.waits, 0);
@@ -187,13 +187,13 @@ fn a_leaf_is_evaluated_once() {
 #[test]
 fn visit_limit_holds_with_many_workers() {
     let game = empty(5);
-    let terrain = ArtificialGame::new(1, Duration::from_millis(1));
-    let mut search = Search::new(terrain, SearchParams::for_network(), 4, 16);
+    let evaluator = ArtificialGame::new(1, Duration::from_millis(1));
+    let mut search = Search::new(evaluator, SearchParams::for_network(), 4, 16);
     // On a new tree, a tree with some visits, a tree with the wanted number of visits, and a tree with more.
-    for (most, wanted) in [(40, 40), (75, 75), (75, 76), (60, 77)] {
+    for (most, expected) in [(40, 40), (75, 75), (75, 76), (60, 77)] {
         let limits = Limits { visits: Some(most), ..Limits::default() };
         let report = search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false));
-        assert_eq!(report.visits, wanted, "a limit of {most}");
+        assert_eq!(report.visits, expected, "a limit of {most}");
     }
 }
 
@@ -201,10 +201,10 @@ fn visit_limit_holds_with_many_workers() {
 fn more_workers_than_processors_take_turns() {
     let game = empty(5);
     let most_at_once = |params: SearchParams, wanted_at_once: u32| {
-        let terrain = ArtificialGame { wanted_at_once, ..ArtificialGame::new(1, Duration::from_millis(1)) };
-        let (_, report) = search_with(params, &terrain, &game, 16, 64);
-        assert_eq!((report.visits, terrain.counts().0), (64, 0));
-        terrain.most_at_once()
+        let evaluator = ArtificialGame { wanted_at_once, ..ArtificialGame::new(1, Duration::from_millis(1)) };
+        let (_, report) = search_with(params, &evaluator, &game, 16, 64);
+        assert_eq!((report.visits, evaluator.counts().0), (64, 0));
+        evaluator.most_at_once()
     };
     let params = SearchParams::for_network();
     assert!(most_at_once(params, 9) >= 9);
@@ -232,9 +232,9 @@ fn reporting_worker_needs_no_turn() {
 #[test]
 fn waiting_workers_are_stopped() {
     let game = empty(5);
-    let terrain = ArtificialGame::new(1, Duration::from_millis(20));
+    let evaluator = ArtificialGame::new(1, Duration::from_millis(20));
     let params = SearchParams::for_network().for_workers(16, 1);
-    let mut search = Search::new(terrain, params, 4, 16);
+    let mut search = Search::new(evaluator, params, 4, 16);
     let limits = Limits::playouts(1000);
     // The search is interrupted at the first check, after the first simulation. Few workers have begun another one by
     // then.
@@ -309,15 +309,15 @@ fn many_workers_simulated() {
             let (mut loss, mut same, mut asked, mut waits, mut seconds, mut done) = (0.0, 0, 0, 0, 0.0, 0);
             for seed in 0..POSITIONS {
                 let time = if threads == 1 { Duration::ZERO } else { time };
-                let terrain = ArtificialGame::new(seed, time);
+                let evaluator = ArtificialGame::new(seed, time);
                 let start = std::time::Instant::now();
-                let (_, report) = search_with(params, &terrain, &empty(7), threads, visits);
+                let (_, report) = search_with(params, &evaluator, &empty(7), threads, visits);
                 seconds += start.elapsed().as_secs_f64();
-                let wanted = &reference[seed as usize];
-                let worth = |mv: Move| wanted.find(mv).map_or(-1.0, |entry| entry.utility);
-                loss += worth(wanted.best_move()) - worth(report.best_move());
-                same += u32::from(wanted.best_move() == report.best_move());
-                asked += terrain.counts().1;
+                let expected = &reference[seed as usize];
+                let worth = |mv: Move| expected.find(mv).map_or(-1.0, |entry| entry.utility);
+                loss += worth(expected.best_move()) - worth(report.best_move());
+                same += u32::from(expected.best_move() == report.best_move());
+                asked += evaluator.counts().1;
                 waits += report.waits;
                 done += report.playouts;
             }

@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn students_distribution_by_the_tables() {
-        for (t, wanted) in [(0.0, 0.5), (0.765, 0.75), (2.353, 0.95), (5.841, 0.995), (-3.182, 0.025)] {
-            assert!((student_cdf(t) - wanted).abs() < 2e-4, "{t}");
+        for (t, expected) in [(0.0, 0.5), (0.765, 0.75), (2.353, 0.95), (5.841, 0.995), (-3.182, 0.025)] {
+            assert!((student_cdf(t) - expected).abs() < 2e-4, "{t}");
         }
     }
 
@@ -143,9 +143,9 @@ mod tests {
         let mut children = [child(0, 0.5, 10.0, 0.2), child(1, 0.1, 10.0, 0.0), child(2, 0.1, 30.0, 0.5)];
         prune_noise(&mut children, 0.15);
         // Worse, with 10 visits where 2 · 10 · 0.1 / 0.5 = 4 are due: the weight falls by 6 · (1 − e^(−0.2/0.15)).
-        let wanted = 10.0 - 6.0 * (1.0 - (-0.2f64 / 0.15).exp());
+        let expected = 10.0 - 6.0 * (1.0 - (-0.2f64 / 0.15).exp());
         assert_eq!(children[0].weight, 10.0);
-        assert!((children[1].weight - wanted).abs() < 1e-9);
+        assert!((children[1].weight - expected).abs() < 1e-9);
         assert_eq!(children[2].weight, 30.0, "a better move keeps its weight");
     }
 

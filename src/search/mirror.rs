@@ -82,7 +82,7 @@ impl AntiMirror {
     }
 
     /// Returns the move of this line's position that gets at least a share of the visits, and that share.
-    pub(super) fn wanted(&self, line: &Line<'_>) -> Option<(Move, f32)> {
+    pub(super) fn favoured_move(&self, line: &Line<'_>) -> Option<(Move, f32)> {
         let depth = line.moves().len();
         if line.to_move() == self.color && (1..DEPTH).contains(&depth) {
             let mv = mirrored(line.game().size(), line.last_moves()[0]);
@@ -135,12 +135,16 @@ mod tests {
         let it = against(&game, Color::Black).unwrap();
         let mut line = Line::new(&game);
         let center = Move::Play(Point::new(4, 4));
-        assert_eq!(it.wanted(&line), Some((center, CENTER)));
+        assert_eq!(it.favoured_move(&line), Some((center, CENTER)));
         line.play(Move::Play(Point::new(0, 3)));
-        assert_eq!(it.wanted(&line), Some((Move::Play(Point::new(8, 5)), REPLY)));
+        assert_eq!(it.favoured_move(&line), Some((Move::Play(Point::new(8, 5)), REPLY)));
         line.play(Move::Pass);
-        assert_eq!(it.wanted(&line), None, "only the root's player breaks the mirror, and only at once");
+        assert_eq!(
+            it.favoured_move(&line),
+            None,
+            "only the root's player breaks the mirror, and only at once"
+        );
         line.play(center);
-        assert_eq!(it.wanted(&line), None, "the centre has no image that is free");
+        assert_eq!(it.favoured_move(&line), None, "the centre has no image that is free");
     }
 }

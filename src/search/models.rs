@@ -137,8 +137,8 @@ fn published_moves_are_complete() {
                     let all = all.clone();
                     move || {
                         let seen: Vec<Move> = table.edges(table.node(id)).map(|edge| edge.mv()).collect();
-                        let wanted: Vec<Move> = all.iter().map(|(mv, _)| *mv).collect();
-                        assert!(seen.is_empty() || seen == wanted, "{seen:?}");
+                        let expected: Vec<Move> = all.iter().map(|(mv, _)| *mv).collect();
+                        assert!(seen.is_empty() || seen == expected, "{seen:?}");
                     }
                 }),
             ],
@@ -155,7 +155,7 @@ fn published_later_run_is_complete() {
         let all = moves(3);
         table.expand(id, false, || &all);
         assert_eq!(table.edges(table.node(id)).count(), 1);
-        let wanted: Vec<Move> = all.iter().map(|(mv, _)| *mv).collect();
+        let expected: Vec<Move> = all.iter().map(|(mv, _)| *mv).collect();
         let (first, second) = (Arc::clone(&table), Arc::clone(&table));
         let other = all.clone();
         run_concurrently(
@@ -168,16 +168,16 @@ fn published_later_run_is_complete() {
                     second.extend(id, true, || &all);
                 }),
                 Box::new({
-                    let (table, wanted) = (Arc::clone(&table), wanted.clone());
+                    let (table, expected) = (Arc::clone(&table), expected.clone());
                     move || {
                         let seen: Vec<Move> = table.edges(table.node(id)).map(|edge| edge.mv()).collect();
-                        assert!(seen == wanted[..1] || seen == wanted, "{seen:?}");
+                        assert!(seen == expected[..1] || seen == expected, "{seen:?}");
                     }
                 }),
             ],
         );
         let seen: Vec<Move> = table.edges(table.node(id)).map(|edge| edge.mv()).collect();
-        assert_eq!(seen, wanted, "each move once");
+        assert_eq!(seen, expected, "each move once");
     });
 }
 
@@ -223,9 +223,10 @@ fn sums_are_exact() {
             turn,
             [update(1_000, 1), update(-300, 1), Box::new(move || own.node(id).add_own(7))],
         );
-        let (visits, seen) = table.edges(table.node(id)).next().expect("an edge").visits_and_seen();
+        let (visits, seen_value) =
+            table.edges(table.node(id)).next().expect("an edge").visits_and_seen_value();
         assert_eq!(visits, 2);
-        assert_eq!(table.node(id).sums(), (7 + 2 * i64::from(seen), 3));
+        assert_eq!(table.node(id).sums(), (7 + 2 * i64::from(seen_value), 3));
     });
 }
 
@@ -342,7 +343,7 @@ fn bias_sums_equal_contributions() {
     });
 }
 
-fn pace(batch_most: u32) -> LoopSettings {
+fn loop_settings(batch_most: u32) -> LoopSettings {
     LoopSettings { batch_most, waits: true }
 }
 
@@ -351,16 +352,16 @@ fn one_stop_ends_all_workers() {
     check(|turn| {
         let progress = Arc::new(Progress::default());
         let begun = Arc::new(AtomicU32::new(0));
-        let work = |hears: bool| {
+        let work = |sees_end: bool| {
             let (progress, begun) = (Arc::clone(&progress), Arc::clone(&begun));
             Box::new(move || {
                 let mut own = 0;
                 let is_over = |_: &u32| {
                     // The worker without the stop condition continues until the other one stops the search.
                     thread::yield_now();
-                    hears
+                    sees_end
                 };
-                progress.simulate(pace(2), &mut own, |_| false, |own| *own += 1, is_over, |_| {});
+                progress.simulate(loop_settings(2), &mut own, |_| false, |own| *own += 1, is_over, |_| {});
                 assert!(own >= 1, "the first simulation is always run");
                 begun.fetch_add(own, Ordering::Relaxed);
             }) as Work
@@ -382,7 +383,14 @@ fn simulation_count_is_exact() {
         let work = || {
             let progress = Arc::clone(&progress);
             Box::new(move || {
-                progress.simulate(pace(16), &mut (), |begun| begun >= MOST, |()| {}, |()| false, |()| {});
+                progress.simulate(
+                    loop_settings(16),
+                    &mut (),
+                    |begun| begun >= MOST,
+                    |()| {},
+                    |()| false,
+                    |()| {},
+                );
             }) as Work
         };
         run_concurrently(turn, [work(), work()]);
@@ -403,7 +411,14 @@ fn turn_limit_holds_and_all_workers_end() {
                     assert_eq!(at_it.fetch_add(1, Ordering::Relaxed), 0, "one at a time");
                     at_it.fetch_sub(1, Ordering::Relaxed);
                 };
-                progress.simulate(pace(1), &mut (), |begun| begun >= MOST, simulate, |()| false, |()| {});
+                progress.simulate(
+                    loop_settings(1),
+                    &mut (),
+                    |begun| begun >= MOST,
+                    simulate,
+                    |()| false,
+                    |()| {},
+                );
             }) as Work
         };
         run_concurrently(turn, [work(), work()]);

@@ -378,7 +378,7 @@ impl Node {
     /// Counts several simulations at once, like `count_visit`.
     #[inline]
     pub fn count_visits(&self, edge: &Edge, count: u32) {
-        edge.visits_and_seen.fetch_add(u64::from(count) << 32, Ordering::Relaxed);
+        edge.visits_and_seen_value.fetch_add(u64::from(count) << 32, Ordering::Relaxed);
         self.visits.fetch_add(count, Ordering::Relaxed);
     }
 
@@ -456,10 +456,10 @@ impl Node {
     }
 
     /// Copies the statistics of another node that stands for this position, for instance on another rank.
-    pub fn set_statistics(&self, face: &NodeStatistics) {
-        self.visits.store(face.visits, Ordering::Relaxed);
-        self.set_own_utility(face.own_utility);
-        self.set_means(&face.means);
+    pub fn set_statistics(&self, statistics: &NodeStatistics) {
+        self.visits.store(statistics.visits, Ordering::Relaxed);
+        self.set_own_utility(statistics.own_utility);
+        self.set_means(&statistics.means);
     }
 
     /// Adds an evaluation of this position.
@@ -530,8 +530,8 @@ impl Node {
     }
 }
 
-fn contribution((visits, seen): (u32, i32)) -> i64 {
-    i64::from(visits) * i64::from(seen)
+fn contribution((visits, seen_value): (u32, i32)) -> i64 {
+    i64::from(visits) * i64::from(seen_value)
 }
 
 /// Number of an edge in its table.
@@ -557,7 +557,7 @@ const HEADER: u16 = u16::MAX;
 #[repr(C)]
 pub struct Edge {
     /// Visits in the upper half, the child's value at the latest update in the lower half.
-    visits_and_seen: AtomicU64,
+    visits_and_seen_value: AtomicU64,
     /// The child's number plus one; 0 before the first visit.
     child: AtomicU32,
     /// The point's index, 0 for a pass; [`HEADER`] in the header of a run.
@@ -623,8 +623,8 @@ pub(crate) struct Header {
 }
 
 /// Slot before a run of edges, which describes the run. It has the layout of an [`Edge`], because both are in one
-/// array: `child` holds the owner, `prior` the number of moves left, and `visits_and_seen` the next run and the length.
-/// Builds with assertions check that a slot is a header.
+/// array: `child` holds the owner, `prior` the number of moves left, and `visits_and_seen_value` the next run and the
+/// length. Builds with assertions check that a slot is a header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeaderSlot<'t>(&'t Edge);
 
@@ -636,7 +636,7 @@ impl<'t> HeaderSlot<'t> {
         slot.child.store(owner.0, Ordering::Relaxed);
         slot.prior.store(left, Ordering::Relaxed);
         let next = next.map_or(0, |next| next.0);
-        slot.visits_and_seen.store(u64::from(next) << 32 | u64::from(len), Ordering::Relaxed);
+        slot.visits_and_seen_value.store(u64::from(next) << 32 | u64::from(len), Ordering::Relaxed);
         HeaderSlot(slot)
     }
 
@@ -650,7 +650,7 @@ impl<'t> HeaderSlot<'t> {
     /// Reads the header. Acquire: a thread that reads the index of the next run sees its edges.
     #[inline]
     pub(crate) fn read(self) -> Header {
-        let packed = self.0.visits_and_seen.load(Ordering::Acquire);
+        let packed = self.0.visits_and_seen_value.load(Ordering::Acquire);
         let next = (packed >> 32) as u32;
         Header {
             owner: NodeId(self.0.child.load(Ordering::Relaxed)),
@@ -663,7 +663,7 @@ impl<'t> HeaderSlot<'t> {
 
     /// Appends a run to the run of this header, which is the last one of its node.
     pub(crate) fn append_run(self, next: EdgeId) {
-        self.0.visits_and_seen.fetch_or(u64::from(next.0) << 32, Ordering::Release);
+        self.0.visits_and_seen_value.fetch_or(u64::from(next.0) << 32, Ordering::Release);
     }
 
     /// Notes in the header of a node's last run that no more moves are left.
@@ -674,14 +674,15 @@ impl<'t> HeaderSlot<'t> {
 
 impl Edge {
     pub(crate) fn set(&self, mv: Move, prior: Prior) {
-        self.visits_and_seen.store(0, Ordering::Relaxed);
+        self.visits_and_seen_value.store(0, Ordering::Relaxed);
         self.child.store(0, Ordering::Relaxed);
         self.mv.store(mv.point().map_or(0, |point| point.index() as u16), Ordering::Relaxed);
         self.prior.store(prior.pack(), Ordering::Relaxed);
     }
 
     pub(crate) fn copy_from(&self, other: &Edge) {
-        self.visits_and_seen.store(other.visits_and_seen.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.visits_and_seen_value
+            .store(other.visits_and_seen_value.load(Ordering::Relaxed), Ordering::Relaxed);
         self.child.store(other.child.load(Ordering::Relaxed), Ordering::Relaxed);
         self.mv.store(other.mv.load(Ordering::Relaxed), Ordering::Relaxed);
         self.prior.store(other.prior.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -731,29 +732,29 @@ impl Edge {
 
     /// Returns the visits, and the child's value (Black's, fixed point) at the latest update of the edge.
     #[inline]
-    pub fn visits_and_seen(&self) -> (u32, i32) {
-        unpack(self.visits_and_seen.load(Ordering::Relaxed))
+    pub fn visits_and_seen_value(&self) -> (u32, i32) {
+        unpack(self.visits_and_seen_value.load(Ordering::Relaxed))
     }
 
     /// Returns the number of completed simulations through this edge.
     #[inline]
     pub fn visits(&self) -> u32 {
-        self.visits_and_seen().0
+        self.visits_and_seen_value().0
     }
 
     /// Sets the visits of an edge that mirrors another rank's edge.
     pub fn set_visits(&self, visits: u32) {
-        self.visits_and_seen.store(u64::from(visits) << 32, Ordering::Relaxed);
+        self.visits_and_seen_value.store(u64::from(visits) << 32, Ordering::Relaxed);
     }
 
     #[inline]
-    fn swap_contribution(&self, seen: i32, new_visits: u32) -> ((u32, i32), (u32, i32)) {
-        let mut old = self.visits_and_seen.load(Ordering::Relaxed);
+    fn swap_contribution(&self, seen_value: i32, new_visits: u32) -> ((u32, i32), (u32, i32)) {
+        let mut old = self.visits_and_seen_value.load(Ordering::Relaxed);
         loop {
             let before = unpack(old);
-            let after = (before.0 + new_visits, seen);
+            let after = (before.0 + new_visits, seen_value);
             let packed = u64::from(after.0) << 32 | u64::from(after.1 as u32);
-            match self.visits_and_seen.compare_exchange_weak(
+            match self.visits_and_seen_value.compare_exchange_weak(
                 old,
                 packed,
                 Ordering::Relaxed,

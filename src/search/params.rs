@@ -67,8 +67,8 @@ macro_rules! constants {
                     .or(SUITABLE)
                     .accepted(Accepted::$accepted)
                     $(.usual($other))?,
-                wanted: |changes| changes.$field.value(),
-                want: |changes, value| {
+                get_change: |changes| changes.$field.value(),
+                set_change: |changes, value| {
                     Field::from_value(value).map(|value| changes.$field = value)
                 },
                 get: |params| params.$part().map(|part| part.$field.value()),
@@ -82,8 +82,8 @@ macro_rules! constants {
             /// Returns these parameters with some of them changed. Changes of one formula do not affect the other.
             pub fn changed(mut self, changes: &SearchChanges) -> SearchParams {
                 $($(
-                    if let (Some(wanted), Some(part)) = (changes.$field, self.$part_mut()) {
-                        part.$field = wanted;
+                    if let (Some(value), Some(part)) = (changes.$field, self.$part_mut()) {
+                        part.$field = value;
                     }
                 )*)*
                 self
@@ -135,9 +135,9 @@ pub struct Constant {
     /// Name, bounds and documentation.
     pub spec: Spec,
     /// Returns the value in these changes.
-    pub wanted: fn(&SearchChanges) -> Value,
+    pub get_change: fn(&SearchChanges) -> Value,
     /// Sets the value in changes; returns `None` if the value is of another type.
-    pub want: fn(&mut SearchChanges, Value) -> Option<()>,
+    pub set_change: fn(&mut SearchChanges, Value) -> Option<()>,
     /// Returns the value in these parameters; `None` if they have another formula.
     pub get: fn(&SearchParams) -> Option<Value>,
     /// Sets the value in parameters; returns `None` if they have another formula, or if the value is of another type.
@@ -458,8 +458,8 @@ mod tests {
     fn workers_without_a_processor_lose_nothing() {
         let usual = SearchParams::for_network();
         assert_eq!(usual.for_workers(2, 2), usual);
-        let wanted = SearchParams { virtual_losses: 0.0, descents_at_once: Some(2), ..usual };
-        assert_eq!(usual.for_workers(3, 2), wanted);
+        let expected = SearchParams { virtual_losses: 0.0, descents_at_once: Some(2), ..usual };
+        assert_eq!(usual.for_workers(3, 2), expected);
         let size = BoardSize::square(9).expect("9 is a size");
         assert_eq!(SearchParams::for_playouts(size).for_workers(3, 2), SearchParams::for_playouts(size));
     }

@@ -73,7 +73,7 @@ impl Progress {
     /// The first simulation of all is always run, so even a search that is interrupted at once yields a move.
     pub(super) fn simulate<W>(
         &self,
-        pace: LoopSettings,
+        settings: LoopSettings,
         worker: &mut W,
         are_enough: impl Fn(u32) -> bool,
         mut simulate: impl FnMut(&mut W),
@@ -83,14 +83,14 @@ impl Progress {
         let mut batch = 1;
         loop {
             for _ in 0..batch {
-                let Some(_turn) = self.turn(pace.waits) else { return };
+                let Some(_turn) = self.turn(settings.waits) else { return };
                 if !self.begin(&are_enough) {
                     self.stop();
                     break;
                 }
                 simulate(worker);
             }
-            batch = (2 * batch).min(pace.batch_most);
+            batch = (2 * batch).min(settings.batch_most);
             if is_over(worker) {
                 self.stop();
             }

@@ -445,7 +445,7 @@ mod tests {
         let real = Spec::new("share", Section::Values, Kind::Real(0.0, 1e20), "").or("auto");
         let count = Spec::new("views", Section::Values, Kind::Count(1, 8), "");
         let word = Spec::new("view", Section::Values, Kind::Choice(VIEWS), "");
-        for (spec, text, wanted) in [
+        for (spec, text, expected) in [
             (real, "-1", "share must be a number from 0 to 1e20, or auto, not '-1'"),
             (real, "nan", "share must be a number from 0 to 1e20, or auto, not 'nan'"),
             (count, "9", "views must be an integer from 1 to 8, not '9'"),
@@ -453,7 +453,7 @@ mod tests {
             (count, "", "views must be an integer from 1 to 8, not ''"),
             (word, "sideways", "view must be one of plain, varied, not 'sideways'"),
         ] {
-            assert_eq!(spec.read(text).map_err(|wrong| wrong.to_string()), Err(wanted.to_owned()));
+            assert_eq!(spec.read(text).map_err(|wrong| wrong.to_string()), Err(expected.to_owned()));
         }
         let long = "9".repeat(1000);
         assert!(count.read(&long).is_err_and(|wrong| wrong.to_string().len() < 150));

@@ -128,10 +128,10 @@ impl SearchReport {
     ) -> SearchReport {
         let View { params, root_scale } = view;
         let node = table.node(root);
-        let scatter = counters.score_error() as f32 * (counters.playouts as f32).sqrt();
-        let judge = Judge::new(params, game, scatter);
-        let expected = judge.expected(node);
-        let mut moves = move_reports(table, node, &judge);
+        let playout_score_stdev = counters.score_error() as f32 * (counters.playouts as f32).sqrt();
+        let converter = ValueConverter::new(params, game, playout_score_stdev);
+        let expected = converter.expected(node);
+        let mut moves = move_reports(table, node, &converter);
         if let Formula::Puct(puct) = &params.formula {
             set_merits(&mut moves, (table, node, game), puct, root_scale);
         }
@@ -150,7 +150,7 @@ impl SearchReport {
             score_stdev: expected.score_stdev,
             no_result: expected.no_result,
             utility: expected.utility,
-            utility_most: judge.utility_most,
+            utility_most: converter.utility_most,
             weight: expected.weight,
             raw: None,
             moves,
@@ -175,8 +175,8 @@ impl SearchReport {
     ) {
         let mut reader = OwnersReader::new(tree, game, evaluator);
         let line = reader.line().clone();
-        let asks = detail.raw || detail.ownership;
-        let known = reader.evaluator().outlook(&line, asks);
+        let may_evaluate = detail.raw || detail.ownership;
+        let known = reader.evaluator().outlook(&line, may_evaluate);
         self.raw = known.as_ref().map(|(outlook, _)| *outlook);
         if detail.ownership {
             let of_tree = known.as_ref().and_then(|_| reader.of_root());
@@ -243,32 +243,33 @@ struct Expected {
 }
 
 /// Conversion of the statistics of nodes to the values of a report.
-struct Judge {
+struct ValueConverter {
     is_network: bool,
     utility_most: f32,
     /// Number of standard errors between a utility and its lower bound.
     radius_stdevs: f32,
     /// Standard deviation of the final scores of this search's playouts.
-    scatter: f32,
+    playout_score_stdev: f32,
 }
 
 /// Number of standard errors between a value and its lower bound if the choice of the move does not use lower bounds: 2
 /// with playouts, whose results scatter widely, and KataGo's 5 with a network.
 const RADIUS_STDEVS: [f32; 2] = [2.0, 5.0];
 
-impl Judge {
-    fn new(params: &super::SearchParams, game: &Game, scatter: f32) -> Judge {
+impl ValueConverter {
+    fn new(params: &super::SearchParams, game: &Game, playout_score_stdev: f32) -> ValueConverter {
         let (is_network, utility_most) = match &params.formula {
             Formula::Puct(puct) => (true, UtilityScale::new(puct, game.size().area(), 0.0).bound() as f32),
             Formula::Rave(_) => (false, 1.0),
         };
-        let wanted = params.choice.lcb_stdevs;
-        let radius_stdevs = if wanted > 0.0 { wanted } else { RADIUS_STDEVS[usize::from(is_network)] };
-        Judge { is_network, utility_most, radius_stdevs, scatter }
+        let lcb_stdevs = params.choice.lcb_stdevs;
+        let radius_stdevs =
+            if lcb_stdevs > 0.0 { lcb_stdevs } else { RADIUS_STDEVS[usize::from(is_network)] };
+        ValueConverter { is_network, utility_most, radius_stdevs, playout_score_stdev }
     }
 
     /// Returns whether the position has any evaluations.
-    fn knows(&self, node: &Node) -> bool {
+    fn is_evaluated(&self, node: &Node) -> bool {
         if self.is_network { node.means().weight > 0.0 } else { node.visits() > 0 }
     }
 
@@ -280,7 +281,7 @@ impl Judge {
                 value_error,
                 lead: score,
                 score_mean: score,
-                score_stdev: self.scatter,
+                score_stdev: self.playout_score_stdev,
                 no_result: 0.0,
                 utility: value,
                 utility_error: value_error,
@@ -327,11 +328,11 @@ fn value_error(node: &Node) -> f32 {
 }
 
 /// Returns the moves of a node in descending order of visits, then of RAVE simulations, then in the order of the board.
-fn move_reports(table: &NodeTable, root: &Node, judge: &Judge) -> Vec<MoveReport> {
+fn move_reports(table: &NodeTable, root: &Node, converter: &ValueConverter) -> Vec<MoveReport> {
     let mut moves: Vec<(u16, MoveReport)> = table
         .edges(root)
         .map(|edge| {
-            let (visits, seen) = edge.visits_and_seen();
+            let (visits, seen_value) = edge.visits_and_seen_value();
             let child = edge.child().map(|child| table.node(child));
             let node_visits = child.map_or(0, Node::visits);
             let mut variation = vec![(edge.mv(), (visits, node_visits))];
@@ -340,18 +341,18 @@ fn move_reports(table: &NodeTable, root: &Node, judge: &Judge) -> Vec<MoveReport
             }
             let (variation, counts): (_, Vec<_>) = variation.into_iter().unzip();
             let (variation_visits, variation_node_visits) = counts.into_iter().unzip();
-            let known = child.filter(|child| judge.knows(child));
-            let expected = judge.expected(known.unwrap_or(root));
+            let known = child.filter(|child| converter.is_evaluated(child));
+            let expected = converter.expected(known.unwrap_or(root));
             // Playouts that reached the position by other paths may be missing from this edge.
-            let is_by_edge = !judge.is_network && visits > 0;
-            let value = if is_by_edge { from_fixed(seen) } else { expected.value };
+            let is_by_edge = !converter.is_network && visits > 0;
+            let value = if is_by_edge { from_fixed(seen_value) } else { expected.value };
             let edge_weight = match known {
-                Some(_) if !judge.is_network => visits as f32,
+                Some(_) if !converter.is_network => visits as f32,
                 Some(known) => known.weight_of_visits(visits) as f32,
                 None => 0.0,
             };
             let utility_error = match child {
-                Some(child) => judge.expected(child).utility_error,
+                Some(child) => converter.expected(child).utility_error,
                 None => expected.utility_error,
             };
             let entry = MoveReport {
@@ -364,12 +365,12 @@ fn move_reports(table: &NodeTable, root: &Node, judge: &Judge) -> Vec<MoveReport
                 score_mean: expected.score_mean,
                 score_stdev: expected.score_stdev,
                 no_result: expected.no_result,
-                utility: if judge.is_network { expected.utility } else { value },
+                utility: if converter.is_network { expected.utility } else { value },
                 utility_error,
-                utility_radius: judge.radius(utility_error, node_visits),
+                utility_radius: converter.radius(utility_error, node_visits),
                 weight: if known.is_some() { expected.weight } else { 0.0 },
                 edge_weight,
-                merit: if judge.is_network { edge_weight } else { visits as f32 },
+                merit: if converter.is_network { edge_weight } else { visits as f32 },
                 prior: edge.prior(),
                 rave: table.rave(edge.id).map_or((0, 0.0), Rave::visits_and_value),
                 variation,

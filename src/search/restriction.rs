@@ -10,10 +10,10 @@ const MOVES: usize = GRID + 1;
 ///
 /// Size and cost do not depend on the number of rules that were combined.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Restriction(Option<Box<Bars>>);
+pub struct Restriction(Option<Box<DepthLimits>>);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Bars {
+struct DepthLimits {
     /// Greatest depth of all moves.
     deepest: u32,
     /// Number of depths, from 0 for the root, at which each move is forbidden.
@@ -44,23 +44,23 @@ impl Restriction {
     pub fn avoid(&mut self, color: Color, moves: impl IntoIterator<Item = Move>, until: usize) {
         let mut moves = moves.into_iter().peekable();
         if moves.peek().is_some() && until > 0 {
-            let bars = self.bars();
-            moves.for_each(|mv| bars.raise(color, number(mv), until));
+            let limits = self.limits();
+            moves.for_each(|mv| limits.forbid_until(color, move_index(mv), until));
         }
     }
 
     /// Also forbids all other moves of one side at all depths less than `until`. The root has depth 0.
     pub fn allow(&mut self, color: Color, moves: impl IntoIterator<Item = Move>, until: usize) {
         let mut is_allowed = [false; MOVES];
-        moves.into_iter().for_each(|mv| is_allowed[number(mv)] = true);
+        moves.into_iter().for_each(|mv| is_allowed[move_index(mv)] = true);
         let points = BoardSize::square(MAX_SIDE).into_iter().flat_map(BoardSize::points);
-        let others = points.map(Move::Play).chain([Move::Pass]).filter(|&mv| !is_allowed[number(mv)]);
+        let others = points.map(Move::Play).chain([Move::Pass]).filter(|&mv| !is_allowed[move_index(mv)]);
         self.avoid(color, others, until);
     }
 
-    fn bars(&mut self) -> &mut Bars {
+    fn limits(&mut self) -> &mut DepthLimits {
         self.0.get_or_insert_with(|| {
-            Box::new(Bars { deepest: 0, depths: ByColor::new([0; MOVES], [0; MOVES]) })
+            Box::new(DepthLimits { deepest: 0, depths: ByColor::new([0; MOVES], [0; MOVES]) })
         })
     }
 
@@ -68,12 +68,12 @@ impl Restriction {
     #[inline]
     pub fn applies_at(&self, depth: usize) -> bool {
         // Usually there is no restriction.
-        self.0.as_ref().is_some_and(|bars| depth < bars.deepest as usize)
+        self.0.as_ref().is_some_and(|limits| depth < limits.deepest as usize)
     }
 
     /// Returns whether this move may be searched at this depth.
     pub fn permits(&self, color: Color, mv: Move, depth: usize) -> bool {
-        self.0.as_ref().is_none_or(|bars| depth >= bars.depths[color][number(mv)] as usize)
+        self.0.as_ref().is_none_or(|limits| depth >= limits.depths[color][move_index(mv)] as usize)
     }
 
     /// Returns whether this side has a legal move, including a pass, that may be searched at the root.
@@ -85,33 +85,33 @@ impl Restriction {
     /// Returns the forbidden moves, each with the number of depths at which it is forbidden. With
     /// [`Restriction::avoid`], they make an equal restriction.
     pub fn forbidden(&self) -> impl Iterator<Item = (Color, Move, usize)> + '_ {
-        self.0.iter().flat_map(|bars| {
+        self.0.iter().flat_map(|limits| {
             [Color::Black, Color::White].into_iter().flat_map(|color| {
-                let depths = bars.depths[color].iter().enumerate();
+                let depths = limits.depths[color].iter().enumerate();
                 depths
                     .filter(|&(_, &until)| until > 0)
-                    .map(move |(number, &until)| (color, numbered(number), until as usize))
+                    .map(move |(move_index, &until)| (color, move_of_index(move_index), until as usize))
             })
         })
     }
 }
 
-impl Bars {
-    fn raise(&mut self, color: Color, number: usize, until: usize) {
+impl DepthLimits {
+    fn forbid_until(&mut self, color: Color, move_index: usize, until: usize) {
         let until = u32::try_from(until).unwrap_or(u32::MAX);
-        let depth = &mut self.depths[color][number];
+        let depth = &mut self.depths[color][move_index];
         *depth = until.max(*depth);
         self.deepest = until.max(self.deepest);
     }
 }
 
 /// Returns the index of a move in a table of [`MOVES`].
-fn number(mv: Move) -> usize {
+fn move_index(mv: Move) -> usize {
     mv.point().map_or(GRID, Point::index)
 }
 
-fn numbered(number: usize) -> Move {
-    u16::try_from(number)
+fn move_of_index(move_index: usize) -> Move {
+    u16::try_from(move_index)
         .ok()
         .filter(|&index| usize::from(index) < GRID)
         .map_or(Move::Pass, |index| Move::Play(Point::from_index(index)))

@@ -190,7 +190,7 @@ mod tests {
         let moves = [(play(0, 0), Prior::Probability(0.64)), (play(1, 0), Prior::Probability(0.36))];
         let mut even = moves;
         temper(&mut even, 2.0);
-        let near = |found: f32, wanted: f32| assert!((found - wanted).abs() < 1e-5, "{found} {wanted}");
+        let near = |found: f32, expected: f32| assert!((found - expected).abs() < 1e-5, "{found} {expected}");
         near(even[0].1.probability(), 0.8 / 1.4);
         near(even[1].1.probability(), 0.6 / 1.4);
         let mut same = moves;

@@ -72,9 +72,9 @@ impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if self.table.node(self.id).release() {
             // A worker that has marked the node as awaited holds the lock until it waits.
-            let (lock, bell) = self.table.waiting(self.id);
+            let (lock, condvar) = self.table.waiting(self.id);
             let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
-            bell.notify_all();
+            condvar.notify_all();
         }
     }
 }
@@ -352,10 +352,10 @@ impl NodeTable {
         if node.claim() {
             return Some(Claim { table: self, id });
         }
-        let (lock, bell) = self.waiting(id);
+        let (lock, condvar) = self.waiting(id);
         let mut held = lock.lock().unwrap_or_else(PoisonError::into_inner);
         while node.mark_awaited() {
-            held = bell.wait(held).unwrap_or_else(PoisonError::into_inner);
+            held = condvar.wait(held).unwrap_or_else(PoisonError::into_inner);
         }
         None
     }

@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn utilities_by_hand() {
         // 0.1 · 2/π · atan(9 / 18) + 0.3 · 2/π · atan(9 / 6.75).
-        let wanted = 0.5 + 0.1 * 0.295_167 + 0.3 * 0.590_334;
-        assert!((scale(0.0).utility(0.5, 9.0, 0.0) - wanted).abs() < 1e-5);
+        let expected = 0.5 + 0.1 * 0.295_167 + 0.3 * 0.590_334;
+        assert!((scale(0.0).utility(0.5, 9.0, 0.0) - expected).abs() < 1e-5);
         // The centre is at 8, a fifth of the way from 10 to 0. The second share is zero there.
         let at_center = scale(10.0).utility(0.0, 8.0, 0.0);
         assert!((at_center - 0.1 * FRAC_2_PI * (8.0f64 / 18.0).atan()).abs() < 1e-6);

@@ -6,7 +6,7 @@
 
 use super::bits::Bits;
 use super::move_code::{MoveCode, NO_MOVE, PASS};
-use super::problems::{BoardQuestion, GroundJob, Question, QuestionError, StopFn, Success, with_ground};
+use super::problems::{BoardQuestion, Question, QuestionError, StopFn, Success, WindowJob, with_window};
 use super::search::Search;
 use super::table::Table;
 use super::threads::SearchQuestion;
@@ -74,7 +74,7 @@ pub fn judge_answer(
     reachable: Outcome,
     stop: StopFn<'_>,
 ) -> Result<JudgedAnswer, QuestionError> {
-    with_ground(question, &mut AnswerJob { player, line, reachable, stop })
+    with_window(question, &mut AnswerJob { player, line, reachable, stop })
 }
 
 struct AnswerJob<'a> {
@@ -84,7 +84,7 @@ struct AnswerJob<'a> {
     stop: StopFn<'a>,
 }
 
-impl GroundJob for AnswerJob<'_> {
+impl WindowJob for AnswerJob<'_> {
     type Output = JudgedAnswer;
 
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) -> JudgedAnswer {
@@ -94,7 +94,7 @@ impl GroundJob for AnswerJob<'_> {
         };
         let code = |mv: &Move| match mv {
             Move::Play(point) if is_inside(mv) => {
-                setting.ground.index(*point).map_or(PASS, |index| index as MoveCode)
+                setting.window.index(*point).map_or(PASS, |index| index as MoveCode)
             }
             _ => PASS,
         };
@@ -154,8 +154,8 @@ impl<B: Bits> LineReader<'_, B> {
         threats[prover.opponent() as usize] = other_threats;
         let root = self.setting.root(self.question.board, self.player, threats);
         let mut decide = |setting: &BoardQuestion<B>, table| {
-            let BoardQuestion { ground, goal, repetition, .. } = setting;
-            let asked = SearchQuestion { ground, goal: *goal, repetition: *repetition, images: None, table };
+            let BoardQuestion { window, goal, repetition, .. } = setting;
+            let asked = SearchQuestion { window, goal: *goal, repetition: *repetition, images: None, table };
             let before = self.nodes;
             let found = asked.decide(&root, line, 1, &|searched| (self.stop)(before + searched));
             self.nodes += found.nodes;
@@ -191,9 +191,9 @@ impl<B: Bits> LineReader<'_, B> {
 
     /// Returns the plays that may matter after a line.
     fn plays(&self, line: &[MoveCode]) -> Vec<MoveCode> {
-        let BoardQuestion { ground, goal, repetition, .. } = self.setting;
+        let BoardQuestion { window, goal, repetition, .. } = self.setting;
         let root = self.setting.root(self.question.board, self.player, [0; 2]);
-        let mut search = Search::new(ground, *goal, *repetition, &self.tables[0], self.stop);
+        let mut search = Search::new(window, *goal, *repetition, &self.tables[0], self.stop);
         let steps = search.moves_behind(&root, line).into_iter().map(|(step, _)| step);
         steps.filter(|&step| step < PASS && self.setting.move_of(step).is_some()).collect()
     }

@@ -20,7 +20,7 @@ const WEAK_LIBERTIES: u32 = 2;
 
 /// The space between the chains of the stones at `a` and `b`, both of colour `color`.
 pub(super) struct ConnectionSpace<'a, B> {
-    pub(super) ground: &'a Window<B>,
+    pub(super) window: &'a Window<B>,
     pub(super) position: &'a Position<B>,
     pub(super) color: Color,
     pub(super) a: u32,
@@ -56,17 +56,17 @@ impl<B: Bits> ConnectionSpace<'_, B> {
     /// Returns the points where a move of either side may matter: those on the shortest paths, and the liberties of
     /// weak chains on these paths and beside them. Empty if the chains are apart.
     pub(super) fn points(&self) -> B {
-        let ConnectionSpace { ground, position, color, a, b } = *self;
+        let ConnectionSpace { window, position, color, a, b } = *self;
         let from_a = self.reach(a, None);
         let Some(moves) = from_a.stones.iter().position(|stones| stones.has(b)) else { return B::default() };
         let from_b = self.reach(b, None);
         let own = position.stones[color as usize];
         let enemy = position.stones[color.opponent() as usize];
-        let empty = ground.empties(position);
-        let mut way = B::default();
+        let empty = window.empties(position);
+        let mut on_paths = B::default();
         // A point on a path is the last move from either side, so both counts include it.
         for last in 1..=moves {
-            way = way | from_a.points[last] & from_b.points[moves + 1 - last];
+            on_paths = on_paths | from_a.points[last] & from_b.points[moves + 1 - last];
         }
         let mut stones = B::one(a) | B::one(b);
         for made in 0..=moves {
@@ -74,18 +74,18 @@ impl<B: Bits> ConnectionSpace<'_, B> {
         }
         for from_here in &from_a.crossed {
             let capture = from_here.liberties.count() as usize;
-            let lies_on_way = |from_there: &CapturableChain<B>| {
+            let lies_on_path = |from_there: &CapturableChain<B>| {
                 from_there.stones == from_here.stones && from_here.after + from_there.after <= moves + capture
             };
-            if from_b.crossed.iter().any(lies_on_way) {
-                way = way | from_here.liberties;
+            if from_b.crossed.iter().any(lies_on_path) {
+                on_paths = on_paths | from_here.liberties;
             }
         }
-        let mut points = way;
-        let beside = ground.around(way);
-        for (side, seeds) in [(own, stones | beside), (enemy, ground.around(stones) | beside)] {
-            for chain in ground.parts_at(seeds & side, side) {
-                let liberties = ground.around(chain) & empty;
+        let mut points = on_paths;
+        let beside = window.around(on_paths);
+        for (side, seeds) in [(own, stones | beside), (enemy, window.around(stones) | beside)] {
+            for chain in window.parts_at(seeds & side, side) {
+                let liberties = window.around(chain) & empty;
                 if liberties.count() <= WEAK_LIBERTIES {
                     points = points | liberties;
                 }
@@ -96,29 +96,29 @@ impl<B: Bits> ConnectionSpace<'_, B> {
 
     /// Returns what the chain at a stone reaches. The search stops once it reaches the stone at `until`.
     fn reach(&self, from: u32, until: Option<u32>) -> Reach<B> {
-        let ConnectionSpace { ground, position, color, .. } = *self;
+        let ConnectionSpace { window, position, color, .. } = *self;
         let own = position.stones[color as usize];
         let enemy = position.stones[color.opponent() as usize];
-        let empty = ground.empties(position);
+        let empty = window.empties(position);
         let most_liberties = CROSSED_LIBERTIES - u32::from(position.to_move != color);
         let mut reach = Reach {
             points: [B::default(); MOVES_APART],
             stones: [B::default(); MOVES_APART],
             crossed: smallvec::SmallVec::new(),
         };
-        let mut joined = ground.fill(B::one(from), own);
+        let mut joined = window.fill(B::one(from), own);
         // Everything reached so far: joined stones, played points, captured chains.
         let mut reached = joined;
         let mut looked_at = B::default();
         for moves in 0..MOVES_APART {
             if moves > 0 {
-                let played = ground.around(reached) & empty & !reached;
+                let played = window.around(reached) & empty & !reached;
                 reach.points[moves] = played;
                 let captured = reach.crossed.iter().filter(|crossed| crossed.after == moves);
                 let new = captured.fold(played, |set, crossed| set | crossed.stones);
-                let beside = ground.around(new) & own & !joined;
+                let beside = window.around(new) & own & !joined;
                 if beside.any() {
-                    joined = joined | ground.fill(beside, own);
+                    joined = joined | window.fill(beside, own);
                 }
                 reached = reached | new | joined;
             }
@@ -126,12 +126,12 @@ impl<B: Bits> ConnectionSpace<'_, B> {
             if until.is_some_and(|until| joined.has(until)) {
                 break;
             }
-            let met = ground.around(reached) & enemy & !looked_at;
-            for stones in ground.parts_at(met, enemy) {
+            let met = window.around(reached) & enemy & !looked_at;
+            for stones in window.parts_at(met, enemy) {
                 looked_at = looked_at | stones;
-                let liberties = ground.around(stones) & empty;
+                let liberties = window.around(stones) & empty;
                 let capture = liberties.count();
-                if capture <= most_liberties && !stones.meets(ground.safe) {
+                if capture <= most_liberties && !stones.meets(window.safe) {
                     reach.crossed.push(CapturableChain {
                         stones,
                         liberties,
@@ -158,14 +158,14 @@ mod tests {
     /// move may matter.
     fn between(drawing: &str, [a, b]: [&str; 2], to_move: Color) -> (Option<usize>, String) {
         let board: Board = drawing.parse().unwrap();
-        let ground = Window::<u128>::whole(board.size(), false).unwrap();
-        let position = ground.position(&board, to_move);
-        let [a, b] = [a, b].map(|vertex| ground.index(at(&board, vertex)).unwrap());
-        let between = ConnectionSpace { ground: &ground, position: &position, color: Color::White, a, b };
+        let window = Window::<u128>::whole(board.size(), false).unwrap();
+        let position = window.position(&board, to_move);
+        let [a, b] = [a, b].map(|vertex| window.index(at(&board, vertex)).unwrap());
+        let between = ConnectionSpace { window: &window, position: &position, color: Color::White, a, b };
         let points = between.points();
         let mut rows: Vec<Vec<char>> =
             drawing.lines().map(|row| row.chars().filter(|cell| *cell != ' ').collect()).collect();
-        for point in points.each().map(|index| ground.point(index)) {
+        for point in points.each().map(|index| window.point(index)) {
             let row = rows.len() - 1 - point.row();
             assert_eq!(std::mem::replace(&mut rows[row][point.column()], '+'), '.');
         }
@@ -188,8 +188,8 @@ mod tests {
         let far = ".......\nO.....O\n.......";
         assert_eq!(between(far, ["A2", "G2"], Color::White), (None, far.to_string()));
         let nearer = ".......\nO....O.\n.......";
-        let wanted = ".......\nO++++O.\n.......";
-        assert_eq!(between(nearer, ["A2", "F2"], Color::White), (Some(4), wanted.to_string()));
+        let expected = ".......\nO++++O.\n.......";
+        assert_eq!(between(nearer, ["A2", "F2"], Color::White), (Some(4), expected.to_string()));
     }
 
     /// Without capturable chains, the result is the smallest number of points that joins the chains, over all choices
@@ -205,18 +205,18 @@ mod tests {
                 cells.push(if index % 5 == 4 { '\n' } else { ' ' });
             }
             let Ok(board) = cells.trim_end().parse::<Board>() else { continue };
-            let ground = Window::<u64>::whole(board.size(), false).unwrap();
-            let position = ground.position(&board, Color::White);
+            let window = Window::<u64>::whole(board.size(), false).unwrap();
+            let position = window.position(&board, Color::White);
             let [enemy, own] = position.stones;
-            let empty = ground.empties(&position);
-            let is_strong = |chain: u64| (ground.around(chain) & empty).count() > CROSSED_LIBERTIES;
-            if own.count() < 2 || !ground.parts(enemy).all(is_strong) {
+            let empty = window.empties(&position);
+            let is_strong = |chain: u64| (window.around(chain) & empty).count() > CROSSED_LIBERTIES;
+            if own.count() < 2 || !window.parts(enemy).all(is_strong) {
                 continue;
             }
             let (a, b) = (own.lowest(), 63 - own.leading_zeros());
-            let joins = |played: u64| ground.fill(1 << a, own | played).has(b);
+            let joins = |played: u64| window.fill(1 << a, own | played).has(b);
             let moves =
-                ConnectionSpace { ground: &ground, position: &position, color: Color::White, a, b }.moves();
+                ConnectionSpace { window: &window, position: &position, color: Color::White, a, b }.moves();
             let points: Vec<u64> = empty.each().map(|index| 1 << index).collect();
             let fewest = fewest_of_all_choices(&points, &joins);
             assert_eq!(moves, fewest, "\n{cells}");

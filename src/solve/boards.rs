@@ -97,21 +97,21 @@ pub fn solve_board(
         return Err(BoardError::Scoring);
     }
     let size = request.board.size();
-    if let Some(ground) = Window::<u64>::whole(size, rules.suicide) {
-        return BoardSearch::new(request, ground, stop, progress).run();
+    if let Some(window) = Window::<u64>::whole(size, rules.suicide) {
+        return BoardSearch::new(request, window, stop, progress).run();
     }
-    if let Some(ground) = Window::<u128>::whole(size, rules.suicide) {
-        return BoardSearch::new(request, ground, stop, progress).run();
+    if let Some(window) = Window::<u128>::whole(size, rules.suicide) {
+        return BoardSearch::new(request, window, stop, progress).run();
     }
-    let ground = Window::<Wide>::whole(size, rules.suicide).ok_or(BoardError::TooLarge)?;
-    BoardSearch::new(request, ground, stop, progress).run()
+    let window = Window::<Wide>::whole(size, rules.suicide).ok_or(BoardError::TooLarge)?;
+    BoardSearch::new(request, window, stop, progress).run()
 }
 
 struct BoardSearch<'a, B> {
     request: &'a BoardRequest<'a>,
     stop: Stop<'a>,
     progress: &'a dyn Fn(&BoardAnswer),
-    ground: Window<B>,
+    window: Window<B>,
     images: Option<Images<B>>,
     root: Position<B>,
     /// The moves that are made first.
@@ -123,17 +123,17 @@ struct BoardSearch<'a, B> {
 impl<'a, B: Bits> BoardSearch<'a, B> {
     fn new(
         request: &'a BoardRequest<'a>,
-        ground: Window<B>,
+        window: Window<B>,
         stop: Stop<'a>,
         progress: &'a dyn Fn(&BoardAnswer),
     ) -> BoardSearch<'a, B> {
-        let area = ground.points.count() as i32;
-        let root = ground.position(request.board, request.to_move);
+        let area = window.points.count() as i32;
+        let root = window.position(request.board, request.to_move);
         let repetition = match request.rules.ko {
             KoRule::Simple => Repetition::Wins(request.cycles_lose_for.opponent()),
             rule => Repetition::Forbidden(rule),
         };
-        let images = Images::new(&ground, request.board.size());
+        let images = Images::new(&window, request.board.size());
         let answer = BoardAnswer {
             at_least: -area,
             at_most: area,
@@ -143,7 +143,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
             table_use: (0, 0),
             table_bytes: 0,
         };
-        BoardSearch { request, stop, progress, ground, images, root, line: Vec::new(), repetition, answer }
+        BoardSearch { request, stop, progress, window, images, root, line: Vec::new(), repetition, answer }
     }
 
     fn run(mut self) -> Result<BoardAnswer, BoardError> {
@@ -175,7 +175,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         for (made, &mv) in self.request.moves.iter().enumerate() {
             let step = match mv {
                 Move::Pass => PASS,
-                Move::Play(point) => self.ground.index(point).map_or(NO_MOVE, |index| index as MoveCode),
+                Move::Play(point) => self.window.index(point).map_or(NO_MOVE, |index| index as MoveCode),
             };
             let legal = self.legal(table);
             let &(_, ends) =
@@ -199,7 +199,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         // The score of the goal does not matter here.
         let goal = Goal { prover: Color::Black, kind: Kind::Score(0) };
         let never = |_: u64| false;
-        Search::new(&self.ground, goal, self.repetition, table, &never).moves_behind(&self.root, &self.line)
+        Search::new(&self.window, goal, self.repetition, table, &never).moves_behind(&self.root, &self.line)
     }
 
     /// Returns the score to test next: the guess, then one more, and otherwise the middle of the remaining interval.
@@ -219,7 +219,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         let nodes = self.answer.nodes;
         let outer = self.stop;
         let question = SearchQuestion {
-            ground: &self.ground,
+            window: &self.window,
             goal,
             repetition: self.repetition,
             images: self.images.as_ref(),
@@ -238,7 +238,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         let Some(score) = self.answer.score() else { return };
         let black = self.to_move() == Color::Black;
         // A move is best if it keeps the score for its player.
-        let wanted = if black { score } else { score + 1 };
+        let at_least = if black { score } else { score + 1 };
         let legal = self.legal(table);
         let mut complete = true;
         let mut best = Vec::new();
@@ -249,7 +249,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
                 complete = false;
                 continue;
             } else {
-                match self.ask(table, wanted, Some(step)) {
+                match self.ask(table, at_least, Some(step)) {
                     Some((won, _)) => won == black,
                     None => {
                         complete = false;
@@ -270,7 +270,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
     }
 
     fn point(&self, step: MoveCode) -> Point {
-        self.ground.point(u32::from(step))
+        self.window.point(u32::from(step))
     }
 }
 

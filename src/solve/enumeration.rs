@@ -21,7 +21,7 @@ fn key<B: Bits>(position: &Position<B>) -> Key<B> {
 
 /// Returns whether the prover forces the goal; `None` if more than `most` positions are reachable.
 pub(super) fn forces<B: Bits>(
-    ground: &Window<B>,
+    window: &Window<B>,
     goal: &Goal<B>,
     root: &Position<B>,
     most: usize,
@@ -41,16 +41,16 @@ pub(super) fn forces<B: Bits>(
             let mover = position.to_move as usize;
             let mut after = Vec::new();
             if goal.ends_by_passes() || position.to_move != goal.prover {
-                after.push(ground.pass(&position));
+                after.push(window.pass(&position));
             }
             if position.ko != NO_POINT && position.threats[mover] > 0 {
                 let mut without = Position { ko: NO_POINT, passes: 0, ..position };
                 without.threats[mover] -= u8::from(without.threats[mover] != UNLIMITED);
                 after.push(without);
             }
-            for index in (ground.empties(&position) & ground.playable).each() {
+            for index in (window.empties(&position) & window.playable).each() {
                 if u32::from(position.ko) != index {
-                    after.extend(ground.place(&position, index).map(|placed| placed.after));
+                    after.extend(window.place(&position, index).map(|placed| placed.after));
                 }
             }
             for position in after {

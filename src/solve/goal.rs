@@ -81,12 +81,12 @@ impl<B: Bits> GoalResult<B> {
     /// anything else.
     fn decided_by_holding(
         won: bool,
-        ground: &Window<B>,
+        window: &Window<B>,
         owner: Color,
         holding: &SafeArea<B>,
     ) -> Option<GoalResult<B>> {
         let (mut played, mut lifted) = ([B::default(); 2], [B::default(); 2]);
-        let rest = ground.points & !holding.stones;
+        let rest = window.points & !holding.stones;
         played[owner as usize] = holding.area & !holding.stones;
         played[owner.opponent() as usize] = rest;
         lifted[owner as usize] = rest;
@@ -132,15 +132,15 @@ impl<B: Bits> Goal<B> {
 
     /// Returns the empty points where a move can matter: all of them, except in tactical reading and for plain
     /// liberties of the target.
-    pub(super) fn candidates(&self, ground: &Window<B>, position: &Position<B>) -> B {
-        let empty = ground.empties(position) & ground.playable;
+    pub(super) fn candidates(&self, window: &Window<B>, position: &Position<B>) -> B {
+        let empty = window.empties(position) & window.playable;
         match self.kind {
-            Kind::Chain(stone) => self.candidates_near(stone, ground, position, empty),
+            Kind::Chain(stone) => self.candidates_near(stone, window, position, empty),
             Kind::Link(a, b) => {
-                ConnectionSpace { ground, position, color: self.prover, a, b }.points() & empty
+                ConnectionSpace { window, position, color: self.prover, a, b }.points() & empty
             }
             Kind::Take { target, own } if own.none() => {
-                let plain = self.plain_liberties(target, ground, position);
+                let plain = self.plain_liberties(target, window, position);
                 let owner_moves = position.to_move != self.prover;
                 match plain.count() {
                     0 => empty,
@@ -157,24 +157,24 @@ impl<B: Bits> Goal<B> {
     /// stones and stones of the prover that are never captured may be adjacent to these liberties. A stone of the
     /// prover there is never captured either, and the order of filling does not matter. For the owner such a stone is
     /// no better than a pass.
-    fn plain_liberties(&self, target: B, ground: &Window<B>, position: &Position<B>) -> B {
+    fn plain_liberties(&self, target: B, window: &Window<B>, position: &Position<B>) -> B {
         let stones = position.stones[self.prover.opponent() as usize];
         let attackers = position.stones[self.prover as usize];
         let left = stones & target;
         if left.none() {
             return B::default();
         }
-        let chain = ground.fill(B::one(left.lowest()), stones);
-        let empty = ground.empties(position);
-        let beside = ground.around(chain) & empty & ground.playable;
+        let chain = window.fill(B::one(left.lowest()), stones);
+        let empty = window.empties(position);
+        let beside = window.around(chain) & empty & window.playable;
         if !left.within(chain) || beside.count() < 2 {
             return B::default();
         }
-        let lasting = ground.uncapturable(position, self.prover);
-        let mut plain = beside & ground.around(lasting);
-        let others = ground.points & !(chain | attackers & lasting);
+        let lasting = window.uncapturable(position, self.prover);
+        let mut plain = beside & window.around(lasting);
+        let others = window.points & !(chain | attackers & lasting);
         loop {
-            let fewer = plain & !ground.around(others & !plain);
+            let fewer = plain & !window.around(others & !plain);
             if fewer == plain {
                 return plain;
             }
@@ -183,39 +183,39 @@ impl<B: Bits> Goal<B> {
     }
 
     /// Returns the points where a move can matter to the chain of a stone that may be captured.
-    fn candidates_near(&self, stone: u32, ground: &Window<B>, position: &Position<B>, empty: B) -> B {
+    fn candidates_near(&self, stone: u32, window: &Window<B>, position: &Position<B>, empty: B) -> B {
         let stones = position.stones[self.prover.opponent() as usize];
         let enemy = position.stones[self.prover as usize];
         if !stones.has(stone) {
             // The stone was taken in a ko and may be retaken.
             return B::one(stone) & empty;
         }
-        let chain = ground.fill(B::one(stone), stones);
-        let liberties = ground.around(chain) & empty;
+        let chain = window.fill(B::one(stone), stones);
+        let liberties = window.around(chain) & empty;
         let owner_moves = position.to_move != self.prover;
         let in_atari = liberties.count() == 1;
         let mut candidates = liberties;
         // In atari, only the last liberty and captures help; otherwise, points next to the liberties are candidates,
         // too.
         if !(owner_moves && in_atari) {
-            candidates = candidates | ground.around(liberties) & empty;
+            candidates = candidates | window.around(liberties) & empty;
         }
         let weak = if owner_moves && in_atari { 1 } else { 2 };
-        let mut around = ground.around(chain) & enemy;
+        let mut around = window.around(chain) & enemy;
         while around.any() {
-            let part = ground.fill(B::one(around.lowest()), enemy);
+            let part = window.fill(B::one(around.lowest()), enemy);
             around = around & !part;
-            let its = ground.around(part) & empty;
+            let its = window.around(part) & empty;
             if its.count() <= weak {
                 candidates = candidates | its;
             }
             // Chains whose stones keep this one in atari may be captured themselves.
             if its.count() == 1 {
-                let mut guards = ground.around(part) & stones & !chain;
+                let mut guards = window.around(part) & stones & !chain;
                 while guards.any() && !owner_moves {
-                    let guard = ground.fill(B::one(guards.lowest()), stones);
+                    let guard = window.fill(B::one(guards.lowest()), stones);
                     guards = guards & !guard;
-                    let its = ground.around(guard) & empty;
+                    let its = window.around(guard) & empty;
                     if its.count() == 1 {
                         candidates = candidates | its;
                     }
@@ -223,10 +223,10 @@ impl<B: Bits> Goal<B> {
             }
         }
         if owner_moves && !in_atari {
-            let near = ground.around(chain) | ground.around(liberties);
+            let near = window.around(chain) | window.around(liberties);
             for side in [stones & !chain, enemy] {
-                for part in ground.parts_at(near & side, side) {
-                    let its = ground.around(part) & empty;
+                for part in window.parts_at(near & side, side) {
+                    let its = window.around(part) & empty;
                     if its.count() <= HELPER_LIBERTIES {
                         candidates = candidates | its;
                     }
@@ -242,9 +242,9 @@ impl<B: Bits> Goal<B> {
     }
 
     /// Returns whether the goal is achieved after two passes.
-    fn at_end(&self, ground: &Window<B>, position: &Position<B>) -> bool {
+    fn at_end(&self, window: &Window<B>, position: &Position<B>) -> bool {
         match self.kind {
-            Kind::Score(at_least) => ground.score(position) >= at_least,
+            Kind::Score(at_least) => window.score(position) >= at_least,
             Kind::Clear(area) => !position.stones[self.prover.opponent() as usize].meets(area),
             Kind::Take { .. } | Kind::Chain(_) | Kind::Secure(_) | Kind::Join(..) | Kind::Link(..) => false,
         }
@@ -252,7 +252,7 @@ impl<B: Bits> Goal<B> {
 
     /// Returns the result if the move that led to this position decides it. This is cheap, because it is called for
     /// every move.
-    pub(super) fn decided(&self, ground: &Window<B>, position: &Position<B>) -> Option<GoalResult<B>> {
+    pub(super) fn decided(&self, window: &Window<B>, position: &Position<B>) -> Option<GoalResult<B>> {
         let prover = self.prover as usize;
         let other = self.prover.opponent() as usize;
         match self.kind {
@@ -260,7 +260,7 @@ impl<B: Bits> Goal<B> {
                 if position.passes == 0 {
                     return None;
                 }
-                let won = self.at_end(ground, position);
+                let won = self.at_end(window, position);
                 // After one pass, the side to move may end the game.
                 let ends = position.passes > 1 || won == (position.to_move == self.prover);
                 if ends { GoalResult::at_once(won) } else { None }
@@ -278,11 +278,11 @@ impl<B: Bits> Goal<B> {
                 if !position.stones[other].has(stone) {
                     // A single stone taken in a ko counts as captured only when it is too late to retake it.
                     let may_return = position.to_move != self.prover
-                        && ground.place(position, stone).is_some_and(|placed| placed.after.ko != NO_POINT);
+                        && window.place(position, stone).is_some_and(|placed| placed.after.ko != NO_POINT);
                     return if may_return { None } else { GoalResult::at_once(true) };
                 }
-                let chain = ground.fill(B::one(stone), position.stones[other]);
-                let liberties = (ground.around(chain) & ground.empties(position)).count();
+                let chain = window.fill(B::one(stone), position.stones[other]);
+                let liberties = (window.around(chain) & window.empties(position)).count();
                 let enough =
                     if position.to_move == self.prover { SAFE_LIBERTIES } else { SAFE_LIBERTIES - 1 };
                 if liberties >= enough { GoalResult::at_once(false) } else { None }
@@ -293,9 +293,9 @@ impl<B: Bits> Goal<B> {
                     return GoalResult::at_once(false);
                 }
                 // A side that has moved outside may have made eyes there.
-                let chains = ground.fill(stones, position.stones[prover]);
-                let has_moved = self.has_moved_outside(ground, position);
-                let may_live = has_moved && ground.reaches_outside(position, chains);
+                let chains = window.fill(stones, position.stones[prover]);
+                let has_moved = self.has_moved_outside(window, position);
+                let may_live = has_moved && window.reaches_outside(position, chains);
                 if may_live { GoalResult::at_once(true) } else { None }
             }
             Kind::Join(a, b) | Kind::Link(a, b) => {
@@ -303,44 +303,44 @@ impl<B: Bits> Goal<B> {
                 if !stones.has(a) || !stones.has(b) {
                     return GoalResult::at_once(false);
                 }
-                let chain = ground.fill(B::one(a), stones);
+                let chain = window.fill(B::one(a), stones);
                 if !chain.has(b) {
                     // A side that has moved outside, where both chains have liberties, may have joined them there.
-                    let other = ground.fill(B::one(b), stones);
-                    let joined = self.has_moved_outside(ground, position)
-                        && [chain, other].iter().all(|&chain| ground.reaches_outside(position, chain));
+                    let other = window.fill(B::one(b), stones);
+                    let joined = self.has_moved_outside(window, position)
+                        && [chain, other].iter().all(|&chain| window.reaches_outside(position, chain));
                     return if joined { GoalResult::at_once(true) } else { None };
                 }
                 // Stones that are joined and captured at once do not count as joined.
                 let is_taken_next = matches!(self.kind, Kind::Link(..))
                     && position.to_move != self.prover
-                    && (ground.around(chain) & ground.empties(position)).count() < 2;
+                    && (window.around(chain) & window.empties(position)).count() < 2;
                 if is_taken_next { None } else { GoalResult::at_once(true) }
             }
         }
     }
 
     /// Returns whether a proof of the opponent's success is being checked and the prover has played outside the region.
-    fn has_moved_outside(&self, ground: &Window<B>, position: &Position<B>) -> bool {
-        ground.besieged == Some(self.prover.opponent()) && position.outside > 0
+    fn has_moved_outside(&self, window: &Window<B>, position: &Position<B>) -> bool {
+        window.besieged == Some(self.prover.opponent()) && position.outside > 0
     }
 
     /// Returns the result if it is decided by what a side certainly holds, or by the distance between chains. `cycles`
     /// is the side that wins when a position recurs, if that ends the game.
     pub(super) fn held(
         &self,
-        ground: &Window<B>,
+        window: &Window<B>,
         position: &Position<B>,
         cycles: Option<Color>,
     ) -> Option<GoalResult<B>> {
         // A side that may commit suicide can go round in cycles against an opponent that only replies.
-        let counts = |owner: Color| !ground.suicide || cycles.is_none_or(|winner| winner == owner);
+        let counts = |owner: Color| !window.suicide || cycles.is_none_or(|winner| winner == owner);
         match self.kind {
             Kind::Score(at_least) => {
-                let area = ground.points.count() as i32;
+                let area = window.points.count() as i32;
                 for owner in [Color::Black, Color::White].into_iter().filter(|&owner| counts(owner)) {
                     // Without stones nothing is alive, and a held area decides only if it is large enough.
-                    let holding = ground.safe_area(position, owner);
+                    let holding = window.safe_area(position, owner);
                     if holding.stones.none() {
                         continue;
                     }
@@ -352,7 +352,7 @@ impl<B: Bits> Goal<B> {
                     if decides {
                         return GoalResult::decided_by_holding(
                             owner == Color::Black,
-                            ground,
+                            window,
                             owner,
                             &holding,
                         );
@@ -365,37 +365,37 @@ impl<B: Bits> Goal<B> {
                 if !counts(owner) {
                     return None;
                 }
-                let mut holding = ground.safe_area(position, owner);
+                let mut holding = window.safe_area(position, owner);
                 // The stones stay without any further move.
                 holding.area = holding.stones;
                 let stays = holding.stones.meets(target);
-                if stays { GoalResult::decided_by_holding(false, ground, owner, &holding) } else { None }
+                if stays { GoalResult::decided_by_holding(false, window, owner, &holding) } else { None }
             }
             Kind::Clear(area) => {
                 let owner = self.prover.opponent();
                 if !counts(owner) {
                     return None;
                 }
-                let mut holding = ground.safe_area(position, owner);
+                let mut holding = window.safe_area(position, owner);
                 holding.area = holding.stones;
                 let stays = holding.stones.meets(area);
-                if stays { GoalResult::decided_by_holding(false, ground, owner, &holding) } else { None }
+                if stays { GoalResult::decided_by_holding(false, window, owner, &holding) } else { None }
             }
             Kind::Secure(area) => {
                 let owner = self.prover;
                 if !counts(owner) {
                     return None;
                 }
-                let mut holding = ground.safe_area(position, owner);
+                let mut holding = window.safe_area(position, owner);
                 holding.area = holding.stones;
                 let secure = holding.stones.meets(area);
-                if secure { GoalResult::decided_by_holding(true, ground, owner, &holding) } else { None }
+                if secure { GoalResult::decided_by_holding(true, window, owner, &holding) } else { None }
             }
             Kind::Link(a, b) => {
-                match (ConnectionSpace { ground, position, color: self.prover, a, b }).moves() {
+                match (ConnectionSpace { window, position, color: self.prover, a, b }).moves() {
                     None => GoalResult::at_once(false),
                     // The points were in one chain before the first move.
-                    Some(0) => self.decided(ground, position),
+                    Some(0) => self.decided(window, position),
                     Some(_) => None,
                 }
             }
@@ -404,12 +404,12 @@ impl<B: Bits> Goal<B> {
     }
 
     /// Returns the proof and disproof number of a position that has not been searched.
-    pub(super) fn first_numbers(&self, ground: &Window<B>, position: &Position<B>) -> (u32, u32) {
+    pub(super) fn first_numbers(&self, window: &Window<B>, position: &Position<B>) -> (u32, u32) {
         match self.kind {
             Kind::Take { target, .. } => {
                 let stones = position.stones[self.prover.opponent() as usize];
-                let chain = ground.fill(stones & target, stones);
-                let liberties = (ground.around(chain) & ground.empties(position)).count();
+                let chain = window.fill(stones & target, stones);
+                let liberties = (window.around(chain) & window.empties(position)).count();
                 (liberties.max(1), 1)
             }
             Kind::Chain(stone) => {
@@ -417,17 +417,17 @@ impl<B: Bits> Goal<B> {
                 if !stones.has(stone) {
                     return (1, 1);
                 }
-                let chain = ground.fill(B::one(stone), stones);
-                let liberties = (ground.around(chain) & ground.empties(position)).count();
+                let chain = window.fill(B::one(stone), stones);
+                let liberties = (window.around(chain) & window.empties(position)).count();
                 (liberties.max(1), SAFE_LIBERTIES.saturating_sub(liberties).max(1))
             }
             Kind::Score(_) => {
                 // A position that looks better for Black is likely to be proven sooner and disproven later.
-                let lead = ground.shape(position, Color::Black) - ground.shape(position, Color::White);
+                let lead = window.shape(position, Color::Black) - window.shape(position, Color::White);
                 (effort(-lead), effort(lead))
             }
             Kind::Link(a, b) => {
-                let between = ConnectionSpace { ground, position, color: self.prover, a, b };
+                let between = ConnectionSpace { window, position, color: self.prover, a, b };
                 let moves = between.moves().unwrap_or(MOVES_APART) as u32;
                 let to_come =
                     (moves + u32::from(position.to_move != self.prover)).clamp(1, MOVES_APART as u32);

@@ -22,9 +22,9 @@ pub(super) struct Images<B> {
 }
 
 impl<B: Bits> Images<B> {
-    /// Creates the tables for a ground that is a whole board; `None` if it is too wide.
-    pub(super) fn new(ground: &Window<B>, size: BoardSize) -> Option<Images<B>> {
-        if ground.columns > MOST_COLUMNS || size.columns() as u32 != ground.columns {
+    /// Creates the tables for a window that is a whole board; `None` if it is too wide.
+    pub(super) fn new(window: &Window<B>, size: BoardSize) -> Option<Images<B>> {
+        if window.columns > MOST_COLUMNS || size.columns() as u32 != window.columns {
             return None;
         }
         let all: Vec<Symmetry> = Symmetry::of(size).collect();
@@ -32,7 +32,7 @@ impl<B: Bits> Images<B> {
             (0..size.columns()).filter(|column| contents >> column & 1 == 1).fold(
                 B::default(),
                 |set, column| {
-                    let index = ground.index(symmetry.apply(size, Point::new(column, row)));
+                    let index = window.index(symmetry.apply(size, Point::new(column, row)));
                     index.map_or(set, |index| set | B::one(index))
                 },
             )
@@ -44,8 +44,8 @@ impl<B: Bits> Images<B> {
         Some(Images {
             tables: tables.collect(),
             inverse: all.iter().map(|symmetry| symmetry.inverse().code()).collect(),
-            stride: ground.columns + 1,
-            row_mask: (1 << ground.columns) - 1,
+            stride: window.columns + 1,
+            row_mask: (1 << window.columns) - 1,
         })
     }
 
@@ -111,13 +111,13 @@ mod tests {
     fn smallest_image_is_unique() {
         for (columns, rows) in [(3, 3), (4, 2), (5, 5), (1, 6)] {
             let size = BoardSize::new(columns, rows).unwrap();
-            let ground = Window::<u64>::whole(size, false).unwrap();
-            let images = Images::new(&ground, size).unwrap();
-            let stones = [u64::one(0), ground.points & !u64::one(0) & 0x2d2d];
+            let window = Window::<u64>::whole(size, false).unwrap();
+            let images = Images::new(&window, size).unwrap();
+            let stones = [u64::one(0), window.points & !u64::one(0) & 0x2d2d];
             let (smallest, _) = images.smallest(stones);
             for symmetry in 0..images.tables.len() as u8 {
                 let image = stones.map(|set| images.apply(symmetry, set));
-                assert!(image.iter().all(|set| set.within(ground.points)));
+                assert!(image.iter().all(|set| set.within(window.points)));
                 assert_eq!(images.smallest(image).0, smallest, "{size} {symmetry}");
                 let trace = Trace { played: stones, removed: image };
                 let turned = images.trace(symmetry, &trace);

@@ -1,6 +1,6 @@
 //! Moves as numbers.
 
-/// Index of a point of the ground, or one of the constants of this module.
+/// Index of a point of the window, or one of the constants of this module.
 pub(super) type MoveCode = u16;
 /// A pass.
 pub(super) const PASS: MoveCode = u16::MAX - 1;

@@ -139,7 +139,7 @@ impl<B: Bits> Path<B> {
     /// position after that move. That position itself is not on the line yet, unless it is the first.
     pub(super) fn past(
         &self,
-        ground: &Window<B>,
+        window: &Window<B>,
         images: Option<&Images<B>>,
         position: &Position<B>,
         by_play: bool,
@@ -151,13 +151,13 @@ impl<B: Bits> Path<B> {
             let before = self.steps.last().map_or([B::default(); 2], |step| step.lifted);
             let lifted = [before[0] | lifted[0], before[1] | lifted[1]];
             let mover = position.to_move;
-            let empty = ground.empties(position);
+            let empty = window.empties(position);
             let mut candidates = lifted[mover as usize] & empty;
-            if ground.suicide {
-                candidates = candidates | empty & !ground.around(empty);
+            if window.suicide {
+                candidates = candidates | empty & !window.around(empty);
             }
-            for index in (candidates & ground.playable).each() {
-                let Some(placed) = ground.place(position, index) else { continue };
+            for index in (candidates & window.playable).each() {
+                let Some(placed) = window.place(position, index) else { continue };
                 if let Some(step) = self.forbids(rule, &placed.after.stones, mover) {
                     past.banned = past.banned | B::one(index);
                     past.since = past.since.min(step as u16);
@@ -235,12 +235,12 @@ impl<B: Bits> Path<B> {
         prover: Color,
         proof: &Proof<B>,
     ) -> bool {
-        let rests_on = usize::from(proof.depends_on);
-        if rests_on > self.len() || rests_on > 0 && self.suffix(rests_on, symmetry) != proof.suffix {
+        let depends_on = usize::from(proof.depends_on);
+        if depends_on > self.len() || depends_on > 0 && self.suffix(depends_on, symmetry) != proof.suffix {
             return false;
         }
         let winner = if proof.won { prover } else { prover.opponent() };
-        let earlier = &self.steps[..self.len() - rests_on];
+        let earlier = &self.steps[..self.len() - depends_on];
         let Some(last) = earlier.last() else { return true };
         match self.repetition {
             // Cycles do not harm the side that wins them.

@@ -178,7 +178,7 @@ pub(super) fn read_in_region(
     first: Color,
     stop: StopFn<'_>,
 ) -> Result<Reading, QuestionError> {
-    with_ground(question, &mut ReadJob { first, stop })
+    with_window(question, &mut ReadJob { first, stop })
 }
 
 /// Returns a hash of everything that a reading depends on. Questions with the same hash have the same answer within
@@ -329,24 +329,24 @@ pub fn proof_tree(
     most_nodes: usize,
     stop: StopFn<'_>,
 ) -> Result<Vec<ProofNode>, QuestionError> {
-    with_ground(question, &mut ProofJob { first, success, most_nodes, stop })
+    with_window(question, &mut ProofJob { first, success, most_nodes, stop })
 }
 
 /// Work to be done on a [`Window`] of any set width.
-pub(super) trait GroundJob {
+pub(super) trait WindowJob {
     type Output;
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) -> Self::Output;
 }
 
 /// A question translated to the solver's board.
 pub(super) struct BoardQuestion<B> {
-    pub(super) ground: Window<B>,
+    pub(super) window: Window<B>,
     pub(super) goal: Goal<B>,
     position: Position<B>,
     pub(super) repetition: Repetition,
 }
 
-pub(super) fn with_ground<J: GroundJob>(
+pub(super) fn with_window<J: WindowJob>(
     question: &Question<'_>,
     job: &mut J,
 ) -> Result<J::Output, QuestionError> {
@@ -440,10 +440,10 @@ fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
 /// Returns the stones of `owner` that are never captured even if the opponent controls the whole region and all moves
 /// in it. Returns `None` if the board is too large for the reading.
 fn uncapturable_stones(board: &Board, region: &Region, owner: Color, suicide: bool) -> Option<PointSet> {
-    let mut ground = Window::<Wide>::whole(board.size(), suicide)?;
-    ground.playable = ground.points & !ground.set(|point| region.playable.contains(point));
-    let held = ground.safe_area(&ground.position(board, owner), owner).stones;
-    Some(held.each().map(|index| ground.point(index)).collect())
+    let mut window = Window::<Wide>::whole(board.size(), suicide)?;
+    window.playable = window.points & !window.set(|point| region.playable.contains(point));
+    let held = window.safe_area(&window.position(board, owner), owner).stones;
+    Some(held.each().map(|index| window.point(index)).collect())
 }
 
 impl<B: Bits> BoardQuestion<B> {
@@ -460,28 +460,28 @@ impl<B: Bits> BoardQuestion<B> {
         if is_about_life && !region.is_closed && owner == Some(winner) {
             return None;
         }
-        let mut ground = self.ground.clone();
-        let outside = ground.empties(&self.position) & !ground.playable;
+        let mut window = self.window.clone();
+        let outside = window.empties(&self.position) & !window.playable;
         let stones = self.position.stones[winner as usize];
         let strong = uncapturable_stones(board, region, winner, question.suicide).unwrap_or(PointSet::EMPTY);
-        ground.besieged = Some(winner);
-        ground.safe = ground.safe & !stones | ground.set(|point| strong.contains(point));
+        window.besieged = Some(winner);
+        window.safe = window.safe & !stones | window.set(|point| strong.contains(point));
         // Captures by the winner outside the region would leave points where the opponent may play.
-        ground.safe = ground.safe | self.position.stones[winner.opponent() as usize] & !ground.playable;
+        window.safe = window.safe | self.position.stones[winner.opponent() as usize] & !window.playable;
         // Moves outside matter in three cases: new stones may have liberties there, a chain of the winner may be
         // captured from there, or a chain of the loser may be captured from inside.
-        let near = ground.around(ground.playable);
+        let near = window.around(window.playable);
         let can_be_taken = |color: Color, most: u32| {
             let stones = self.position.stones[color as usize];
-            ground.parts_at(near & stones & !ground.playable, stones).any(|chain| {
-                (ground.around(chain) & outside).count() <= most
-                    && (color != winner || !chain.meets(ground.safe))
+            window.parts_at(near & stones & !window.playable, stones).any(|chain| {
+                (window.around(chain) & outside).count() <= most
+                    && (color != winner || !chain.meets(window.safe))
             })
         };
         let matters = near.meets(outside)
             || can_be_taken(winner, u32::from(MOST_OUTSIDE))
             || can_be_taken(winner.opponent(), 0);
-        matters.then_some(BoardQuestion { ground, ..*self })
+        matters.then_some(BoardQuestion { window, ..*self })
     }
 
     fn new(
@@ -489,37 +489,37 @@ impl<B: Bits> BoardQuestion<B> {
         (corner, sides): ((usize, usize), (usize, usize)),
     ) -> Option<BoardQuestion<B>> {
         let board = question.board;
-        let mut ground = Window::<B>::covering(board.size(), corner, sides, question.suicide)?;
-        ground.playable = match question.aim.is_tactical() {
+        let mut window = Window::<B>::covering(board.size(), corner, sides, question.suicide)?;
+        window.playable = match question.aim.is_tactical() {
             // A stone at an open edge would have liberties that are not part of the window.
-            true => ground.points & !ground.open,
-            false => ground.set(|point| question.region.playable.contains(point)),
+            true => window.points & !window.open,
+            false => window.set(|point| question.region.playable.contains(point)),
         };
         // Stones that continue beyond the window are safe. Chains next to the region lie wholly in the window.
-        ground.safe =
-            ground.open & ground.set(|point| board.cell(point).color().is_some()) & !ground.playable;
-        let group = ground.set(|point| question.region.group.contains(point));
+        window.safe =
+            window.open & window.set(|point| board.cell(point).color().is_some()) & !window.playable;
+        let group = window.set(|point| question.region.group.contains(point));
         let owner = question.region.group.iter().next().and_then(|point| board.cell(point).color());
         let (prover, kind) = match question.aim {
             Aim::Capture => (owner?.opponent(), Kind::Take { target: group, own: B::default() }),
             Aim::Race(own) => {
-                let own = ground.set(|point| board.chain(own).any(|stone| stone == point));
+                let own = window.set(|point| board.chain(own).any(|stone| stone == point));
                 (owner?.opponent(), Kind::Take { target: group, own })
             }
-            Aim::Chain(point) => (board.cell(point).color()?.opponent(), Kind::Chain(ground.index(point)?)),
+            Aim::Chain(point) => (board.cell(point).color()?.opponent(), Kind::Chain(window.index(point)?)),
             Aim::Secure => (owner?, Kind::Secure(group)),
-            Aim::Connect(a, b) => (board.cell(a).color()?, Kind::Join(ground.index(a)?, ground.index(b)?)),
-            Aim::Link(a, b) => (board.cell(a).color()?, Kind::Link(ground.index(a)?, ground.index(b)?)),
+            Aim::Connect(a, b) => (board.cell(a).color()?, Kind::Join(window.index(a)?, window.index(b)?)),
+            Aim::Link(a, b) => (board.cell(a).color()?, Kind::Link(window.index(a)?, window.index(b)?)),
         };
-        let position = ground.position(board, Color::Black);
+        let position = window.position(board, Color::Black);
         // A cycle has captured nothing, and has joined or secured nothing either.
         let repetition = Repetition::Wins(prover.opponent());
-        Some(BoardQuestion { ground, goal: Goal { prover, kind }, position, repetition })
+        Some(BoardQuestion { window, goal: Goal { prover, kind }, position, repetition })
     }
 
     pub(super) fn root(&self, board: &Board, first: Color, threats: [u8; 2]) -> Position<B> {
         let ko = board.ko().filter(|&(_, color)| color == first);
-        let ko = ko.and_then(|(point, _)| self.ground.index(point)).map_or(NO_POINT, |index| index as u16);
+        let ko = ko.and_then(|(point, _)| self.window.index(point)).map_or(NO_POINT, |index| index as u16);
         Position { to_move: first, ko, threats, ..self.position }
     }
 
@@ -527,7 +527,7 @@ impl<B: Bits> BoardQuestion<B> {
         match step {
             NO_MOVE | THREAT => None,
             PASS => Some(Move::Pass),
-            index => Some(Move::Play(self.ground.point(u32::from(index)))),
+            index => Some(Move::Play(self.window.point(u32::from(index)))),
         }
     }
 }
@@ -537,14 +537,14 @@ struct ReadJob<'a> {
     stop: StopFn<'a>,
 }
 
-impl GroundJob for ReadJob<'_> {
+impl WindowJob for ReadJob<'_> {
     type Output = Reading;
 
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) -> Reading {
         let table = Table::new(question.memory);
-        let BoardQuestion { ground, goal, repetition, .. } = &setting;
+        let BoardQuestion { window, goal, repetition, .. } = &setting;
         let asked = threads::SearchQuestion {
-            ground,
+            window,
             goal: *goal,
             repetition: *repetition,
             images: None,
@@ -569,7 +569,7 @@ impl GroundJob for ReadJob<'_> {
             let check = checks[winner as usize].get_or_insert_with(|| setting.besieged(question, winner));
             let Some(check) = check else { return (Some(won), found.answer.best) };
             let table = check_tables[winner as usize].get_or_insert_with(|| Table::new(question.memory));
-            let asked = threads::SearchQuestion { ground: &check.ground, table, ..asked };
+            let asked = threads::SearchQuestion { window: &check.window, table, ..asked };
             let before = nodes;
             let stop = |searched| (self.stop)(before + searched);
             let found = asked.decide(&root, &[], question.threads, &stop);
@@ -636,7 +636,7 @@ struct ProofJob<'a> {
     stop: StopFn<'a>,
 }
 
-impl GroundJob for ProofJob<'_> {
+impl WindowJob for ProofJob<'_> {
     type Output = Vec<ProofNode>;
 
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) -> Vec<ProofNode> {
@@ -653,13 +653,13 @@ impl GroundJob for ProofJob<'_> {
             Success::Unknown => {}
         }
         let root = setting.root(question.board, self.first, threats);
-        let mut shower = ProofWriter {
-            search: Search::new(&setting.ground, setting.goal, setting.repetition, &table, self.stop),
+        let mut writer = ProofWriter {
+            search: Search::new(&setting.window, setting.goal, setting.repetition, &table, self.stop),
             setting: &setting,
             root,
         };
         let mut line = Vec::new();
-        shower.replies(&mut line, true, self.most_nodes)
+        writer.replies(&mut line, true, self.most_nodes)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::bits::Bits;
 use super::enumeration;
-use super::problems::{BoardQuestion, GroundJob, with_ground};
+use super::problems::{BoardQuestion, WindowJob, with_window};
 use super::window::UNLIMITED;
 use super::{
     Aim, GroupReading, ProofNode, Question, QuestionError, Reading, Region, Status, Success, proof_tree,
@@ -168,7 +168,7 @@ struct Compare {
     compared: usize,
 }
 
-impl GroundJob for Compare {
+impl WindowJob for Compare {
     type Output = ();
 
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: BoardQuestion<B>) {
@@ -177,8 +177,8 @@ impl GroundJob for Compare {
             let mut threats = [theirs; 2];
             threats[prover] = mine;
             let root = setting.root(question.board, self.first, threats);
-            let settled = |position: &_| setting.goal.decided(&setting.ground, position).map(|it| it.won);
-            enumeration::forces(&setting.ground, &setting.goal, &root, self.most, settled)
+            let settled = |position: &_| setting.goal.decided(&setting.window, position).map(|it| it.won);
+            enumeration::forces(&setting.window, &setting.goal, &root, self.most, settled)
         };
         let expected = match forces(0, 0) {
             Some(true) => forces(0, UNLIMITED).map(|won| if won { "yes" } else { "ko" }),
@@ -208,7 +208,7 @@ fn compare(most: usize) -> usize {
         let owner = drawn.board.cell(drawn.point).color().unwrap();
         for (first, reading) in [(owner.opponent(), verdict.attack), (owner, verdict.defence)] {
             let mut job = Compare { first, reading, most, compared: 0 };
-            with_ground(&question, &mut job).unwrap();
+            with_window(&question, &mut job).unwrap();
             compared += job.compared;
         }
     }
@@ -392,8 +392,8 @@ fn joined_weak_stones_and_pockets_are_no_escape() {
     let region = Region::of_group(&board, at(&board, "A8")).unwrap();
     assert!(region.is_closed && !region.playable.contains(at(&board, "A3")));
     let region = region.with_edge(&board, Color::Black);
-    let wanted = "OOOO+..\nXXXO+..\n+XO+...\n+XO....\nOXO....\nXOO....\n++.....\nOOO....\n.......";
-    assert_eq!(marked(&board, &region), wanted);
+    let expected = "OOOO+..\nXXXO+..\n+XO+...\n+XO....\nOXO....\nXOO....\n++.....\nOOO....\n.......";
+    assert_eq!(marked(&board, &region), expected);
     // A white stone at A5, to capture A6, would have a liberty at A4, but Black's points behind it are closed.
     let pocket = ".X.OX.XO\nXOOOXXXO\n.X.OX.O.\n.X.OX.O.\n.XXXOOO.\n...X....\nXXXXX...";
     let board: Board = pocket.parse().unwrap();

@@ -57,7 +57,7 @@ impl SharedSearch {
         }
     }
 
-    fn place(&self, key: u128) -> &AtomicU8 {
+    fn busy_counter(&self, key: u128) -> &AtomicU8 {
         &self.busy[(key >> 32) as usize % SharedSearch::BUSY_COUNTERS]
     }
 }
@@ -112,7 +112,7 @@ pub(super) struct Answer {
 
 /// Search for one goal.
 pub(super) struct Search<'a, B> {
-    pub(super) ground: &'a Window<B>,
+    pub(super) window: &'a Window<B>,
     pub(super) goal: Goal<B>,
     images: Option<&'a Images<B>>,
     table: &'a Table<B>,
@@ -135,14 +135,14 @@ pub(super) struct Search<'a, B> {
 
 impl<'a, B: Bits> Search<'a, B> {
     pub(super) fn new(
-        ground: &'a Window<B>,
+        window: &'a Window<B>,
         goal: Goal<B>,
         repetition: Repetition,
         table: &'a Table<B>,
         stop: Stop<'a>,
     ) -> Search<'a, B> {
         Search {
-            ground,
+            window,
             goal,
             images: None,
             table,
@@ -165,9 +165,9 @@ impl<'a, B: Bits> Search<'a, B> {
         self
     }
 
-    /// Makes the search one of several threads that share `company`.
-    pub(super) fn sharing(mut self, company: &'a SharedSearch) -> Search<'a, B> {
-        self.shared = Some(company);
+    /// Makes the search one of several threads that share this state.
+    pub(super) fn sharing(mut self, shared: &'a SharedSearch) -> Search<'a, B> {
+        self.shared = Some(shared);
         self
     }
 
@@ -176,7 +176,7 @@ impl<'a, B: Bits> Search<'a, B> {
         self.path.clear();
         self.children.clear();
         self.stopped = false;
-        let mut past = self.path.past(self.ground, self.images, root, false, [B::default(); 2]);
+        let mut past = self.path.past(self.window, self.images, root, false, [B::default(); 2]);
         self.path.push(*root, root.to_move.opponent(), false, [B::default(); 2]);
         let mut position = *root;
         for &step in line {
@@ -202,7 +202,7 @@ impl<'a, B: Bits> Search<'a, B> {
     pub(super) fn moves_behind(&mut self, root: &Position<B>, line: &[MoveCode]) -> Vec<(MoveCode, bool)> {
         self.path.clear();
         self.children.clear();
-        let mut past = self.path.past(self.ground, self.images, root, false, [B::default(); 2]);
+        let mut past = self.path.past(self.window, self.images, root, false, [B::default(); 2]);
         self.path.push(*root, root.to_move.opponent(), false, [B::default(); 2]);
         let mut position = *root;
         for &step in line {
@@ -221,7 +221,7 @@ impl<'a, B: Bits> Search<'a, B> {
 
     /// Returns whether a move from the latest position to this one ends the game.
     fn ends(&self, after: &Position<B>) -> bool {
-        self.goal.decided(self.ground, after).is_some() || self.path.cycle(after).is_some()
+        self.goal.decided(self.window, after).is_some() || self.path.cycle(after).is_some()
     }
 
     fn enter(&mut self, before: &Position<B>, child: &Child<B>) {
@@ -239,7 +239,7 @@ impl<'a, B: Bits> Search<'a, B> {
     /// Sets the knowledge about a child: that of the table, or the numbers of a new position.
     fn load_numbers(&self, child: &mut Child<B>) {
         if child.decided.is_none() && !self.refresh(child) {
-            (child.pn, child.dn) = self.goal.first_numbers(self.ground, &child.after);
+            (child.pn, child.dn) = self.goal.first_numbers(self.window, &child.after);
         }
     }
 
@@ -250,7 +250,7 @@ impl<'a, B: Bits> Search<'a, B> {
         let mut lifted = [B::default(); 2];
         let after = match step {
             PASS => {
-                let after = self.ground.pass(position);
+                let after = self.window.pass(position);
                 lifted = [0, 1].map(|color| position.stones[color] & !after.stones[color]);
                 after
             }
@@ -268,7 +268,7 @@ impl<'a, B: Bits> Search<'a, B> {
                 if banned.has(index) {
                     return None;
                 }
-                let placed = self.ground.place(position, index)?;
+                let placed = self.window.place(position, index)?;
                 lifted[mover as usize] = placed.suicided;
                 lifted[mover.opponent() as usize] = placed.captured;
                 placed.after
@@ -286,7 +286,7 @@ impl<'a, B: Bits> Search<'a, B> {
             dn: 1,
             decided: None,
         };
-        if let Some(settled) = self.goal.decided(self.ground, &after) {
+        if let Some(settled) = self.goal.decided(self.window, &after) {
             child.decided = Some(PathResult { won: settled.won, since: NEVER, trace: settled.trace });
             return Some(child);
         }
@@ -296,7 +296,7 @@ impl<'a, B: Bits> Search<'a, B> {
             child.decided = Some(PathResult { won, since: cycle as u16, trace: Trace::default() });
             return Some(child);
         }
-        let past = self.path.past(self.ground, self.images, &after, step < THREAT, lifted);
+        let past = self.path.past(self.window, self.images, &after, step < THREAT, lifted);
         (child.key, child.symmetry) = (past.key, past.symmetry);
         (child.banned, child.since) = (past.banned, past.since);
         Some(child)
@@ -333,11 +333,11 @@ impl<'a, B: Bits> Search<'a, B> {
 
     /// Returns the candidate moves, not yet filtered by the past.
     fn steps(&self, position: &Position<B>) -> smallvec::SmallVec<[MoveCode; 64]> {
-        let empties = self.goal.candidates(self.ground, position);
+        let empties = self.goal.candidates(self.window, position);
         let mut steps: smallvec::SmallVec<[MoveCode; 64]> = smallvec::SmallVec::new();
         // The side that wants to keep things as they are may pass. A pass is of no use to the other side, except where
         // it stands for a stone outside.
-        let plays_outside = self.ground.besieged == Some(position.to_move.opponent());
+        let plays_outside = self.window.besieged == Some(position.to_move.opponent());
         let outside = plays_outside && position.outside < MOST_OUTSIDE;
         if self.goal.ends_by_passes() || position.to_move != self.goal.prover || outside {
             steps.push(PASS);
@@ -382,15 +382,15 @@ impl<'a, B: Bits> Search<'a, B> {
 
     fn should_stop(&mut self) -> bool {
         let new = self.nodes - std::mem::replace(&mut self.nodes_at_last_check, self.nodes);
-        let Some(company) = self.shared else { return (self.stop)(self.nodes) };
-        let all = company.nodes.fetch_add(new, Ordering::Relaxed) + new;
-        company.is_over.load(Ordering::Relaxed) || (self.stop)(all)
+        let Some(shared) = self.shared else { return (self.stop)(self.nodes) };
+        let all = shared.nodes.fetch_add(new, Ordering::Relaxed) + new;
+        shared.is_over.load(Ordering::Relaxed) || (self.stop)(all)
     }
 
     /// Returns the amount by which a position looks worse because other threads are below it.
     fn busy_penalty(&self, child: &Child<B>, phi: u32) -> u32 {
-        let Some(company) = self.shared else { return 0 };
-        match company.place(child.key).load(Ordering::Relaxed) {
+        let Some(shared) = self.shared else { return 0 };
+        match shared.busy_counter(child.key).load(Ordering::Relaxed) {
             0 => 0,
             count => u32::from(count) * (phi / 4 + 1),
         }
@@ -421,7 +421,7 @@ impl<'a, B: Bits> Search<'a, B> {
             return NodeResult { pn: INFINITE - 1, dn: INFINITE - 1, ..open };
         }
         let cycles = self.path.repetition().cycles();
-        if let Some(settled) = self.goal.held(self.ground, position, cycles) {
+        if let Some(settled) = self.goal.held(self.window, position, cycles) {
             let decided = PathResult { won: settled.won, since: NEVER, trace: settled.trace };
             return self.finish(key, decided, NO_MOVE, nodes_before);
         }
@@ -462,7 +462,7 @@ impl<'a, B: Bits> Search<'a, B> {
                 continue;
             }
             self.enter(position, &child);
-            let place = self.shared.map(|company| company.place(child.key));
+            let place = self.shared.map(|shared| shared.busy_counter(child.key));
             if let Some(place) = place {
                 place.fetch_add(1, Ordering::Relaxed);
             }
@@ -536,8 +536,8 @@ impl<'a, B: Bits> Search<'a, B> {
         nodes_before: u64,
     ) -> NodeResult<B> {
         let own = self.path.len() - 1;
-        let rests_on = own.saturating_sub(usize::from(decided.since));
-        let suffix = if rests_on == 0 { 0 } else { self.path.suffix_before_last(rests_on, symmetry) };
+        let depends_on = own.saturating_sub(usize::from(decided.since));
+        let suffix = if depends_on == 0 { 0 } else { self.path.suffix_before_last(depends_on, symmetry) };
         let PathResult { won, mut trace, .. } = decided;
         let shown = best;
         if let Some(images) = self.images.filter(|_| symmetry > 0) {
@@ -547,11 +547,11 @@ impl<'a, B: Bits> Search<'a, B> {
             Some(images) => images.step(symmetry, best),
             None => best,
         };
-        let proof = Proof { won, depends_on: rests_on as u16, suffix, trace, best };
+        let proof = Proof { won, depends_on: depends_on as u16, suffix, trace, best };
         self.table.store(key, Knowledge::Proven(proof), self.nodes - nodes_before + 1);
         let (pn, dn) = if won { (0, INFINITE) } else { (INFINITE, 0) };
         // For earlier positions, a dependency on this position itself is no dependency.
-        let since = if rests_on == 0 { NEVER } else { decided.since };
+        let since = if depends_on == 0 { NEVER } else { decided.since };
         NodeResult { pn, dn, decided: Some(PathResult { since, ..decided }), best: shown }
     }
 }
@@ -596,16 +596,20 @@ struct Selection {
     own: (u32, u32),
 }
 
-/// Chooses the child to search next. `crowd` returns the penalty that is added to a child's number because other
+/// Chooses the child to search next. `busy_penalty` returns what is added to a child's number because other
 /// threads search it.
-fn choose<B>(children: &[Child<B>], prover_moves: bool, crowd: impl Fn(&Child<B>, u32) -> u32) -> Selection {
+fn choose<B>(
+    children: &[Child<B>],
+    prover_moves: bool,
+    busy_penalty: impl Fn(&Child<B>, u32) -> u32,
+) -> Selection {
     // The number that the side to move wants to be small comes first, its opponent's second.
     let numbers = |child: &Child<B>| if prover_moves { (child.pn, child.dn) } else { (child.dn, child.pn) };
     let (mut best, mut best_numbers, mut second) = (0, (u32::MAX, u32::MAX), INFINITE);
     let (mut most, mut open) = (0, 0);
     for (index, child) in children.iter().enumerate().filter(|(_, child)| child.decided.is_none()) {
         let (phi, delta) = numbers(child);
-        let phi = phi.saturating_add(crowd(child, phi)).min(INFINITE - 1);
+        let phi = phi.saturating_add(busy_penalty(child, phi)).min(INFINITE - 1);
         open += 1;
         most = most.max(delta);
         if (phi, delta) < best_numbers {

@@ -82,7 +82,7 @@ struct Entry<B> {
     trace: Trace<B>,
     /// Number of nodes searched for it.
     work: u32,
-    rests_on: u16,
+    depends_on: u16,
     /// A [`Content`].
     content: u8,
     /// Search that wrote or used it last.
@@ -96,14 +96,14 @@ impl<B: Bits> Entry<B> {
                 suffix: u64::from(pn) << 32 | u64::from(dn),
                 trace: Trace::default(),
                 work,
-                rests_on: 0,
+                depends_on: 0,
                 content: Content::Open as u8,
                 generation,
             },
-            Knowledge::Proven(Proof { won, depends_on: rests_on, suffix, trace, best }) => {
+            Knowledge::Proven(Proof { won, depends_on, suffix, trace, best }) => {
                 let content = if won { Content::Won } else { Content::Lost } as u8;
-                let suffix = if rests_on == 0 { u64::from(best) } else { suffix };
-                Entry { suffix, trace, work, rests_on, content, generation }
+                let suffix = if depends_on == 0 { u64::from(best) } else { suffix };
+                Entry { suffix, trace, work, depends_on, content, generation }
             }
         }
     }
@@ -121,9 +121,9 @@ impl<B: Bits> Entry<B> {
             Content::Lost => false,
             Content::Won => true,
         };
-        let Entry { rests_on, suffix, trace, .. } = *self;
-        let (suffix, best) = if rests_on == 0 { (0, suffix as MoveCode) } else { (suffix, NO_MOVE) };
-        Some(Knowledge::Proven(Proof { won, depends_on: rests_on, suffix, trace, best }))
+        let Entry { depends_on, suffix, trace, .. } = *self;
+        let (suffix, best) = if depends_on == 0 { (0, suffix as MoveCode) } else { (suffix, NO_MOVE) };
+        Some(Knowledge::Proven(Proof { won, depends_on, suffix, trace, best }))
     }
 }
 
@@ -308,8 +308,8 @@ impl Hash128 {
 mod tests {
     use super::*;
 
-    fn proof(won: bool, rests_on: u16, suffix: u64) -> Proof<u64> {
-        Proof { won, depends_on: rests_on, suffix, trace: Trace::default(), best: NO_MOVE }
+    fn proof(won: bool, depends_on: u16, suffix: u64) -> Proof<u64> {
+        Proof { won, depends_on, suffix, trace: Trace::default(), best: NO_MOVE }
     }
 
     #[test]

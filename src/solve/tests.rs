@@ -332,17 +332,17 @@ impl Case {
 /// Returns the solver's answer, with a table of this number of bytes; `None` if it takes too long.
 fn solver<B: Bits>(case: &Case, bytes: usize, threads: usize, limit: u64) -> Option<bool> {
     let board = case.board();
-    let ground = Window::<B>::whole(board.size(), case.suicide).unwrap();
-    let root: Position<B> = ground.position(&board, case.to_move);
-    let index = |cell: usize| ground.index(Point::new(cell % case.columns, cell / case.columns)).unwrap();
+    let window = Window::<B>::whole(board.size(), case.suicide).unwrap();
+    let root: Position<B> = window.position(&board, case.to_move);
+    let index = |cell: usize| window.index(Point::new(cell % case.columns, cell / case.columns)).unwrap();
     let goal = match case.question {
         Question::Score(at_least) => Goal { prover: Color::Black, kind: Kind::Score(at_least) },
         Question::Take(cell) => {
             let owner = if case.cells[cell] == 1 { Color::Black } else { Color::White };
-            let target = ground.fill(B::one(index(cell)), root.stones[owner as usize]);
+            let target = window.fill(B::one(index(cell)), root.stones[owner as usize]);
             Goal { prover: owner.opponent(), kind: Kind::Take { target, own: B::default() } }
         }
-        Question::Clear(color) => Goal { prover: color.opponent(), kind: Kind::Clear(ground.points) },
+        Question::Clear(color) => Goal { prover: color.opponent(), kind: Kind::Clear(window.points) },
     };
     let repetition = match case.rule {
         KoRule::Simple => Repetition::Wins(case.cycles),
@@ -353,9 +353,9 @@ fn solver<B: Bits>(case: &Case, bytes: usize, threads: usize, limit: u64) -> Opt
     // Images are looked up together where the question is the same for all of them.
     let images = match case.question {
         Question::Take(_) => None,
-        _ => Images::new(&ground, board.size()),
+        _ => Images::new(&window, board.size()),
     };
-    let question = Asked { ground: &ground, goal, repetition, images: images.as_ref(), table: &table };
+    let question = Asked { window: &window, goal, repetition, images: images.as_ref(), table: &table };
     question.decide(&root, &[], threads, &stop).answer.won
 }
 
@@ -413,27 +413,27 @@ fn compare_with_all_positions(questions: u32, seed: u64, races: bool) -> u32 {
             false => Case { rule: KoRule::Simple, ..Case::random(&mut rng) },
         };
         let size = BoardSize::new(case.columns, case.rows).unwrap();
-        let mut ground = Window::<u64>::whole(size, case.suicide).unwrap();
+        let mut window = Window::<u64>::whole(size, case.suicide).unwrap();
         if races {
-            ground.safe = ground.set(|point| point.row() == 0 || point.row() == 3 && case.rows == 4);
-            ground.playable = ground.points & !ground.safe;
+            window.safe = window.set(|point| point.row() == 0 || point.row() == 3 && case.rows == 4);
+            window.playable = window.points & !window.safe;
         }
         let cell = |point: Point| case.cells[point.row() * case.columns + point.column()];
-        let mut root: Position<u64> = ground.position(&Board::new(size), case.to_move);
-        root.stones = Color::BOTH.map(|color| ground.set(|point| cell(point) == code(color)));
+        let mut root: Position<u64> = window.position(&Board::new(size), case.to_move);
+        root.stones = Color::BOTH.map(|color| window.set(|point| cell(point) == code(color)));
         let prover = case.cycles.opponent();
         let (own, enemy) =
-            [prover, case.cycles].map(|color| root.stones[color as usize] & ground.playable).into();
+            [prover, case.cycles].map(|color| root.stones[color as usize] & window.playable).into();
         let stone = |set: u64, rng: &mut Rng| set.each().nth(rng.below(set.count().max(1)) as usize);
         let (Some(a), Some(b), Some(target)) =
             (stone(own, &mut rng), stone(own, &mut rng), stone(enemy, &mut rng))
         else {
             continue;
         };
-        let target = ground.fill(u64::one(target), enemy);
+        let target = window.fill(u64::one(target), enemy);
         let kind = match number % 4 {
             0 => Kind::Take { target, own: 0 },
-            1 => Kind::Take { target, own: ground.fill(u64::one(a), own) },
+            1 => Kind::Take { target, own: window.fill(u64::one(a), own) },
             2 => Kind::Secure(own),
             _ => Kind::Join(a, b),
         };
@@ -445,20 +445,20 @@ fn compare_with_all_positions(questions: u32, seed: u64, races: bool) -> u32 {
             _ => 0,
         });
         let settled = |position: &Position<u64>| {
-            let decided = goal.decided(&ground, position);
+            let decided = goal.decided(&window, position);
             // Only `Kind::Secure` is decided by eyes. The enumeration finds the other goals without them.
             let held =
-                || matches!(kind, Kind::Secure(_)).then(|| goal.held(&ground, position, Some(case.cycles)));
+                || matches!(kind, Kind::Secure(_)).then(|| goal.held(&window, position, Some(case.cycles)));
             decided.or_else(|| held().flatten()).map(|settled| settled.won)
         };
         if settled(&root).is_some() {
             continue;
         }
-        let Some(expected) = enumeration::forces(&ground, &goal, &root, 50_000, settled) else { continue };
+        let Some(expected) = enumeration::forces(&window, &goal, &root, 50_000, settled) else { continue };
         let table = Table::new(if number % 3 == 0 { 0 } else { 1 << 20 });
         let stop = |nodes: u64| nodes > 500_000;
         let repetition = Repetition::Wins(case.cycles);
-        let question = Asked { ground: &ground, goal, repetition, images: None, table: &table };
+        let question = Asked { window: &window, goal, repetition, images: None, table: &table };
         let threads = if number % 8 < 2 { 2 } else { 1 };
         if let Some(won) = question.decide(&root, &[], threads, &stop).answer.won {
             assert_eq!(won, expected, "question {number} of {seed}: {goal:?} {case:?} {:?}", root.threats);
@@ -477,24 +477,24 @@ fn links_are_mostly_those_of_all_positions() {
     for _ in 0..4_000 {
         let case = Case { rule: KoRule::Simple, suicide: false, ..Case::random(&mut rng) };
         let size = BoardSize::new(case.columns, case.rows).unwrap();
-        let ground = Window::<u64>::whole(size, false).unwrap();
+        let window = Window::<u64>::whole(size, false).unwrap();
         let cell = |point: Point| case.cells[point.row() * case.columns + point.column()];
-        let mut root: Position<u64> = ground.position(&Board::new(size), case.to_move);
-        root.stones = Color::BOTH.map(|color| ground.set(|point| cell(point) == code(color)));
+        let mut root: Position<u64> = window.position(&Board::new(size), case.to_move);
+        root.stones = Color::BOTH.map(|color| window.set(|point| cell(point) == code(color)));
         let prover = case.cycles.opponent();
         let own = root.stones[prover as usize];
         let stone = |rng: &mut Rng| own.each().nth(rng.below(own.count().max(1)) as usize);
         let (Some(a), Some(b)) = (stone(&mut rng), stone(&mut rng)) else { continue };
         let goal = Goal { prover, kind: Kind::Link(a, b) };
-        let settled = |position: &Position<u64>| goal.decided(&ground, position).map(|settled| settled.won);
+        let settled = |position: &Position<u64>| goal.decided(&window, position).map(|settled| settled.won);
         if settled(&root).is_some() {
             continue;
         }
         // The enumeration tries every move.
-        let Some(expected) = enumeration::forces(&ground, &goal, &root, 50_000, settled) else { continue };
+        let Some(expected) = enumeration::forces(&window, &goal, &root, 50_000, settled) else { continue };
         let table = Table::new(1 << 20);
         let repetition = Repetition::Wins(case.cycles);
-        let question = Asked { ground: &ground, goal, repetition, images: None, table: &table };
+        let question = Asked { window: &window, goal, repetition, images: None, table: &table };
         match question.decide(&root, &[], 1, &|nodes| nodes > 50_000).answer.won {
             Some(won) => {
                 decided += 1;

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 /// A question for the proof-number search.
 #[derive(Debug)]
 pub(super) struct SearchQuestion<'a, B> {
-    pub(super) ground: &'a Window<B>,
+    pub(super) window: &'a Window<B>,
     pub(super) goal: Goal<B>,
     pub(super) repetition: Repetition,
     /// See [`Search::with_images`].
@@ -38,7 +38,7 @@ const STACK: usize = 64 << 20;
 
 impl<'a, B: Bits> SearchQuestion<'a, B> {
     fn search<'s>(&'s self, stop: Stop<'s>) -> Search<'s, B> {
-        Search::new(self.ground, self.goal, self.repetition, self.table, stop).with_images(self.images)
+        Search::new(self.window, self.goal, self.repetition, self.table, stop).with_images(self.images)
     }
 
     /// Reads the position after some legal moves. With one thread, the search is deterministic. With more threads, only
@@ -55,15 +55,15 @@ impl<'a, B: Bits> SearchQuestion<'a, B> {
             let answer = search.decide_line(root, line);
             return SearchResult { answer, nodes: search.nodes, table_use: search.table_use.get() };
         }
-        let company = SharedSearch::new();
+        let shared = SharedSearch::new();
         let first: Mutex<Option<Answer>> = Mutex::new(None);
         let total = Mutex::new((0, (0, 0)));
         let work = |stop: Stop<'_>| {
-            let mut search = self.search(stop).sharing(&company);
+            let mut search = self.search(stop).sharing(&shared);
             let answer = search.decide_line(root, line);
             if answer.won.is_some() {
                 lock(&first).get_or_insert(answer);
-                company.is_over.store(true, Ordering::Relaxed);
+                shared.is_over.store(true, Ordering::Relaxed);
             }
             let (lookups, hits) = search.table_use.get();
             let mut total = lock(&total);
@@ -78,7 +78,7 @@ impl<'a, B: Bits> SearchQuestion<'a, B> {
                 let _ = thread.spawn_scoped(scope, || work(&|_| false));
             }
             let own = work(stop);
-            company.is_over.store(true, Ordering::Relaxed);
+            shared.is_over.store(true, Ordering::Relaxed);
             own
         });
         let answer = lock(&first).unwrap_or(own);

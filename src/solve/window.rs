@@ -1,4 +1,4 @@
-//! The solver's board: stones as sets of points on a *ground*, which is a whole board or a rectangular window of one.
+//! The solver's board: stones as sets of points in a *window*, which is a whole board or a rectangular part of one.
 //!
 //! A position stores nothing but two sets of stones and the ko point. Chains and liberties are found by flood fill. On
 //! the few points of a problem that is faster than keeping them up to date, and positions are compared exactly, stone
@@ -72,7 +72,7 @@ pub(super) struct Placement<B> {
 }
 
 impl<B: Bits> Window<B> {
-    /// Creates the ground of a whole board; `None` if the board has too many points for this kind of set.
+    /// Creates the window that is a whole board; `None` if the board has too many points for this kind of set.
     pub(super) fn whole(size: BoardSize, suicide: bool) -> Option<Window<B>> {
         Window::covering(size, (0, 0), (size.columns(), size.rows()), suicide)
     }
@@ -90,7 +90,7 @@ impl<B: Bits> Window<B> {
         if columns == 0 || rows == 0 || !inside || stride * rows as u32 > B::WIDTH {
             return None;
         }
-        let mut ground = Window {
+        let mut window = Window {
             columns: columns as u32,
             rows: rows as u32,
             left,
@@ -107,20 +107,20 @@ impl<B: Bits> Window<B> {
         for row in 0..rows {
             for column in 0..columns {
                 let bit = B::one(row as u32 * stride + column as u32);
-                ground.points = ground.points | bit;
+                window.points = window.points | bit;
                 let at_edge = column == 0 && left > 0
                     || column + 1 == columns && left + columns < size.columns()
                     || row == 0 && bottom > 0
                     || row + 1 == rows && bottom + rows < size.rows();
                 if at_edge {
-                    ground.open = ground.open | bit;
+                    window.open = window.open | bit;
                 }
             }
         }
-        ground.playable = ground.points;
-        let all = ground.points;
-        ground.edge = all & !((all << 1) & (all >> 1) & (all << stride) & (all >> stride));
-        Some(ground)
+        window.playable = window.points;
+        let all = window.points;
+        window.edge = all & !((all << 1) & (all >> 1) & (all << stride) & (all >> stride));
+        Some(window)
     }
 
     /// Returns the index of a point of the board, if the point lies in the window.
@@ -148,13 +148,13 @@ impl<B: Bits> Window<B> {
         Position { stones, to_move, ko, passes: 0, threats: [0; 2], outside: 0 }
     }
 
-    /// Returns the set of the points for which `wanted` returns true.
-    pub(super) fn set(&self, mut wanted: impl FnMut(Point) -> bool) -> B {
-        let wanted = self.points.each().filter(|&index| wanted(self.point(index)));
-        wanted.fold(B::default(), |set, index| set | B::one(index))
+    /// Returns the set of the points for which `predicate` returns true.
+    pub(super) fn set(&self, mut predicate: impl FnMut(Point) -> bool) -> B {
+        let indices = self.points.each().filter(|&index| predicate(self.point(index)));
+        indices.fold(B::default(), |set, index| set | B::one(index))
     }
 
-    /// Returns all points of the ground that are adjacent to a point of the set.
+    /// Returns all points of the window that are adjacent to a point of the set.
     #[inline]
     pub(super) fn around(&self, set: B) -> B {
         (set << 1 | set >> 1 | set << self.stride | set >> self.stride) & self.points

@@ -2,7 +2,7 @@
 //!
 //! Programs around the engine: GTP commands, analysis, matches, self-play, reviews and the board in the browser.
 //!
-//! Data flow: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](kosumi_engine::Engine) →
+//! The data flow is: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](kosumi_engine::Engine) →
 //! [`Search`](kosumi_search::Search) → [`Analysis`](kosumi_search::Analysis) → [`commands`] → text*. Everything before
 //! the engine handles text, and everything after it typed values.
 //!

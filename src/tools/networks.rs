@@ -1,8 +1,8 @@
 //! Networks that other Go programs have stored on this machine.
 //!
 //! KaTrain, KataGo, Lizzie, Sabaki and others store KataGo networks in folders of their own, or have the paths of the
-//! user's networks in their settings. This module searches these places and lists the networks. No network is used
-//! unless the user names it.
+//! user's networks in their settings. This module searches these places and lists the networks that it finds. A network
+//! is used only if the user names it.
 //!
 //! The search is bounded: it enters folders to a fixed depth, does not follow links to folders, and limits the number
 //! of entries of every place.
@@ -28,7 +28,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// Kind of this machine's system.
+    /// Returns the kind of this machine's operating system.
     pub const fn here() -> Platform {
         if cfg!(windows) {
             Platform::Windows
@@ -59,7 +59,7 @@ struct SearchFolder {
     /// Program that stores networks there.
     program: &'static str,
     folder: PathBuf,
-    /// Number of levels of folders to search. 1 means the folder alone.
+    /// Number of levels of folders to search. 1 means only the folder itself.
     depth: usize,
 }
 
@@ -70,13 +70,13 @@ pub struct FoundNetwork {
     pub path: PathBuf,
     /// Program whose folder contains the network, or whose settings name it.
     pub program: &'static str,
-    /// Size of the file.
+    /// Size of the file, in bytes.
     pub bytes: u64,
     /// Header of the file, or the reason why it cannot be read.
     pub header: Result<Header, ReadError>,
 }
 
-/// Maximum number of entries of a place.
+/// Maximum number of entries that are examined in a place.
 const MOST_ENTRIES: usize = 20_000;
 
 /// Maximum size of another program's settings, in bytes.
@@ -88,10 +88,10 @@ const FOLDER_NAME_PARTS: [&str; 12] = [
     "kosumi", "leela",
 ];
 
-/// Number of levels to search in such a folder.
+/// Number of levels to search in such folders.
 const NAMED_FOLDER_DEPTH: usize = 5;
 
-/// Returns the networks on this machine, each once, in the order of the places.
+/// Returns the networks on this machine, each once, in the order of the searched places.
 pub fn find(machine: &SearchRoots) -> Vec<FoundNetwork> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -102,7 +102,7 @@ pub fn find(machine: &SearchRoots) -> Vec<FoundNetwork> {
         }
         let bytes = whole.metadata().map_or(0, |it| it.len());
         match Header::open(&path) {
-            // Another kind of file with the same extension.
+            // This is another kind of file with the same extension.
             Err(ReadError::Foreign(_)) => {}
             header => found.push(FoundNetwork { path, program, bytes, header }),
         }
@@ -116,7 +116,7 @@ pub fn find(machine: &SearchRoots) -> Vec<FoundNetwork> {
     found
 }
 
-/// Whether the name looks like that of a network.
+/// Returns whether a file name looks like that of a network.
 fn is_network_name(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_lowercase();
     [".bin.gz", ".txt.gz", ".bin", ".kosumi8"].iter().any(|ending| name.ends_with(ending))
@@ -216,7 +216,7 @@ fn places(machine: &SearchRoots) -> Vec<SearchFolder> {
             }
         }
     }
-    // Programs unpacked into common folders, and single files there.
+    // Programs that were unpacked into common folders, and single files in these folders.
     for name in ["", "Downloads", "Documents", "Desktop", "Games", "Go", "go", "bin", "Apps"] {
         let folder = if name.is_empty() { home.clone() } else { home.join(name) };
         for program in folders_in(&folder, |name| FOLDER_NAME_PARTS.iter().any(|part| name.contains(part))) {
@@ -228,7 +228,7 @@ fn places(machine: &SearchRoots) -> Vec<SearchFolder> {
     places
 }
 
-/// Returns the program that a folder of this lower-case name belongs to.
+/// Returns the program to which a folder with this lower-case name belongs.
 fn program_of(folder: &str) -> &'static str {
     const KNOWN: [(&str, &str); 10] = [
         ("lizzieyzy", "LizzieYzy"),

@@ -1,6 +1,6 @@
 //! Engines that answer GTP commands, for tests and matches: child processes, or threads with the built-in engine.
 //!
-//! Uses the crate `kosumi-gtp`, and from `ranks` the function that hides MPI from child processes.
+//! Uses the crate `kosumi-gtp`, and the function of `ranks` that hides MPI from child processes.
 
 use crate::ranks::disable_ranks_in;
 use kosumi_gtp::{Client, ClientError, Handler, InputWatch, answer, split_command_line};
@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Time that an engine may take to quit.
+/// Maximum time that an engine may take to quit.
 const QUIT_TIME: Duration = Duration::from_secs(2);
 /// Stack size of an engine's thread, equal to that of a main thread, where engines usually run.
 const STACK_BYTES: usize = 8 << 20;
@@ -67,7 +67,7 @@ pub struct ChildEngines {
 
 impl ChildEngines {
     /// Creates a source of engines with this command line, split by [`split_command_line`]. A relative path of the
-    /// program refers to the current directory, although the program runs in the folders of the suites.
+    /// program refers to the current directory, although the program is run in other folders.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl ChildEngines {
     pub fn new(command_line: &str) -> Result<ChildEngines, String> {
         let mut words = split_command_line(command_line).map_err(|error| error.to_string())?.into_iter();
         let program = PathBuf::from(words.next().unwrap_or_default());
-        // The system looks up a bare name in PATH.
+        // The system looks up a name without a folder in PATH.
         let is_path = program.components().count() > 1;
         let program = if is_path { std::path::absolute(&program).unwrap_or(program) } else { program };
         Ok(ChildEngines { program, arguments: words.collect() })
@@ -112,13 +112,13 @@ impl GtpPlayer for Client {
     }
 }
 
-/// Engines within this process: each is a thread that carries out one command after the other.
+/// Engines in this process. Each is a thread that carries out one command after the other.
 ///
 /// A panic crashes that engine only. A command that takes too long is interrupted and its thread is abandoned. The
 /// thread ends when the command does.
 #[derive(Clone, Copy, Debug)]
 pub struct InProcessEngines<F> {
-    /// Creates the engine for a folder. Called on the engine's own thread.
+    /// Function that creates the engine for a folder. It is called on the engine's own thread.
     pub make: F,
 }
 
@@ -166,7 +166,7 @@ struct Local {
 
 impl GtpPlayer for Local {
     fn send(&mut self, command: &str, timeout: Duration) -> Result<GtpResponse, PlayerError> {
-        // If the engine is gone, waiting for its response fails.
+        // If the engine no longer exists, waiting for its response fails.
         let _ = self.commands.send(command.to_owned());
         match self.answers.recv_timeout(timeout) {
             Ok(answer) => Ok(answer),

@@ -1,10 +1,11 @@
-//! What all simulations share: seeds, virtual time, and counts of what happened.
+//! Tools that all simulations share: seeds, virtual time, and counts of events.
 //!
 //! A simulation runs code of this crate in one thread, without processes, clocks and files. Everything around the code
 //! follows from a seed: a disk that fails and loses power ([`SimulatedDisk`](crate::files::SimulatedDisk)), engines,
-//! pipes, and the order in which workers proceed. It checks promises about the whole, and a seed that breaks one breaks
-//! it again on every machine. The simulations are beside the code that they run: `matches::simulation`,
-//! `selfplay::simulation`, `analysis::server::simulation`, `browser::simulation`, and the test of `files::line_log`.
+//! pipes, and the order in which workers proceed. The simulation checks guarantees of the whole, and a seed that
+//! violates one of them does so again on every machine. The simulations are next to the code that they run:
+//! `matches::simulation`, `selfplay::simulation`, `analysis::server::simulation`, `browser::simulation`, and the test
+//! of `files::line_log`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, SystemTime};
 
-/// Variable with the seeds to run: `17`, or `100..200`.
+/// Environment variable with the seeds to run: `17`, or `100..200`.
 const SEEDS: &str = "KOSUMI_SEEDS";
 
 thread_local! {
@@ -29,7 +30,7 @@ pub(crate) fn set_now(time: Duration) {
     NOW.set(time);
 }
 
-/// Lets virtual time pass on this thread.
+/// Advances the virtual time of this thread.
 pub(crate) fn pass(time: Duration) {
     NOW.set(NOW.get() + time);
 }
@@ -39,7 +40,7 @@ pub(crate) fn date() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_790_000_000) + now()
 }
 
-/// Number of times that something happened. A test demands that what it is about did happen.
+/// Counts of events, by name. A test uses them to make sure that the events that it is about did happen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Counts(BTreeMap<&'static str, u64>);
 
@@ -54,11 +55,11 @@ impl Counts {
 }
 
 /// Runs a simulation with each seed below `few`, or with those of `KOSUMI_SEEDS`. `test` is the path of the calling
-/// test. Returns the sums of the counts, or `None` if the seeds are not the usual ones.
+/// test. Returns the sums of the counts, or `None` if `KOSUMI_SEEDS` is set.
 ///
 /// # Panics
 ///
-/// Panics with the seed and the command that repeats it if a simulation panics.
+/// Panics if a simulation panics, with the seed and the command that repeats it.
 pub(crate) fn run_seeds(test: &str, few: u64, simulate: impl Fn(u64, &mut Counts)) -> Option<Counts> {
     let chosen = std::env::var(SEEDS).ok();
     let seeds =

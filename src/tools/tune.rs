@@ -1,7 +1,7 @@
 //! Compares parameters of the search on positions instead of in games.
 //!
-//! A game between two engines yields one bit for a hundred moves or more. Here every chosen move is judged by itself,
-//! all searches choose at the same positions, and choices that agree cost nothing and add no noise.
+//! A game between two engines gives one bit of information for a hundred moves or more. Here every chosen move is
+//! judged by itself. All searches choose in the same positions, and equal choices cost nothing and add no noise.
 //!
 //! Parameters have the names of the registry ([`engine::parameters`](kosumi_engine::parameters)).
 
@@ -33,7 +33,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// A search with the usual parameters.
+    /// Returns a trial with the usual parameters.
     pub fn plain() -> Trial {
         Trial { text: "plain".to_owned(), settings: Vec::new() }
     }
@@ -49,8 +49,8 @@ impl Trial {
     }
 }
 
-/// Indices of records and numbers of moves, in an order that the seed decides. Every third move is taken, so that both
-/// colours are to move.
+/// Returns positions as indices of records and numbers of moves, in an order that the seed determines. Only every third
+/// move is used, so that both colours are to move.
 fn places(records: &[(String, Record)], size: BoardSize, seed: u64) -> Vec<(usize, usize)> {
     let last = (size.area() as f64 * LAST_MOVE_PER_POINT) as usize;
     let mut places = Vec::new();
@@ -61,8 +61,8 @@ fn places(records: &[(String, Record)], size: BoardSize, seed: u64) -> Vec<(usiz
     places
 }
 
-/// Loss of each chosen move, as a win rate in `[0, 1]`: compared with the best of them and with the `value` of the
-/// position, which estimates its best move. Values are those of the side to move, in `[-1, 1]`.
+/// Returns the loss of each chosen move, as a win rate in `[0, 1]`: compared with the best of the chosen moves, and
+/// with the `value` of the position, which estimates its best move. Values are those of the side to move, in `[-1, 1]`.
 fn losses(
     chosen: &[Move],
     value: f32,
@@ -81,7 +81,7 @@ fn losses(
     Ok(chosen.iter().map(loss).collect())
 }
 
-/// A search with its parameters, and the losses of its moves.
+/// A search with certain parameters, and the losses of its moves.
 #[derive(Debug)]
 pub struct Contestant {
     /// The parameters, as given.
@@ -92,7 +92,7 @@ pub struct Contestant {
 }
 
 impl Contestant {
-    /// A search with the parameters of a trial. All others are those of `plain`.
+    /// Creates a search with the parameters of a trial. All others are those of `plain`.
     pub fn new(trial: &Trial, plain: EngineSettings, network: Option<Arc<Network>>) -> Contestant {
         let mut settings = plain;
         trial.settings.iter().for_each(|setting| setting.apply(&mut settings));
@@ -114,12 +114,12 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A judge with this number of simulations a position.
+    /// Creates a judge with this number of simulations per position.
     pub fn new(network: Option<Arc<Network>>, settings: EngineSettings, playouts: u32) -> Judge {
         Judge { engine: Engine::with_network(settings, network), limits: Limits::playouts(playouts) }
     }
 
-    /// Value of a position with `color` to move, for that side, in `[-1, 1]`.
+    /// Returns the value of a position with `color` to move, for that side, in `[-1, 1]`.
     fn value(&mut self, game: &Game, color: Color) -> f32 {
         self.engine.set_game(game.clone());
         let report = self.engine.analyze(color, &self.limits, SearchRequest::new(&|| false));
@@ -133,9 +133,9 @@ impl Judge {
     }
 }
 
-/// Lets searches choose moves in open positions of records, and adds up their losses: in the wanted number of positions, or
-/// in all of them if there are fewer. Returns the number of positions. `progress` is called after each, and may end the
-/// comparison.
+/// Lets searches choose moves in open positions of records, and records their losses. Uses the wanted number of
+/// positions, or all of them if there are fewer. Returns the number of positions. `progress` is called after each
+/// position, and may end the comparison.
 ///
 /// # Errors
 ///

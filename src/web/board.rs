@@ -46,7 +46,7 @@ enum BoardRequest {
 
 /// Work that the table requests from the worker.
 #[derive(Debug, Default)]
-struct Worker {
+struct WorkerRequests {
     messages: Vec<Value>,
     /// Task to begin, with its number.
     next: Option<(u64, Game, Task)>,
@@ -60,7 +60,7 @@ struct Worker {
     today: Option<String>,
 }
 
-impl Host for Worker {
+impl Host for WorkerRequests {
     fn tell(&mut self, _: usize, message: &Value) {
         self.messages.push(message.clone());
     }
@@ -114,15 +114,15 @@ struct Running {
 /// A table and the engines that play at it. Until [`Board::set_network`], people can play and tasks of the engine wait.
 #[derive(Debug)]
 pub struct Board {
-    session: TableSession<Worker>,
+    session: TableSession<WorkerRequests>,
     options: Options,
     /// Engine with the small network.
     engine: Option<ConfiguredEngine>,
-    /// Engine with another network, for all levels except those that limit visits.
-    best: Option<ConfiguredEngine>,
+    /// Engine with the large network, or with one from a file, for all levels except those that limit visits.
+    large_engine: Option<ConfiguredEngine>,
     running: Option<Running>,
     /// Revision of the table that the worker knows.
-    known: u64,
+    known_revision: u64,
     time: TimeSource,
 }
 
@@ -139,31 +139,32 @@ impl Board {
         let rules = Rules::default();
         let size =
             BoardSize::square(9).ok_or_else(|| StartError::Value("there is no such board".to_owned()))?;
-        let (host, names) = (Worker::default(), Vec::new());
+        let (host, names) = (WorkerRequests::default(), Vec::new());
         let mut session = TableSession::new(host, size, rules, rules.usual_komi(), names, session.to_owned());
         session.begin(time());
         Ok(Board {
-            known: session.revision(),
+            known_revision: session.revision(),
             session,
             options,
             engine: None,
-            best: None,
+            large_engine: None,
             running: None,
             time,
         })
     }
 
-    /// Gives the engines a network, and returns it. `is_best` states that levels that limit visits use another network.
+    /// Gives the engines a network, and returns it. `is_large` states that levels that limit visits use another
+    /// network.
     ///
     /// # Errors
     ///
     /// Returns an error if the network cannot be read.
-    pub fn set_network(&mut self, network: &[u8], is_best: bool) -> Result<Arc<Network>, StartError> {
+    pub fn set_network(&mut self, network: &[u8], is_large: bool) -> Result<Arc<Network>, StartError> {
         let network = Arc::new(Network::read(network)?);
         let settings = engine_settings(&self.options)?;
         let engine = Engine::with_network(settings, Some(Arc::clone(&network))).with_time_source(self.time);
         let engine = Some(ConfiguredEngine::new(engine));
-        *(if is_best { &mut self.best } else { &mut self.engine }) = engine;
+        *(if is_large { &mut self.large_engine } else { &mut self.engine }) = engine;
         Ok(network)
     }
 
@@ -200,8 +201,9 @@ impl Board {
             BoardRequest::Today { date } => self.session.host().today = Some(date),
             BoardRequest::UseCard { is_wanted } => {
                 let threads = self.options.threads;
-                let best = self.best.as_mut().ok_or_else(|| Refusal::new("there is no other network"))?;
-                best.change(|settings| with_card(settings, is_wanted, threads));
+                let large_engine =
+                    self.large_engine.as_mut().ok_or_else(|| Refusal::new("there is no other network"))?;
+                large_engine.change(|settings| with_card(settings, is_wanted, threads));
             }
         }
         self.session.check_time((self.time)());
@@ -221,15 +223,15 @@ impl Board {
         if let Some((number, game, task)) = self.session.host().next.take() {
             let purpose = task.purpose();
             let engine = match purpose {
-                EnginePurpose::Best => self.best.as_mut().unwrap_or(small),
+                EnginePurpose::Best => self.large_engine.as_mut().unwrap_or(small),
                 EnginePurpose::Level => small,
             };
             self.running = Some(Running { number, purpose, run: engine.begin(game, task) });
             self.session.host().is_stopped = false;
         }
         let Some(Running { number, purpose, run }) = &mut self.running else { return };
-        let engine = match (*purpose, &mut self.best, &mut self.engine) {
-            (EnginePurpose::Best, Some(best), _) => best,
+        let engine = match (*purpose, &mut self.large_engine, &mut self.engine) {
+            (EnginePurpose::Best, Some(large_engine), _) => large_engine,
             (_, _, Some(engine)) => engine,
             (_, _, None) => return,
         };
@@ -246,8 +248,8 @@ impl Board {
     fn effects(&mut self) -> Value {
         let has_engine = self.engine.is_some();
         let wake = self.session.wake_time().map(|at| at.saturating_sub((self.time)()));
-        let remembered = (self.session.revision() != self.known).then(|| self.remembered());
-        self.known = self.session.revision();
+        let remembered = (self.session.revision() != self.known_revision).then(|| self.remembered());
+        self.known_revision = self.session.revision();
         let host = self.session.host();
         let is_busy = has_engine && (host.next.is_some() || self.running.is_some());
         json!({

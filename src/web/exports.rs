@@ -151,13 +151,13 @@ fn begin(start: impl FnOnce() -> Result<Running, StartError>) {
 ///
 /// The address must come from [`kosumi_allocate`] with its length, and must not have been passed to any function.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kosumi_network(network: *mut u8, length: usize, is_best: u32) {
+pub unsafe extern "C" fn kosumi_network(network: *mut u8, length: usize, is_large: u32) {
     // SAFETY: guaranteed by the caller.
     let network = unsafe { take(network, length) };
     let message = match &mut *lock_running() {
-        Some(Running::Board(board)) => match board.set_network(&network, is_best != 0) {
+        Some(Running::Board(board)) => match board.set_network(&network, is_large != 0) {
             Ok(network) => {
-                if is_best != 0 {
+                if is_large != 0 {
                     gpu::offer(Some(network));
                 }
                 String::new()

@@ -6,8 +6,8 @@ use crate::session::StartError;
 use kosumi_engine::{TimeSource, signature};
 use kosumi_go::board::{BoardSize, MAX_SIDE};
 use kosumi_gpu::program::{BufferKind, Limits, Program, Settings, TileChoice};
-use kosumi_gpu::queued::{QueuedBatch, QueuedDevice, QueuedOptions, Wake};
-use kosumi_net::device::{self, Beside};
+use kosumi_gpu::queued::{NotifyDriver, QueuedBatch, QueuedDevice, QueuedOptions};
+use kosumi_net::device::{self, ProcessorShare};
 use kosumi_net::plan::Plan;
 use kosumi_net::{
     ArithmeticChoice, Context, Device, Differences, Forward, Input, Network, Output, Precision, Prediction,
@@ -62,14 +62,14 @@ pub struct WebGpu {
     options: GpuOptions,
     time: TimeSource,
     /// Numbers and areas of the positions of batches on the card, by the number of the batch.
-    flights: HashMap<u64, (usize, usize)>,
+    in_flight: HashMap<u64, (usize, usize)>,
     /// Number of points of the smallest boards that the card evaluates.
     least_area: usize,
     numbers: Vec<f32>,
 }
 
 impl WebGpu {
-    /// Prepares a network. `options` are [`GpuOptions`] as JSON. `wake` makes the worker look for positions.
+    /// Prepares a network. `options` are [`GpuOptions`] as JSON. `notify_driver` makes the worker look for positions.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl WebGpu {
         network: Arc<Network>,
         options: &str,
         time: TimeSource,
-        wake: Wake,
+        notify_driver: NotifyDriver,
     ) -> Result<WebGpu, StartError> {
         let options: GpuOptions = serde_json::from_str(options)?;
         let plan = Plan::of(&network);
@@ -99,7 +99,7 @@ impl WebGpu {
             threads: GPU_THREADS,
             settings,
             is_software: options.is_software,
-            wake,
+            notify_driver,
         });
         Ok(WebGpu {
             network,
@@ -107,7 +107,7 @@ impl WebGpu {
             device: Arc::new(device),
             options,
             time,
-            flights: HashMap::new(),
+            in_flight: HashMap::new(),
             least_area: 0,
             numbers: Vec::new(),
         })
@@ -188,12 +188,12 @@ impl WebGpu {
             Prediction::new(&self.network, output, context).map_err(not_finite)
         };
         let exact = ArithmeticChoice { kernel: None, precision: Some(Precision::F32) };
-        let wanted = Forward::with_arithmetic(&self.network, exact).evaluate(&input).map_err(not_finite)?;
-        let wanted = predict(&wanted)?;
+        let expected = Forward::with_arithmetic(&self.network, exact).evaluate(&input).map_err(not_finite)?;
+        let expected = predict(&expected)?;
         let mut differences = Differences::default();
         for output in self.program.read_results(results, count, area) {
             let output = output.ok_or("the card computes numbers that are not finite")?;
-            differences.add(&predict(&output)?, &wanted);
+            differences.add(&predict(&output)?, &expected);
         }
         let precision = if self.program.settings().half { Precision::Int8 } else { Precision::F32 };
         if !differences.are_within_tolerance(precision) {
@@ -232,14 +232,14 @@ impl WebGpu {
     /// Makes later engines with the network use the card.
     pub fn attach(&self) {
         let device: Arc<dyn Device> = Arc::clone(&self.device) as Arc<dyn Device>;
-        device::attach(&self.network, device, self.least_area, Beside::default());
+        device::attach(&self.network, device, self.least_area, ProcessorShare::default());
     }
 
     /// Returns the message of the next batch, if enough positions wait.
     pub fn take(&mut self) -> Option<Vec<u8>> {
         let QueuedBatch { number, inputs } = self.device.take()?;
         let area = inputs.first().map(|input| input.width * input.height)?;
-        self.flights.insert(number, (inputs.len(), area));
+        self.in_flight.insert(number, (inputs.len(), area));
         Some(self.message(number, &inputs.iter().collect::<Vec<_>>()))
     }
 
@@ -249,7 +249,7 @@ impl WebGpu {
     ///
     /// Returns an error if there is no such batch or if the results are too short.
     pub fn answer(&mut self, number: u64, results: &[u8], time: Duration) -> Result<(), String> {
-        let (count, area) = self.flights.remove(&number).ok_or("there is no such batch")?;
+        let (count, area) = self.in_flight.remove(&number).ok_or("there is no such batch")?;
         if self.results_length(count, area) > results.len() as u64 {
             return Err("the results of a batch are too short".to_owned());
         }

@@ -1,7 +1,7 @@
-"""KaTrain's own engine, game and players, without its window, with Kosumi as its KataGo.
+"""Plays a game with KaTrain's own engine, game and players, without its window and with Kosumi as its KataGo.
 
-Usage: katrain_game.py ENGINE MODEL MOVES. Plays so many moves on 9x9, each by KaTrain's usual player, waits for the
-analysis of all positions, and prints what KaTrain then knows of each: the move, visits, win rate, score.
+Usage: katrain_game.py ENGINE MODEL MOVES. Plays this number of moves on 9x9, each by KaTrain's usual player, waits for
+the analysis of all positions, and prints what KaTrain then knows about each: the move, visits, win rate, score.
 """
 
 import os

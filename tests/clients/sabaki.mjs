@@ -1,4 +1,4 @@
-// Runs a session with the library by which Sabaki talks to engines. Argument: the program.
+// Runs a session with the library through which Sabaki talks to engines: node sabaki.mjs KOSUMI
 
 import assert from "node:assert/strict";
 import gtp from "@sabaki/gtp";
@@ -7,7 +7,7 @@ const { Controller, ControllerStateTracker } = gtp;
 const program = process.argv[2];
 const ARGUMENTS = ["gtp", "--no-model", "--threads", "1", "--memory", "16", "--seed", "1"];
 
-// Maximum time to wait for anything, in milliseconds. No other time is checked.
+// Maximum time to wait for anything, in milliseconds. No other times are checked.
 const FORGOTTEN = 120_000;
 setTimeout(() => { throw new Error("no answer"); }, FORGOTTEN).unref();
 
@@ -15,7 +15,7 @@ function start(...more) {
   const controller = new Controller(program, [...ARGUMENTS, ...more]);
   controller.sent = [];
   controller.on("command-sent", ({ command }) => controller.sent.push(command.name));
-  // The library ignores output that does not belong to a response, so it must not occur.
+  // The library ignores output that does not belong to a response, so there must be none.
   controller.on("stderr", ({ content }) => assert.fail(`stderr: ${content}`));
   return controller;
 }
@@ -68,7 +68,7 @@ async function introduction(controller) {
   for (const wanted of ["undo", "set_free_handicap", "rectangular_boardsize", "lz-analyze", "kata-analyze"]) {
     assert.ok(listed.includes(wanted), wanted);
   }
-  // Sabaki would read fractions behind these names as integers.
+  // Under these names, Sabaki would read fractions as integers.
   for (const unwanted of ["analyze", "genmove_analyze"]) assert.ok(!listed.includes(unwanted), unwanted);
 }
 
@@ -81,7 +81,7 @@ async function synchronisation(controller) {
   assert.deepEqual(await stones("b"), words("E5 D6 F6"));
   assert.equal(await ask(tracker, "get_komi"), "6.5");
 
-  // Another continuation: moves are undone, and the board is not cleared.
+  // For another continuation, moves are undone and the board is not cleared.
   await sync({ komi: 6.5, boardsize: [9, 9], history: history("B E5, W E6, B D6, W C3, B E7") });
   assert.ok(controller.sent.includes("undo") && !controller.sent.includes("clear_board"), controller.sent);
   assert.deepEqual(await stones("b"), words("E5 D6 E7"));
@@ -92,7 +92,7 @@ async function synchronisation(controller) {
   assert.equal(await ask(tracker, "get_komi"), "-7");
   assert.deepEqual(await stones("w"), words("E6 C3"));
 
-  // Handicap, a rectangular board, and back. The komi stays when the board changes.
+  // A handicap, a rectangular board, and back. The komi stays when the board changes.
   await sync({ komi: 0.5, boardsize: [13, 13], history: history("handicap D4 K10, W K4") });
   assert.deepEqual(await stones("b"), words("D4 K10"));
   await sync({ komi: 0.5, boardsize: [7, 11], history: history("B G11, W A1, B A2, W B2, B B1") });
@@ -102,15 +102,15 @@ async function synchronisation(controller) {
   await sync({ komi: 0.5, boardsize: [9, 9], history: [] });
   assert.deepEqual(await stones("b"), []);
 
-  // Set-up stones are sent as moves in any order, also many of one colour.
+  // Set-up stones are sent as moves in any order, even many of one colour in a row.
   await sync({ komi: 0.5, boardsize: [9, 9], history: history("B A1, B B2, B C3, W D4, W E5, B D5, B E4") });
   assert.deepEqual(await stones("b"), words("A1 B2 C3 D5 E4"));
 
-  // A record that repeats a position can be entered, because Sabaki knows no rules.
+  // A record that repeats a position can be entered, because Sabaki does not know the rules.
   const triple = "B B1, W C1, B A2, W D2, B B3, W C3, B C2, W B2, B pass, W pass, B C2";
   await sync({ komi: 0.5, boardsize: [9, 9], history: history(triple) });
 
-  // A move that cannot be played is refused, and the settings stay unchanged.
+  // A move that cannot be played is refused, and nothing changes.
   const before = await ask(tracker, "move_history");
   const refused = await tracker.queueCommand({ name: "play", args: ["B", "B1"] });
   assert.ok(refused.error);
@@ -153,14 +153,14 @@ async function moves(controller, tracker) {
   assert.equal(tracker.state.history.length, 5);
 }
 
-// A move that would take for ever is answered soon after an interruption.
+// Checks that a move that would take for ever is answered soon after an interruption.
 async function interruption() {
   const controller = start("--time", "100000");
   await ask(controller, "boardsize 9");
   const thinking = ask(controller, "genmove b");
   setTimeout(() => controller.process.stdin.write("# interrupt\n"), 300);
   assert.match(await thinking, /^[A-HJ]\d$/);
-  // A command sent during a search for a move waits for it, and both are answered in order.
+  // A command that is sent during a search for a move waits for its end, and both are answered in order.
   const [second, name] = [ask(controller, "genmove w"), ask(controller, "name")];
   setTimeout(() => controller.process.stdin.write("# interrupt\n"), 300);
   assert.match(await second, /^[A-HJ]\d$/);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The forward pass of KataGo's networks once more, with numpy in double precision and another layout (NCHW, a
-convolution as one matrix product per window position): what `vectors.txt` beside this file was computed with.
+"""A second implementation of the forward pass of KataGo's networks, with numpy in double precision and another layout
+(NCHW, a convolution as one matrix product per window position). `vectors.txt` beside this file was computed with it.
 
     for each line of networks.txt:  kosumi net random <options> -o NAME.txt
     python3 reference.py FOLDER > vectors.txt
 
-Nothing of it is needed to run the tests.
+The tests do not run this script.
 """
 
 import math
@@ -16,7 +16,7 @@ import numpy as np
 
 
 def features(seed, width, height):
-    """The same made-up features as `made_up_input` in tests/network.rs."""
+    """Returns the same made-up features as `made_up_input` in tests/network.rs."""
     state = seed
 
     def draw():
@@ -126,7 +126,7 @@ def read_trunk_rms_norm(file):
 
 
 def read_attention(file):
-    """Pairs of channels as complex numbers, all heads and points in one product."""
+    """Computes attention with pairs of channels as complex numbers, and with all heads and points in one product."""
     heads, key_heads, key_width, value_width = (file.number() for _ in range(4))
     has_rotary, is_learned = file.number(), file.number()
     norm = read_rms_norm(file)
@@ -141,7 +141,7 @@ def read_attention(file):
         theta = float(file.word())
         half = theta ** -(np.arange(pairs // 2) / (pairs // 2))
         nothing = np.zeros(pairs // 2)
-        # The first half turns with the row.
+        # The angles of the first half depend on the row.
         steps = np.stack([np.concatenate([nothing, half]), np.concatenate([half, nothing])], axis=1)
         steps = np.broadcast_to(steps, (key_heads, pairs, 2))
     else:
@@ -309,7 +309,7 @@ def evaluate(path, spatial, globals_, metadata):
 
 
 def corners_and_mean(plane):
-    """The upper left, upper right and lower left point, and the mean."""
+    """Returns the values at the upper left, upper right and lower left point, and the mean."""
     return [plane[0, 0], plane[0, -1], plane[-1, 0], plane.mean()]
 
 

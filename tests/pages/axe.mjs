@@ -1,7 +1,7 @@
 // Runs axe-core over the pages: node axe.mjs CHROMIUM KOSUMI FOLDER
 //
-// The program makes the pages in FOLDER. Every view is checked light and dark; what axe-core calls serious or critical is a
-// failure.
+// The program creates the pages in FOLDER. Every view is checked in light and dark colours. A finding that axe-core
+// calls serious or critical is a failure.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,12 +13,12 @@ import { newGame, ready } from "./table.mjs";
 
 const [chromium, kosumi, folder] = process.argv.slice(2);
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-// Colours that move from one to another cannot be compared.
+// Without this, colours would be in transition and could not be compared.
 const desktop = { viewport: { width: 1280, height: 900 }, locale: "en-GB", reducedMotion: "reduce" };
 const phone = { ...desktop, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const BAD = "(;SZ[9]KM[5.5]PB[Ann]BR[3k]PW[Bob]WR[2d]RE[B+R];B[ee];W[eg];B[gd];W[ce];B[aa];W[ge];B[ia];W[fd];B[ed];W[fe];B[ai];W[ef])";
 
-// Returns the serious and critical findings of a page as it is shown.
+// Returns the serious and critical findings about a page in its present state.
 async function findings(page) {
   if (!await page.evaluate(() => "axe" in window)) await page.evaluate(AXE);
   return page.evaluate(async () => {
@@ -40,7 +40,7 @@ async function axe(page, name) {
 
 const counted = (page, move) => page.waitForFunction(move => document.getElementById("counter").textContent.match(/\d+/)?.[0] === String(move), move);
 
-// Opens a view by a button, checks it, and closes it.
+// Opens a view with a button, checks it, and closes it.
 async function dialog(page, button, opened) {
   await page.click(button);
   await page.waitForSelector(`${opened}[open]`);
@@ -74,7 +74,7 @@ async function board(page) {
   await page.waitForSelector("#studying:not([hidden])");
   await axe(page, "a study");
 
-  // A review: curves, list of bad moves, verdict.
+  // A review, with curves, a list of bad moves, and a verdict.
   await page.setInputFiles("#file", { name: "bad.sgf", mimeType: "application/x-go-sgf", buffer: Buffer.from(BAD) });
   await counted(page, 12);
   await page.click("#study-review");
@@ -109,7 +109,7 @@ async function board(page) {
   await dialog(page, "#new", "#new-game");
 }
 
-// Without this, an axe-core that finds nothing at all would pass.
+// axe-core must find something on a faulty page. Otherwise an axe-core that finds nothing at all would pass.
 await browse(chromium, desktop, async context => {
   const page = context.pages()[0];
   await page.setContent('<!DOCTYPE html><html lang="en"><title>x</title><main><h1>x</h1><button></button></main></html>');

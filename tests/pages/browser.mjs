@@ -8,7 +8,7 @@ const ARGUMENTS = [
   "--disable-component-update", "--disable-sync",
 ];
 
-// Maximum time of a page for anything, in milliseconds. A busy machine is slow without being wrong.
+// Maximum time that a page may take for anything, in milliseconds. It is long, because a busy machine is slow.
 const PATIENCE = 120_000;
 
 let failures = 0;
@@ -31,8 +31,7 @@ export async function finish() {
   process.exitCode = failures ? 1 : 0;
 }
 
-// Opens a file in a new window and calls `visit(page, context)`. Any network request and any message on the console is
-// a failure.
+// Opens a file in a new window and calls `visit(page, context)`. Any network request or console message is a failure.
 export async function open(executablePath, file, options, visit) {
   const url = pathToFileURL(file).href;
   await browse(executablePath, options, async context => {
@@ -44,14 +43,14 @@ export async function open(executablePath, file, options, visit) {
   });
 }
 
-// Makes every message on the console a failure, unless `expected` says that it belongs to the test.
+// Makes every console message a failure, unless `expected` returns true because it belongs to the test.
 export function watch(page, expected = () => false) {
   page.on("console", message => check(!["error", "warning"].includes(message.type()) || expected(message.text()),
     `console: ${message.text()}`));
   page.on("pageerror", error => check(false, `error in the page: ${error}`));
 }
 
-// The browser, which is started once.
+// The browser, which is started only once.
 let browser;
 
 // Opens a window without stored data, with one empty page. The first call may give the browser further arguments.
@@ -67,7 +66,7 @@ export async function browse(executablePath, options, visit, further = []) {
   }
 }
 
-// Drops a file on an element, like a mouse from another window.
+// Drops a file on an element, as if it were dragged from another window.
 export async function drop(page, selector, name, text) {
   const transfer = await page.evaluateHandle(([name, text]) => {
     const transfer = new DataTransfer();
@@ -84,7 +83,7 @@ export async function checkWidth(page, name) {
   check(wide <= window, `${name}: the page is ${wide} wide, the window ${window}`);
 }
 
-// Checks the contrast of text against its background, by the definition of WCAG 2.
+// Checks the contrast of text against its background, as WCAG 2 defines it.
 export async function checkContrast(page, name, selectors) {
   const found = await page.evaluate(selectors => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

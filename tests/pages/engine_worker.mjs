@@ -1,7 +1,7 @@
 // Starts the engine of `scripts/web` in a worker of a page.
 
-// Returns a function that calls a method of the worker. `window.ask` does the same in the page, and `window.reports` counts the
-// reports of searches.
+// Returns a function that calls a method of the worker. In the page, `window.ask` calls a method as well, and
+// `window.reports` counts the reports of searches.
 export async function startEngine(page) {
   await page.evaluate(() => {
     const worker = new Worker("worker.js", { type: "module" });

@@ -1,7 +1,8 @@
 // Attacks the server of `kosumi play`: node hostile.mjs CHROMIUM KOSUMI FOLDER
 //
-// From a page of another site in the same browser, by another host name, with requests that no browser sends, and with
-// excessive sizes and numbers. Afterwards the server still runs and the game is unchanged.
+// The attacks come from a page of another site in the same browser, through another host name, with requests that no
+// browser sends, and with excessive sizes and numbers. Afterwards the server must still run and the game must be
+// unchanged.
 
 import { createServer } from "node:http";
 import { connect } from "node:net";
@@ -18,7 +19,7 @@ const url = new URL(server.url), port = Number(url.port), token = url.pathname.s
 equal(url.hostname, "127.0.0.1", "the server listens on this machine alone");
 check(/^[0-9a-f]{32}$/.test(token), `the token is random and long: ${token}`);
 
-// Sends bytes, and returns the response until the other side closes the connection or `time` is over.
+// Sends bytes, and returns the response until the other side closes the connection or `time` milliseconds have passed.
 function send(bytes, time = 3000, to = port) {
   return new Promise(resolve => {
     const socket = connect(to, "127.0.0.1"), parts = [];
@@ -47,7 +48,7 @@ for (const answer of [page, await request("/"), await request(`/${token}/nothing
   check(!/Access-Control/i.test(answer), "no other site is ever let in");
 }
 
-// Requests without the token, by another name, from another site, for files.
+// Requests without the token, for another host name, from another site, or for files.
 for (const target of ["/", "/play.js", "/socket", `/${token.slice(0, -1)}/`, `/${token}0/`, `/${token.toUpperCase()}x/`, "/once/", `/once/${token}`,
   "/../../etc/passwd", `/${token}/../../../etc/passwd`, `/${token}/%2e%2e/Cargo.toml`, `/${token}//etc/passwd`, `/${token}/.git/config`]) {
   equal(status(await request(target)), "404", target);
@@ -119,7 +120,7 @@ await browse(chromium, {}, async context => {
     for (const [how, what] of Object.entries(got)) equal(what, "refused", `${how} from ${host}`);
     const child = attacker.frames().find(frame => frame !== attacker.mainFrame());
     check(!child || !(await child.$("#board").catch(() => null)), "the page is in no frame");
-    // A link from another site does not open the page.
+    // A link on another site does not open the page.
     await attacker.goto(`http://${host}:${evil.address().port}/`);
     const [answer] = await Promise.all([
       attacker.waitForEvent("response", response => response.url() === server.url),
@@ -130,7 +131,7 @@ await browse(chromium, {}, async context => {
   }
   evil.close();
 
-  // Messages that no page sends break nothing, and the game stays.
+  // Messages that no page sends do no harm, and the game stays.
   const said = await game.evaluate(async () => {
     const open = () => new Promise((done, fail) => {
       const socket = new WebSocket(new URL("socket", location.href).href.replace("http", "ws"));
@@ -153,7 +154,7 @@ await browse(chromium, {}, async context => {
     await new Promise(done => setTimeout(done, 500));
     results.refused = socket.heard.filter(message => message.is === "refused").length;
     results.moves = socket.heard.filter(message => message.is === "state").at(-1).count_moves;
-    // Too many messages, messages that are too long, and too many windows.
+    // There are too many messages, messages that are too long, and too many windows.
     let end = closed(socket);
     for (let number = 0; number < 5000; number++) socket.send('{"do":"estimate","at":0}');
     results.flood = await end;
@@ -177,7 +178,7 @@ await browse(chromium, {}, async context => {
   await game.waitForTimeout(500);
   await game.reload();
   await game.waitForFunction(() => document.getElementById("counter").textContent === "Move 0");
-  // No script written into the page runs, and nothing is loaded from other sites.
+  // No script that is inserted into the page runs, and nothing is loaded from other sites.
   const broken = await game.evaluate(async () => {
     const script = document.createElement("script");
     script.textContent = "window.broken = 1";
@@ -193,7 +194,7 @@ await browse(chromium, {}, async context => {
 check(server.isAlive(), "the server is still there");
 await server.kill();
 
-// The browser's command line, which every user of the machine can read, opens the page only once.
+// The browser's command line, which every user of the machine can read, contains an address that works only once.
 if (process.platform === "linux") {
   const told = join(folder, "told");
   writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\nprintf %s "$1" >'${told}'\n`, { mode: 0o755 });

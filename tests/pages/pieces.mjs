@@ -1,4 +1,4 @@
-// Tests the parts of pages with a board, one by one: node pieces.mjs CHROMIUM KOSUMI FOLDER
+// Tests the components of pages with a board, one by one: node pieces.mjs CHROMIUM KOSUMI FOLDER
 
 import { readFileSync } from "node:fs";
 import { browse, check, equal, finish, watch } from "./browser.mjs";
@@ -26,7 +26,7 @@ await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" 
     results.white = packed.graded(lines, -1, [50, 100]).map(it => it.grade);
     results.none = packed.graded(undefined, 1, [50, 100]);
     results.words = [percent(123), lead(35), lead(-5), lead(0), grouped(1234567), grouped(999)];
-    // A stone is captured, and its point is played again.
+    // A stone is captured, and its point is played on again.
     const changes = [{ s: [[0], [1], []] }, { color: 1, at: 2, lifted: [1], number: 1 }, { color: 2, at: 1, lifted: [], number: 2 }, { color: 1, at: -1, lifted: [], number: 3 }];
     results.played = playOut(9, changes).map(it => [Array.from(it.stones.slice(0, 3)), it.taken, it.numbers[1]]);
     const out = new Packed(3).playedOut(Uint8Array.from([1, 2, 0, 0, 0, 0, 0, 0, 0]), 1, { l: "ca--ba", x: [[0, "ba"]] });

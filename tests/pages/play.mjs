@@ -1,7 +1,7 @@
 // Tests the page of `kosumi play`: node play.mjs CHROMIUM KOSUMI FOLDER [figures]
 //
-// With `figures`, only times are measured. Otherwise: whole games, keys, two windows, records, a server that is killed,
-// an engine that is killed. Pictures and figures are written to FOLDER.
+// With `figures`, only times are measured. Otherwise the script tests whole games, keys, two windows, records, a server
+// that is killed, and an engine that is killed. Pictures and times are written to FOLDER.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -13,8 +13,8 @@ import { click, newGame, pictures, played, ready, tap } from "./table.mjs";
 const [chromium, kosumi, folder] = process.argv.slice(2);
 const desktop = { viewport: { width: 1280, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
-// Times in milliseconds: page ready, click answered, first best move. They are printed and never cause a failure,
-// because machines differ.
+// Times in milliseconds, until the page is ready, a click is answered and the first candidate is shown. They are
+// printed and never cause a failure, because machines differ.
 const figures = { load: loadavg()[0] };
 const picture = pictures(folder);
 
@@ -24,7 +24,7 @@ const moves = page => page.$eval("#counter", it => Number(it.textContent.match(/
 const status = page => page.textContent("#status");
 const phase = page => page.evaluate(() => document.getElementById("marking").hidden ? "" : "marking");
 
-// A whole game against the engine. The person plays the best move of the analysis.
+// Plays a whole game against the engine. The person plays the best move of the analysis.
 async function wholeGame(page) {
   await newGame(page, { size: "9", black: "person", white: "kosumi 25k" });
   await page.click("#analyse");
@@ -48,7 +48,7 @@ async function wholeGame(page) {
     await page.click("#settle");
   }
   await page.waitForFunction(() => document.getElementById("resign").disabled);
-  // The line may still show that a player passed; the result follows within a moment.
+  // The line may still show that a player passed; the result follows a moment later.
   await page.waitForFunction(() => /wins|draw/.test(document.getElementById("status").textContent))
     .catch(() => undefined);
   const result = await status(page);
@@ -59,7 +59,7 @@ async function wholeGame(page) {
   await page.click("#analyse");
 }
 
-// Two people: captures, illegal moves, dead stones, the count, and resumed play.
+// Tests a game between two people: captures, illegal moves, dead stones, the count, and resumed play.
 async function twoPeople(page) {
   await newGame(page, { size: "5", black: "person", white: "person", komi: "0.5" });
   await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 0");
@@ -78,7 +78,7 @@ async function twoPeople(page) {
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("stone already"));
   equal(await moves(page), 7, "what is forbidden changes nothing");
 
-  // Keys: over the board, and Enter.
+  // Tests keys: arrows that move the cursor, and Enter.
   await page.focus("#board");
   for (const key of ["ArrowUp", "ArrowUp"]) await page.keyboard.press(key);
   equal(await say(), "C4, Black stone", "the point under the keys is said");
@@ -128,7 +128,7 @@ async function twoPeople(page) {
   check(/variations kept: [1-9]/.test(await page.textContent("#facts")), "and counted");
 }
 
-// Hints by degrees: the region, the move, and what follows.
+// Tests the degrees of hints: the region, the move, and what follows.
 async function hints(page) {
   await page.click("#hint");
   await page.waitForSelector("#board [data-region]");
@@ -142,7 +142,7 @@ async function hints(page) {
   check(/ visits\)/.test(await page.textContent("#hint-words")), `then why: ${await page.textContent("#hint-words")}`);
 }
 
-// A finished record: advice at every move, a curve of its own, and its review.
+// Tests a finished record: advice at every move, its own curve, and its review.
 async function lookingBack(page) {
   const record = "(;SZ[5]KM[0.5]RE[B+R];B[cc];W[bb];B[bc];W[cb];B[db];W[ac])";
   await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from(record) });
@@ -161,7 +161,7 @@ async function lookingBack(page) {
     await page.waitForSelector("#candidates tbody tr:not(.empty)");
   }
   equal(await page.$$eval("#candidates tbody tr", found => found.length), 6, "the table keeps its rows");
-  // Who leads goes on while the analysis runs.
+  // While the analysis runs, the page shows who leads.
   await page.waitForSelector("#board .owners rect");
   check(/leads|even/.test(await page.textContent("#lead-words")), "and who leads");
   await page.hover("#candidates tbody tr:first-child");
@@ -202,7 +202,7 @@ async function records(page) {
     "names of a record are text");
   check((await status(page)).includes("<b onclick=x>"), "and so is its result");
   equal(Object.keys(await stones(page)).sort(), ["C7", "G3"], "the record is on the board");
-  // A record that is dropped on the board, and a file that is not a record and changes nothing.
+  // A record is dropped on the board. So is a file that is not a record, which changes nothing.
   const address = page.url();
   await drop(page, "#board", "dropped.sgf", "(;SZ[7]PB[Dropped];B[dd];W[ee];B[cc])");
   await page.waitForFunction(() => document.getElementById("name-black").textContent === "Dropped");
@@ -217,7 +217,7 @@ async function records(page) {
   }
 }
 
-// Either window may show a move first.
+// Checks that both windows show a text. Either window may show a move first.
 async function same(page, other, text) {
   const end = Date.now() + 10_000;
   while (JSON.stringify(await stones(page)) !== JSON.stringify(await stones(other)) && Date.now() < end) await page.waitForTimeout(20);
@@ -236,7 +236,7 @@ async function twoWindows(context, page, url) {
   await click(other, "K10", 13);
   await page.waitForFunction(() => document.querySelector('#board [data-stone="K10"]'));
   await same(page, other, "both windows show the same");
-  // Both windows play at once: one of them is too late.
+  // Both windows play at the same time, and one of them is too late.
   await Promise.all([click(page, "D4", 13), click(other, "G7", 13)]);
   await played(page, 3);
   await page.waitForTimeout(300);
@@ -245,7 +245,7 @@ async function twoWindows(context, page, url) {
   await other.close();
 }
 
-// Measures the time from a click to the stone, and from a move to the first candidate, in the page.
+// Measures, in the page, the time from a click to the stone and from a move to the first candidate.
 async function measure(page) {
   await newGame(page, { size: "19", black: "person", white: "person" });
   await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 0");
@@ -277,7 +277,7 @@ async function measure(page) {
   await page.click("#analyse");
 }
 
-// The usual opponent adapts, and the page remembers its rank.
+// Tests that the default opponent adapts, and that the page remembers its rank.
 async function adapting(page) {
   const name = () => page.textContent("#name-white");
   const isCalled = words => page.waitForFunction(words => document.getElementById("name-white").textContent.includes(words), words);
@@ -304,7 +304,7 @@ async function players(page) {
   await page.waitForFunction(() => document.getElementById("clock-black").textContent.startsWith("0:01"));
   await click(page, "E5");
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins on time"));
-  // Undo, hint, estimate, resignation against the engine.
+  // Undo, a hint, an estimate and a resignation against the engine.
   await newGame(page, { size: "9", black: "person", white: "kosumi 30k", clock: "none", handicap: "2" });
   await played(page, 1);
   equal(Object.values(await stones(page)).filter(color => color === "black").length, 2, "handicap stones are there");
@@ -312,7 +312,7 @@ async function players(page) {
   await page.click("#estimate");
   await page.waitForFunction(() => /leads by about|about even/.test(document.getElementById("lead-words").textContent));
   await page.waitForSelector("#board .owners rect");
-  // Resigning asks first; undo takes the resignation back, and no move.
+  // Resigning asks for confirmation. Undo takes back the resignation, and no move.
   const before = await moves(page);
   await page.click("#resign");
   equal(await page.isVisible("#resign-now"), true, "resigning asks first");
@@ -324,7 +324,7 @@ async function players(page) {
   await page.click("#undo");
   await page.waitForFunction(() => !document.getElementById("resign").disabled);
   equal(await moves(page), before, "undo takes back the resignation alone");
-  // The engine against itself, until it is stopped.
+  // The engine plays against itself until it is stopped.
   await newGame(page, { size: "9", black: "kosumi seconds-1", white: "kosumi seconds-1", handicap: "0" });
   await played(page, 2);
   await page.click("#pause");
@@ -358,7 +358,7 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   watch(page, text => mayBeLost && isLost(text));
   page.on("request", request => check(request.url().startsWith(server.url), `request of ${request.url()}`));
   await ready(page, server.url);
-  // From the beginning of the navigation to the drawn position of the table.
+  // Measures the time from the beginning of the navigation until the position is drawn.
   await page.addInitScript(() => {
     const observer = new MutationObserver(() => {
       if (!document.getElementById("counter")?.textContent) return;
@@ -385,7 +385,7 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   await killed(page, server);
   await wholeGame(page);
 
-  // The server dies, and comes back at the same address.
+  // The server is killed, and starts again at the same address.
   await newGame(page, { size: "9", black: "person", white: "kosumi 30k" });
   await click(page, "E5");
   await played(page, 2);
@@ -408,14 +408,14 @@ if (process.argv[5] === "figures") {
   process.exit(0);
 }
 
-// Appearance: light and dark, desktop, phone, 4K, and the other language.
+// The appearance in light and dark, on desktop, phone and 4K, and in another language.
 const CONTRAST = ["#status", "#facts", "#name-black", "#name-white", ".menu button", "#playing button", "#counter"];
 for (const colorScheme of ["light", "dark"]) {
   for (const [name, options] of [["desktop", desktop], ["phone", phone], ["large", { viewport: { width: 3840, height: 2160 } }]]) {
     await browse(chromium, { ...options, colorScheme, locale: { desktop: "en-GB", phone: "de-DE", large: "ko-KR" }[name] }, async context => {
       const page = context.pages()[0];
       watch(page);
-      // Notes what a label says while it can be seen.
+      // Records every text that a label shows while it is visible.
       await page.addInitScript(() => {
         window.seenLabels = new Set();
         const look = () => {
@@ -426,7 +426,7 @@ for (const colorScheme of ["light", "dark"]) {
         look();
       });
       await ready(page, server.url);
-      // Languages whose texts the page loads are never seen in English first.
+      // Languages whose texts the page loads never appear in English first.
       const pass = { desktop: "Pass", phone: "Passen", large: "패스" }[name];
       await page.waitForFunction(pass => window.seenLabels.has(pass), pass);
       equal(await page.evaluate(() => Array.from(window.seenLabels)), [pass], `${name}: the language of the browser`);
@@ -452,7 +452,7 @@ for (const colorScheme of ["light", "dark"]) {
     });
   }
 }
-// Without its texts, the page of a language is in English.
+// If the texts of a language cannot be loaded, the page is in English.
 await browse(chromium, { ...desktop, locale: "de-DE" }, async context => {
   const page = context.pages()[0];
   watch(page, text => text.includes("ERR_FAILED"));

@@ -1,6 +1,6 @@
 // Tests the problems and the first lesson of the page: node problems.mjs CHROMIUM KOSUMI FOLDER
 //
-// Problems are solved, failed, kept over a reload, and opened from a file. A game of capture Go is played to its end.
+// Problems are solved, failed, kept across a reload, and opened from a file. A game of capture Go is played to its end.
 // Pictures are written to FOLDER.
 
 import { browse, check, checkContrast, checkWidth, drop, equal, finish, watch } from "./browser.mjs";
@@ -16,7 +16,7 @@ const result = page => page.textContent("#tsumego-result");
 const progress = page => page.textContent("#tsumego-progress");
 const has = (page, id, words) => page.waitForFunction(([id, words]) => document.getElementById(id).textContent.includes(words), [id, words]);
 
-// A problem of the program: a wrong move with its refutation, then the right one.
+// Tests a built-in problem: a wrong move with its refutation, then the right move.
 async function ownProblem(page) {
   await page.click("#study");
   await page.waitForSelector("#studying:not([hidden])");
@@ -48,7 +48,7 @@ async function ownProblem(page) {
   await page.click("#tsumego-retry");
   equal((await stones(page)).length, 32, "back at the start");
   equal(await result(page), "", "without a verdict");
-  // Keys play like the mouse.
+  // Keys can play moves like the mouse.
   await page.focus("#board");
   await page.keyboard.press("ArrowUp");
   for (let tries = 0; tries < 12 && !(await page.textContent("#say")).startsWith("D5"); tries++) {
@@ -61,7 +61,7 @@ async function ownProblem(page) {
   equal(await page.isVisible("#tsumego-retry"), false, "nothing to try again");
 }
 
-// The next ones: solved at once, and against replies.
+// Tests the next problems: one that is solved at once, and one that is solved against replies.
 async function others(page) {
   await page.keyboard.press("n");
   await has(page, "tsumego-title", "Problem 2 of 18");
@@ -70,7 +70,7 @@ async function others(page) {
   await page.click("#tsumego-previous");
   await has(page, "tsumego-title", "Problem 1 of 18");
   equal(await progress(page), "solved, attempts: 2", "a problem that is shown again is still solved");
-  // The rectangular six: a ko where there is better, a move elsewhere, and the right move, which gets a reply.
+  // The rectangular six: a move that only leads to a ko, a move elsewhere, and the right move, which gets a reply.
   await choose(page, 9);
   for (const [name, words] of [["A2", "A2 works only with a ko."], ["A5", "A5 is wrong."], ["B2", "B2 is right. The reply is A2."]]) {
     await click(page, name, 5);
@@ -91,7 +91,7 @@ async function choose(page, number) {
   await page.waitForFunction(() => document.getElementById("board").classList.contains("can-play"));
 }
 
-// A reload keeps the problem and the progress, and the game waits.
+// Tests that a reload keeps the problem and the progress, and that the game waits.
 async function reload(page, url) {
   await ready(page, url);
   await page.waitForSelector("#solving:not([hidden])");
@@ -111,7 +111,7 @@ async function reload(page, url) {
 
 const GROUP = "AB[cc][dc][ec][cd][ed][ce][ee][cf][ef][cg][dg][eg]AW[bb][cb][db][eb][fb][bc][fc][bd][fd][be][fe][bf][ff][bg][fg][bh][ch][dh][eh][fh]";
 
-// A file: a goal that is not named, and a solution of the record.
+// Tests a file: a problem whose goal is not named, and the solution of a record.
 async function file(page) {
   const collection = `(;SZ[7:9]PL[B]GN[first]${GROUP})\n(;SZ[7:9]GN[second]C[Black to live]${GROUP};B[de])`;
   await page.click("#tsumego");
@@ -130,11 +130,11 @@ async function file(page) {
   await page.click("#tsumego-unsolved");
   await has(page, "tsumego-title", "second");
   await has(page, "tsumego-comment", "Black to live");
-  // As a study, the record is opened with its solution.
+  // In the study mode, the record is opened with its solution.
   await page.click("#tsumego-study");
   await page.waitForSelector("#studying:not([hidden])");
   equal(await page.textContent("#counter"), "Move 1", "with its moves");
-  // A problem that is dropped on the page and names its goal.
+  // A problem that names its goal is dropped on the page.
   await drop(page, "#board", "problem.sgf", collection.split("\n")[1]);
   await has(page, "tsumego-words", "Black to move: save the group.");
   await page.click("#tsumego-end");
@@ -142,7 +142,7 @@ async function file(page) {
   equal(await page.textContent("#counter"), "Move 1", "back at the study");
 }
 
-// A game of capture Go, played at the white stones until something is taken.
+// Plays a game of capture Go, next to the white stones until a stone is captured.
 async function capture(page) {
   await page.click("#new");
   await page.click("#capture-go");

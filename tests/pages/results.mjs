@@ -12,8 +12,8 @@ const text = (page, selector) => page.textContent(selector);
 const count = (page, selector) => page.$$eval(selector, found => found.length);
 const stones = page => page.$$eval("#board [data-stone]", found => found.map(it => it.dataset.stone));
 
-// The viewer: another game, forward and back by button, slider and key. The number of stones never exceeds that of
-// moves.
+// Tests the viewer: another game, and going forward and back with buttons, slider and keys. The number of stones never
+// exceeds that of moves.
 async function match(page) {
   const games = await page.$$eval("#viewer-game option", found => found.map(it => it.textContent));
   check(games.length >= 4 && games.every(name => /^Game \d+: /.test(name)), `games to choose: ${games}`);
@@ -42,7 +42,7 @@ async function match(page) {
   const first = await text(page, "#counter");
   await page.selectOption("#viewer-game", { index: 1 });
   check((await stones(page)).length > 0, "another game is on the board");
-  // The last stones in the picture of this game equal those of the viewer.
+  // The final position in the diagram of this game equals that of the viewer.
   const drawn = await page.$$eval(".cards .card", cards => cards.length);
   check(drawn >= 4, `final positions are drawn: ${drawn}`);
   await page.selectOption("#viewer-game", { index: 0 });
@@ -56,7 +56,7 @@ async function match(page) {
   check((await page.textContent("h1")).includes("<b>x"), "names of engines are text");
 }
 
-// Failures with their diagrams, known failures on demand.
+// Tests failures with their diagrams, and known failures, which are shown on demand.
 async function regress(page) {
   check((await page.textContent("h1")).startsWith("Regression"), "the title");
   const diagrams = await page.$$eval(".card svg.diagram", found => found.map(it => Math.round(it.getBoundingClientRect().width)).filter(Boolean));
@@ -71,7 +71,7 @@ async function regress(page) {
   check((await page.textContent("body")).includes("<i>"), "what a suite says is text");
 }
 
-// Plots, and the numbers that they show.
+// Tests plots, and the numbers that they show.
 async function collection(page) {
   equal(await count(page, ".tiles div"), 6, "headline numbers");
   check(await count(page, ".plots .card") >= 5, "several plots");
@@ -88,7 +88,7 @@ async function collection(page) {
   check((await page.textContent(".players-plot")).includes("<b>"), "as they are in the records");
 }
 
-// Sorting by a column's head, with the mouse and with keys.
+// Tests sorting by a column header, with the mouse and with keys.
 async function reviews(page) {
   const table = page.locator("table").first(), head = name => table.locator("th", { hasText: name });
   const column = async number => table.locator(`tbody td:nth-child(${number})`).allTextContents();

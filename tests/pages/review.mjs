@@ -1,7 +1,7 @@
 // Tests the page of a review: node review.mjs CHROMIUM PAGE EXPECTED FOLDER
 //
 // EXPECTED is JSON: `boards`, the stones after every step as [["D4", "black"], …]; `bad`, the steps of bad moves, the
-// worst first; `comment`, [step, text] that must appear as text. Pictures are written to FOLDER.
+// worst first; `comment`, [step, text], a comment that must appear as plain text. Pictures are written to FOLDER.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ async function goThrough(page) {
   await page.keyboard.press("End");
   equal(await step(page), last, "End");
   equal(await stones(page), sorted(expected.boards[last]), "stones after a jump to the end");
-  // With the cursor on the board, the arrows belong to it until Escape.
+  // When the cursor is on the board, the arrow keys belong to the board until Escape is pressed.
   const onBoard = () => page.$$eval("#board [data-cursor]", found => found.map(it => it.dataset.cursor));
   await page.keyboard.press("ArrowDown");
   equal(await onBoard(), [], "outside the board, arrows down and up scroll the page");
@@ -80,13 +80,13 @@ async function tools(page) {
   check(await count(page, "#board text.number") > 0, "numbers are shown");
   await page.keyboard.press("#");
 
-  // Curves: one of each, a mark for each bad move, and a click selects a step.
+  // There is one curve of each kind, with a mark for each bad move, and a click selects a step.
   for (const id of ["chart-rate", "chart-score"]) {
     check(await count(page, `#${id} path.curve`) >= 1, `${id} has a curve`);
     const marks = await page.$$eval(`#${id} .mark:not(.better)`, found => found.map(mark => Number(mark.dataset.step)));
     equal(marks.sort((a, b) => a - b), [...expected.bad].sort((a, b) => a - b), `marks of ${id}`);
     await page.locator(`#${id}`).scrollIntoViewIfNeeded();
-    // The list of best moves above the chart has another height at each move.
+    // The list of best moves above the chart may change its height from move to move.
     const clickAt = async distance => {
       const box = await page.locator(`#${id}`).boundingBox();
       await page.mouse.click(box.x + (distance < 0 ? box.width : 0) + distance, box.y + box.height / 2);
@@ -103,7 +103,7 @@ async function tools(page) {
   check(await count(page, "#board [data-line]") > 0, "a line is shown while the mouse is on it");
   await page.mouse.move(2, 2);
   equal(await count(page, "#board [data-line]"), 0, "and goes with the mouse");
-  // Under the mouse, the line of a best move replaces its mark, so the click is at the position and not on the element.
+  // Under the mouse, the line of a candidate replaces its mark, so the click is at a position and not on the element.
   const [x, y] = await middle(page, "#board .candidate");
   await page.mouse.click(x, y);
   check(await page.isVisible("#preview"), "a click keeps the line");
@@ -150,7 +150,7 @@ async function badMoves(page) {
   }
 }
 
-// Visible without scrolling: the board, the navigation, the best moves.
+// Tests that the board, the navigation and the best moves are visible without scrolling.
 async function fits(page) {
   await page.keyboard.press("Home");
   await page.evaluate(() => scrollTo(0, 0));
@@ -159,10 +159,10 @@ async function fits(page) {
   for (const [name, bottom] of bottoms) check(bottom <= 900, `${name} ends at ${bottom}`);
 }
 
-// Labels of the best moves, the filter of moves, and the record.
+// Tests the labels of the best moves, the filter of moves, and the record.
 async function choices(page) {
   await page.keyboard.press("Home");
-  // On a roomy board a letter stands above the number.
+  // On a large board, a letter is above the number.
   const note = () => page.$eval("#board .candidate", found => Array.from(found.querySelectorAll("text"), it => it.textContent));
   check(/^A [+−]?\d+\.\d$/.test((await note()).join(" ")), `points at first: ${await note()}`);
   await page.selectOption("#labels", "rate");
@@ -190,7 +190,7 @@ const nodes = page => page.$$eval("#tree [data-node]", found => found.map(it => 
 const current = page => page.$eval("#tree .current", it => it.getAttribute("aria-label"));
 const counter = page => page.textContent("#counter");
 
-// The drawn tree with the variation of the record: clicks, keys, rings on the board, and the way back.
+// Tests the drawn tree with the variation of the record: clicks, keys, rings on the board, and the way back.
 async function tree(page) {
   await page.keyboard.press("Home");
   const all = await nodes(page);
@@ -220,7 +220,7 @@ async function tree(page) {
   equal(await counter(page), "4 · variation", "and V");
   await page.keyboard.press("g");
   equal([await counter(page), await step(page)], [`2 / ${expected.moves}`, 2], "G leads back to the game");
-  // A ring leads into the variation, too.
+  // A click on a ring leads into the variation as well.
   await click(page, "A9");
   equal(await counter(page), "3 · variation", "a click on a ring follows it");
   check((await page.textContent("#say")).startsWith("Move 3, Black A9"), `the move is said: ${await page.textContent("#say")}`);
@@ -228,7 +228,7 @@ async function tree(page) {
   await page.keyboard.press("g");
 }
 
-// Dots on the stones, by points lost, and the appearance of the board.
+// Tests the dots on the stones, by points lost, and the appearance of the board.
 async function dots(page) {
   const found = () => page.$$eval("#board [data-dot]", all => all.map(it => [it.dataset.dot, it.getAttribute("class"), Number(it.getAttribute("r"))]));
   await page.click(".worst li:first-child a");
@@ -256,7 +256,7 @@ async function dots(page) {
   equal(await colour(), red, "or in the usual ones");
 }
 
-// The worst moves as problems, which the numbers of the page judge.
+// Tests the worst moves as problems, whose answers the numbers of the page judge.
 async function problems(page) {
   const list = Math.min(10, expected.bad.length), result = () => page.textContent("#problem-result");
   const points = async () => (await page.$$eval("#board [data-stone]", all => all.map(it => it.dataset.stone)));
@@ -269,7 +269,7 @@ async function problems(page) {
   const [, number, played] = (await page.textContent("#problem-words")).match(/Move (\d+) of the game was (\S+) /);
   const before = await points();
   check(!before.includes(played), "the move is not on the board");
-  // The move of the game again.
+  // The move of the game is played again.
   if (played !== "pass") {
     await click(page, played);
     check(/: not (solved|sure) \(−[\d.]+ ± [\d.]+ points against /.test(await result()), `the loss is known: ${await result()}`);
@@ -278,7 +278,7 @@ async function problems(page) {
     await page.click("#problem-line");
     await page.click("#problem-retry");
   }
-  // A move that the review knows nothing about.
+  // A move about which the review knows nothing.
   const known = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent));
   const at = known.steps.findIndex((it, index) => index < known.main && it.n === Number(number) && it.m && it.j?.c > 0);
   const letters = "ABCDEFGHJ", name = place => place === "--" ? "pass" : letters[place.charCodeAt(0) - 97] + (9 - (place.charCodeAt(1) - 97));
@@ -307,7 +307,7 @@ async function problems(page) {
   check(await page.isVisible("#tree-card"), "and the tree is back");
 }
 
-// The other language: all texts of the markup and of the scripts.
+// Tests the other language: all texts of the markup and of the scripts.
 async function german(page) {
   await page.keyboard.press("Home");
   // The address is updated a moment later, and a reloaded page starts at its step.
@@ -342,7 +342,8 @@ async function german(page) {
   equal(await page.evaluate(() => document.body.innerText), before, "and back everything is as before");
 }
 
-// A step requested by the address is shown, even if the page writes the step before into it at that moment.
+// Tests that a step that the address requests is shown, even if the page writes the step before it into the address at
+// that moment.
 async function address(page) {
   await page.evaluate(() => {
     location.hash = "#2";

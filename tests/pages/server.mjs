@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 // Starts the program and waits for the address of its page.
 export async function start(program, args, options = {}) {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"], ...options });
-  // The process must not outlive a test that fails.
+  // The process must not outlive a failing test.
   process.on("exit", () => child.kill("SIGKILL"));
   const ended = new Promise(resolve => child.once("exit", resolve));
   const lines = createInterface({ input: child.stdout });
@@ -21,7 +21,7 @@ export async function start(program, args, options = {}) {
     // Ends the process like a crash or a power failure.
     kill: () => { child.kill("SIGKILL"); return ended; },
     isAlive: () => child.exitCode === null && child.signalCode === null,
-    // Child processes of the server, where the system lists them.
+    // Returns the child processes of the server, if the system lists them.
     children: () => readdirSync("/proc").filter(name => /^\d+$/.test(name)).filter(name => {
       try {
         return readFileSync(`/proc/${name}/stat`, "utf8").split(") ").at(-1).split(" ")[1] === String(child.pid);

@@ -1,4 +1,4 @@
-// Serves a folder of static files under a path, as `python3 -m http.server` does, and remembers what was asked for.
+// Serves a folder of static files under a path, as `python3 -m http.server` does, and records the requests.
 
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -9,11 +9,11 @@ const TYPES = {
   ".wasm": "application/wasm", ".webmanifest": "application/manifest+json",
 };
 
-// Headers by which browsers isolate a page from other origins.
+// Headers that make browsers isolate a page from other origins.
 const ISOLATION = { "Cross-Origin-Embedder-Policy": "require-corp", "Cross-Origin-Opener-Policy": "same-origin" };
 
-// `change(path, file)` may return another content of a file. The second half of a file is sent when `half(path)` resolves. With
-// `isIsolated`, pages are isolated from other origins.
+// `change(path, file)` may return a different content for a file. The second half of a file is sent when the promise of
+// `half(path)` resolves. With `isIsolated`, pages are isolated from other origins.
 export async function serve(folder, { path = "/", change = (_, file) => file, half = () => null, isIsolated = false } = {}) {
   const requests = [], missing = [];
   const server = createServer(async (request, response) => {
@@ -45,7 +45,7 @@ export async function serve(folder, { path = "/", change = (_, file) => file, ha
     url: `http://127.0.0.1:${server.address().port}${path}`,
     requests,
     missing,
-    // Ends all connections.
+    // Closes the server and all connections.
     close: () => new Promise(resolve => { server.close(resolve); server.closeAllConnections(); }),
   };
 }

@@ -1,4 +1,4 @@
-// Works at the page of `kosumi review GAME.sgf --live`: node study.mjs CHROMIUM KOSUMI FOLDER
+// Tests the page of `kosumi review GAME.sgf --live`: node study.mjs CHROMIUM KOSUMI FOLDER
 //
 // FOLDER contains game.sgf. The review ends while the page is open. Moves are tried in two windows, and the results are
 // saved.
@@ -42,7 +42,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   await page.waitForFunction(before => Number(document.getElementById("balance-lead").textContent.match(/([\d,]+) visits/)?.[1].replace(",", "") || 0) > before,
     before);
 
-  // The better move is tried in the position before, and judged at once.
+  // The better move is tried in the position before the bad move, and judged at once.
   await page.keyboard.press("ArrowLeft");
   const there = await stones(page);
   await page.mouse.move(5, 5);
@@ -79,7 +79,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   equal((await stones(page)).includes("G3"), true, "a variation of the record can be reached");
   check((await page.textContent("#comment")).includes("<i>another</i>"), "and its comment is text");
 
-  // A second window shows another position; both get messages.
+  // A second window shows another position, and both windows get messages.
   const other = await context.newPage();
   watch(other);
   await other.goto(`${server.url}#3`);
@@ -102,7 +102,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   const saved = readFileSync(await (await download).path(), "utf8");
   check(saved.includes("Tried: Black wins") && saved.includes("Kosumi"), "what was tried is saved");
 
-  // Another game, dropped on the page.
+  // Another game is dropped on the page.
   await drop(page, "#board", "x.sgf", "(;SZ[5]PB[<b>new</b>];B[cc];W[bb];B[dd])");
   await page.waitForFunction(() => document.title.includes("<b>new</b>"));
   await page.waitForSelector(".player dl");
@@ -111,7 +111,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   await page.waitForFunction(() => document.getElementById("notice").textContent.includes("no record"));
   await checkWidth(page, "live");
 
-  // The other language, which stays chosen.
+  // Another language is chosen, and stays chosen.
   await page.selectOption("#language", "de");
   await page.waitForFunction(() => document.documentElement.lang === "de");
   equal([await page.textContent("#pass"), await page.textContent("#toggle-answers"), await page.textContent("#candidates-title")],

@@ -1,4 +1,4 @@
-// What tests do on the pages with a board: they wait for the page, begin games, and click points.
+// Actions of tests on the pages with a board: waiting for the page, starting games, and clicking points.
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export async function ready(page, url) {
 // Waits until the page shows its game.
 export const shown = page => page.waitForFunction(() => document.getElementById("counter").textContent !== "");
 
-// Returns the middle of a point of a board with this number of rows, as a position in the window.
+// Returns the centre of a point on a board with this number of rows, as a position in the window.
 export async function place(page, name, rows = 9) {
   return page.$eval("#board", (board, [column, row]) => {
     const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
@@ -26,7 +26,8 @@ export async function place(page, name, rows = 9) {
 export const click = async (page, name, rows) => page.mouse.click(...await place(page, name, rows));
 export const tap = async (page, name, rows) => page.touchscreen.tap(...await place(page, name, rows));
 
-// Begins a game by the dialog, and waits until it is on the board: a move that comes earlier belongs to the game before.
+// Starts a game with the dialog, and waits until it is on the board, because a move before that would belong to the
+// previous game.
 export async function newGame(page, choices) {
   await page.click("#new");
   for (const [id, value] of Object.entries(choices)) {
@@ -41,7 +42,7 @@ export async function newGame(page, choices) {
 export const played = (page, count) => page.waitForFunction(count =>
   Number(document.getElementById("counter").textContent.match(/\d+/)?.[0]) >= count, count);
 
-// Returns a function that writes pictures of pages into a folder.
+// Returns a function that writes screenshots of pages into a folder.
 export const pictures = (folder, smallest = 15_000) => async (page, name, options = {}) => {
   const path = join(folder, `${name}.png`);
   await page.screenshot({ path, ...options });

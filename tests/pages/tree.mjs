@@ -1,7 +1,7 @@
 // Tests the game tree of `kosumi play`: node tree.mjs CHROMIUM KOSUMI FOLDER
 //
-// Variations, comments, the study mode, judgements, the lesson about a move, and problems that come back after days. A
-// server that is killed loses nothing of it.
+// Tests variations, comments, the study mode, judgements, the lesson about a move, and problems that are posed again
+// after days. If the server is killed, none of this is lost.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ const saved = async page => {
 const RECORD = "(;SZ[9]KM[6.5]RU[Japanese]PB[Ann]PW[Bob]RE[W+R]XX[kept]C[the <b>start</b>]"
   + ";B[cc]LB[gg:A]TR[cc](;W[gg];B[cg];W[gc])(;W[gc]C[other];B[gg](;W[cg])(;W[ee];B[dd])))";
 
-// The tree of an opened record: the picture, clicks and keys.
+// Tests the tree of an opened record: the drawing, clicks and keys.
 async function looking(page) {
   await open(page, RECORD);
   await counted(page, "Move 4");
@@ -49,7 +49,7 @@ async function looking(page) {
   equal(await stones(page), ["C7", "G7"], "a click goes to a variation");
   equal(await page.inputValue("#comment"), "other", "its comment is shown");
   equal(await page.$$eval("#board [data-next]", found => found.map(it => it.dataset.next)), ["G3"], "and where it goes on");
-  // Keys: along, to the other variation, and in the drawing itself.
+  // Keys move along a line, to the other variation, and in the drawing itself.
   await page.focus("#board");
   await page.keyboard.press("ArrowRight");
   equal(await stones(page), ["C7", "G3", "G7"], "the arrow follows the variation");
@@ -69,7 +69,7 @@ async function looking(page) {
   equal(await page.$$eval("#board [data-label]", found => found.map(it => it.dataset.label).sort()), ["C7", "G3"], "marks of the record are shown");
 }
 
-// Variations that are played, commented on, promoted and deleted.
+// Tests variations that are played, commented on, promoted and deleted.
 async function editing(page) {
   await click(page, "E5");
   await nodeCount(page, 11);
@@ -92,13 +92,13 @@ async function editing(page) {
   record = await saved(page);
   check(record.includes("mine") && record.includes("(;W[ee]"), "and comes back");
   equal(await page.evaluate(() => window.broken), undefined, "comments are text");
-  // The same move again is no further variation.
+  // Playing the same move again adds no variation.
   await click(page, "E5");
   await page.waitForFunction(() => document.querySelectorAll("#board [data-stone]").length === 2);
   equal((await nodes(page)).length, 11, "a move that is known is not added");
 }
 
-// Kosumi answers, and plays from any position.
+// Tests that Kosumi answers moves, and plays from any position.
 async function studying(page) {
   await page.click("#answers");
   await page.waitForSelector('#answers[aria-pressed="true"]');
@@ -126,7 +126,7 @@ async function studying(page) {
   await page.waitForSelector("#studying:not([hidden])");
 }
 
-// Everything is there again after a reload, and after the server was killed.
+// Tests that everything is there again after a reload, and after the server was killed.
 async function surviving(page, restart) {
   const tree = async () => (await nodes(page)).sort();
   const before = await tree();
@@ -148,7 +148,7 @@ async function surviving(page, restart) {
   equal(await page.inputValue("#comment"), "the last change", "with its comment");
 }
 
-// Bad moves of a game, for the judgement.
+// A game with bad moves, to be judged.
 const BAD = "(;SZ[9]KM[5.5];B[ee];W[eg];B[gd];W[ce];B[aa];W[ge];B[ia];W[fd];B[ed];W[fe];B[ai];W[ef])";
 
 async function judging(page) {
@@ -188,7 +188,7 @@ async function judging(page) {
   equal(await page.getAttribute("html", "data-wood"), "slate", "the choices are kept");
 }
 
-// The worst moves as problems, which come back after days.
+// Tests the worst moves as problems, which are posed again after days.
 async function problems(page) {
   await page.clock.setFixedTime(new Date("2026-03-01T12:00:00Z"));
   const list = await page.$$eval("#worst-list button", found => found.length);
@@ -198,7 +198,7 @@ async function problems(page) {
   equal(await page.isVisible("#hint"), true, "advice is there");
   equal(await page.isDisabled("#hint"), true, "but not for problems");
   const game = (await nodes(page)).length;
-  // The move of the game again is no solution.
+  // Playing the move of the game again is not a solution.
   const played = (await page.textContent("#problem-words")).match(/was ([A-J]\d)/)[1];
   await click(page, played);
   await page.waitForFunction(() => /not solved|not sure/.test(document.getElementById("problem-result").textContent));
@@ -220,7 +220,7 @@ async function problems(page) {
   check((await page.textContent("#status")).includes(`Solved at once: 0 of ${list}`), await page.textContent("#status"));
   equal((await nodes(page)).length, game, "the tree of the game is as before");
 
-  // Three days later one problem is solved again and again.
+  // From three days later on, one problem is solved again and again.
   await page.evaluate(() => {
     const all = JSON.parse(localStorage.getItem("problems"));
     localStorage.setItem("problems", JSON.stringify(all.slice(0, 1).map(it => ({ ...it, due: 0, solved: 0 }))));
@@ -232,7 +232,7 @@ async function problems(page) {
     await page.waitForSelector("#due:not([hidden]):not([disabled])");
     equal(await page.textContent("#due"), "Own problems that are due: 1", "a problem is due");
     await page.click("#due");
-    // Its best move is known to the page, which does not show it.
+    // The page knows the best move, but does not show it.
     const line = await page.evaluate(() => JSON.parse(localStorage.getItem("problems"))[0].line.l.slice(0, 2));
     await click(page, `${"ABCDEFGHJ"[line.charCodeAt(0) - 97]}${9 - (line.charCodeAt(1) - 97)}`);
     await page.waitForFunction(() => / solved|not sure/.test(document.getElementById("problem-result").textContent));
@@ -242,7 +242,7 @@ async function problems(page) {
     equal(await page.isDisabled("#due"), true, "and not before");
     now += days * DAY;
   }
-  // What another program has written there breaks nothing.
+  // Data that another program has written to the storage does no harm.
   for (const wrong of ["{", "[1,null,{}]", '"x"']) {
     await page.evaluate(wrong => localStorage.setItem("problems", wrong), wrong);
     await page.reload();
@@ -251,7 +251,7 @@ async function problems(page) {
   }
 }
 
-// The page teaches during a game.
+// Tests that the page teaches during a game.
 async function teaching(page) {
   await page.click("#new");
   await page.fill("#size", "9");
@@ -280,7 +280,8 @@ async function teaching(page) {
   await page.click("#teach");
 }
 
-// A game of 400 moves with 100 variations: only what is seen is drawn. The times are printed and never cause a failure.
+// Tests a game of 400 moves with 100 variations, of which only the visible part is drawn. The times are printed and
+// never cause a failure.
 async function large(page) {
   const place = number => String.fromCharCode(97 + number % 19, 97 + Math.floor(number / 19) % 19);
   const turn = number => number % 2 ? "W" : "B";

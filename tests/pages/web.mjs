@@ -28,7 +28,7 @@ await browse(chromium, {}, async context => {
     const { move, position } = await ask("genmove", { visits: 100 });
     equal(position.moves, [["black", move]], `${name}: the move is played`);
     check(await page.evaluate(() => window.reports) > 3, `${name}: reports`);
-    // A search without an end in sight is stopped.
+    // A search that would take very long is stopped.
     const stopped = await page.evaluate(async () => {
       const searching = window.ask("analyse", { visits: 1e9 });
       const before = window.reports;

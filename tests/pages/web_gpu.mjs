@@ -1,7 +1,7 @@
 // Tests the evaluation of networks with WebGPU: node web_gpu.mjs CHROMIUM WEB TINY FOLDER
 //
-// The browser's software driver (SwiftShader) imitates a graphics card. It has no numbers of 16 bits, and it compiles shaders
-// slowly, so most tests use the network TINY.
+// The browser's software driver (SwiftShader) imitates a graphics card. It has no 16-bit numbers, and it compiles
+// shaders slowly, so most tests use the network TINY.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const SOFTWARE = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 const [chromium, web, tiny, folder] = process.argv.slice(2);
 const blank = '<!doctype html><link rel="icon" href="data:,"><title>Kosumi</title>';
 
-// Counts batches, and lets the card fail when the page says so.
+// Counts batches, and makes the card fail when the page requests it.
 const FAULTS = `let fault = "", batches = 0;
 const channel = new BroadcastChannel("test");
 channel.onmessage = ({ data }) => { if (data.fault !== undefined) fault = data.fault; };
@@ -95,13 +95,13 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, serviceWorkers:
   const count = await batches();
   check(count > 0 && count < byCard.visits, `${count} batches for ${byCard.visits} visits`);
   check(Math.abs(byCard.winRate - byProcessor.winRate) < .05, `win rates: ${byCard.winRate} and ${byProcessor.winRate}`);
-  // Boards of several sizes, after each other.
+  // Boards of several sizes, one after the other.
   for (const size of [5, [9, 4], 19]) {
     await ask("setPosition", { size });
     check((await analyse({ visits: 40 })).visits >= 40, `a board of ${size}`);
   }
 
-  // The card fails: the search goes on with the processor.
+  // The card fails, and the search continues with the processor.
   await ask("setPosition", { size: 7 });
   await page.evaluate(() => window.channel.postMessage({ fault: "error" }));
   check((await analyse({ visits: 300 })).visits >= 300, "the search goes on");
@@ -109,7 +109,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, serviceWorkers:
   equal(await ask("device"), null, "without the card");
   await page.evaluate(() => window.channel.postMessage({ fault: "" }));
 
-  // A card is demanded where there can be none.
+  // A card is requested where there cannot be one.
   const refusal = await create({ device: "gpu", network: null }).catch(error => error.message);
   check(refusal.includes("needs a network"), `a card without a network: ${refusal}`);
   const unknown = await create({ device: "abacus" }).catch(error => error.message);
@@ -156,7 +156,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, serviceWorkers:
   await hasCard("The card evaluates: ");
   await page.keyboard.press("Escape");
 
-  // It fails during an analysis, which goes on.
+  // The card fails during an analysis, which continues.
   await page.click("#analyse");
   const before = await batches();
   await page.waitForFunction(before => window.batches > before + 2, before);

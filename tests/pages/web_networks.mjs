@@ -1,6 +1,6 @@
 // Tests the choice of a network on the page of `scripts/web`: node web_networks.mjs CHROMIUM WEB FOLDER
 //
-// The large network is downloaded, with a stop on the way, and kept: the page uses it again without its server.
+// The large network is downloaded, after an interrupted download, and stored. The page then uses it without its server.
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ await browse(chromium, desktop, async context => {
   equal(downloads(server), 0, "nothing is downloaded before it is wanted");
   await checkWidth(page, "networks");
 
-  // The download stops in the middle, and the page shows how far it is. It is given up.
+  // The download stops in the middle, and the page shows its progress. Then it is cancelled.
   let halfway = holding();
   await page.check("#network-large");
   await halfway;
@@ -52,7 +52,7 @@ await browse(chromium, desktop, async context => {
   check(await page.isChecked("#network-small"), "the small network stays in use");
   release();
 
-  // Then it is downloaded as a whole.
+  // Then the network is downloaded completely.
   halfway = holding();
   await page.check("#network-large");
   await halfway;
@@ -65,7 +65,7 @@ await browse(chromium, desktop, async context => {
   await page.waitForSelector("#board [data-region]");
   const before = downloads(server);
 
-  // Without the server, the page still has it.
+  // Without the server, the page still has the network.
   await page.evaluate(() => navigator.serviceWorker.ready);
   await page.waitForFunction(async () => (await caches.keys()).length > 1);
   await server.close();
@@ -78,7 +78,7 @@ await browse(chromium, desktop, async context => {
   await page.waitForSelector("#board [data-region]");
   equal(downloads(server), before, "it is not downloaded again");
 
-  // It is deleted, and the small one is used.
+  // The network is deleted, and the small one is used.
   await openDialog(page);
   check(await page.isChecked("#network-large"), "the choice is remembered");
   await page.click("#network-delete");

@@ -1,7 +1,7 @@
 // Tests the page of `scripts/web`: node web_page.mjs CHROMIUM WEB FOLDER
 //
-// A phone plays, loses its tab and its network. Games are sent as links, reviewed and kept. The engine fails. Pictures and
-// figures are written to FOLDER.
+// A game is played on a phone, which loses its tab and its network connection. Games are sent as links, reviewed and
+// stored. The engine fails. Pictures and times are written to FOLDER.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -20,7 +20,7 @@ const picture = pictures(folder);
 const moves = page => page.$eval("#counter", it => Number(it.textContent.match(/\d+/)[0]));
 const status = page => page.textContent("#status");
 const stones = page => page.$$eval("#board [data-stone]", found => found.map(it => [it.dataset.stone, it.getAttribute("class")]).sort());
-// Two people play on 5×5.
+// Plays a game between two people on 5×5.
 async function shortGame(page, turns) {
   await newGame(page, { size: "5", black: "person", white: "person", komi: "0.5" });
   await page.waitForFunction(() => document.getElementById("counter").textContent === "Move 0");
@@ -30,13 +30,13 @@ async function shortGame(page, turns) {
   }
 }
 
-// Makes every request to elsewhere a failure.
+// Makes every request to another address a failure.
 function guard(context, url) {
   context.on("request", request => check(request.url().startsWith(url) || request.url().startsWith("blob:"),
     `request of ${request.url()}`));
 }
 
-// ---- A phone, under a path of a server that then goes away ----
+// ---- A phone, under a path of a server that is then stopped ----
 
 const server = await serve(web, { path: "/some/path/" });
 await browse(chromium, phone, async context => {
@@ -80,7 +80,7 @@ await browse(chromium, phone, async context => {
   await page.evaluate(() => navigator.serviceWorker.ready);
   const devtools = await context.newCDPSession(page);
   const { installabilityErrors } = await devtools.send("Page.getInstallabilityErrors");
-  // Windows of tests store nothing for good, so browsers install nothing from them.
+  // The windows of tests are incognito, so the browser cannot install the page from them.
   equal(installabilityErrors.map(it => it.errorId).filter(id => id !== "in-incognito"), [], "the page can be installed");
   const crash = page.waitForEvent("crash");
   devtools.send("Page.crash").catch(() => undefined);
@@ -93,7 +93,7 @@ await browse(chromium, phone, async context => {
   equal(await tree(), variations, "nor its variations and comments");
   check(await page.evaluate(() => crossOriginIsolated), "the service worker isolates the page");
 
-  // The network is gone, too.
+  // The network connection is lost as well.
   await server.close();
   await page.reload();
   await shown(page);
@@ -108,7 +108,7 @@ equal(server.missing, [], "nothing is missing");
 
 // ---- Threads of the search, of which the first one fails ----
 
-// The time is the only function that the engine is given, so a failure of a thread is made of it.
+// The clock is the only function that the page passes to the engine, so it is used to make a thread fail.
 let served = 0;
 const failingThread = (name, file) => {
   if (name !== "thread-worker.js") return file;
@@ -117,7 +117,7 @@ const failingThread = (name, file) => {
 };
 const threaded = await serve(web, { change: failingThread, isIsolated: true });
 await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context => {
-  // As if the device had three processors.
+  // Simulates a device with three processors.
   await context.addInitScript(() => Object.defineProperty(navigator, "hardwareConcurrency", { value: 3 }));
   const page = context.pages()[0];
   watch(page, words => words.startsWith("Service Worker registration blocked") || words.includes("made to fail"));
@@ -133,16 +133,16 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
 });
 await threaded.close();
 
-// ---- A desktop: links, kept games, a review, and an engine that fails ----
+// ---- A desktop: links, stored games, a review, and an engine that fails ----
 
-// The time is the only function that the engine is given, so a failure of the engine is made of it.
+// The clock is the only function that the page passes to the engine, so it is used to make the engine fail.
 const failing = `let fails = false;
 new BroadcastChannel("test").onmessage = () => { fails = true; };
 const now = () => {
   if (fails) { fails = false; throw new Error("the engine is made to fail"); }
   return performance.now();
 };`;
-// The first review, too.
+// The first review fails as well.
 let reviews = 0;
 const change = (name, file) => {
   if (name === "table-worker.js") return String(file).replace("const now = () => performance.now();", failing);
@@ -159,13 +159,13 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await ready(page, other.url);
   await shortGame(page, ["C3", "B3", "C2", "B2", "D4"]);
   await page.click("#share");
-  // The engine writes the link.
+  // The engine creates the link.
   await page.waitForSelector("#share-text[open]");
   const link = await page.inputValue("#share-link");
   check(link.startsWith(`${other.url}#game=`) && link.length < 400, `the link holds the game: ${link}`);
   await page.keyboard.press("Escape");
 
-  // A link that somebody has changed.
+  // A link that was tampered with.
   const hostile = [link.slice(0, -9), `${other.url}#game=AAAA`, `${other.url}#game=%3Cscript%3E`];
   for (const address of hostile) {
     await page.evaluate(address => { location.href = address; }, address);
@@ -189,7 +189,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await page.click("#hint");
   await page.waitForSelector("#board [data-region]");
 
-  // Networks of the user: one that is none, and one that can be used.
+  // Files of the user: one that is not a network, and one that can be used.
   const network = bytes => page.setInputFiles("#network-chosen", { name: "x.bin.gz", mimeType: "application/gzip", buffer: bytes });
   await network(Buffer.from("nothing"));
   await page.waitForFunction(() => document.getElementById("connection").textContent.includes("network cannot be read"));
@@ -215,7 +215,7 @@ await browse(chromium, { ...desktop, serviceWorkers: "block" }, async context =>
   await picture(review, "web-review");
   await review.close();
 
-  // The link in a window of its own, which then has its game and the earlier ones.
+  // The link is opened in a separate window, which then has its game and the earlier ones.
   const second = await context.newPage();
   watch(second, isBlocked);
   await second.goto(link);

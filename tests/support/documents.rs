@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Largest number of lines of the README.
+/// Maximum number of lines of the README.
 const README_LINES: usize = 90;
 
 fn root() -> PathBuf {
@@ -26,7 +26,7 @@ fn add_documents(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Lines of a document with their numbers, without code blocks.
+/// Returns the lines of a document with their numbers, except for code blocks.
 fn prose(text: &str) -> Vec<(usize, &str)> {
     let mut is_code = false;
     let mut lines = Vec::new();
@@ -40,7 +40,7 @@ fn prose(text: &str) -> Vec<(usize, &str)> {
     lines
 }
 
-/// Anchor of a heading, as GitHub forms it.
+/// Returns the anchor of a heading, as GitHub forms it.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept.chars().filter(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | ' '));
@@ -61,7 +61,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     all
 }
 
-/// Targets of the links and pictures of a line.
+/// Returns the targets of the links and pictures of a line.
 fn targets(line: &str) -> Vec<&str> {
     line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target).collect()
 }
@@ -100,7 +100,7 @@ fn links_name_files_and_headings() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// A link inside a code block would be shown as text.
+/// Checks that no link is inside a code block, where it would be shown as text.
 #[test]
 fn no_link_is_in_a_code_block() {
     let mut documents = Vec::new();

@@ -1,8 +1,9 @@
-//! Requirements of tests that are not part of this project: other programs, recorded games, an instruction set.
+//! Requirements of tests that are not part of this project, such as other programs, recorded games or an instruction
+//! set.
 //!
-//! A test whose requirement is missing is skipped, and reports it on a channel that `cargo test` does not hide. Each
+//! A test whose requirement is missing is skipped. It reports this on a channel that `cargo test` does not hide. Each
 //! report has the number of tests skipped so far in the whole run. If [`MUST_RUN`] is set, missing requirements make
-//! tests fail instead. If [`LOG`] names a file, a line per skipped test is appended to it.
+//! tests fail instead. If [`LOG`] names a file, a line for each skipped test is appended to that file.
 
 use std::env;
 use std::fs::{File, OpenOptions};
@@ -15,7 +16,7 @@ use std::thread;
 /// (`gnugo,node,chromium`).
 pub const MUST_RUN: &str = "KOSUMI_TESTS_MUST_RUN";
 
-/// Environment variable with the path of a file to which a line per skipped test is appended.
+/// Environment variable with the path of a file to which a line for each skipped test is appended.
 pub const LOG: &str = "KOSUMI_TESTS_SKIPPED_LOG";
 
 /// Requirement of a test.
@@ -41,7 +42,7 @@ pub enum Requirement {
     Zstd,
     /// Processor with Intel's matrix unit for bf16.
     Amx,
-    /// Programs that `cargo test` builds, unless a single test is built.
+    /// Example programs, which `cargo test` builds unless it builds only a single test.
     Examples,
     /// Open MPI's `mpirun`, and this program built with the feature `mpi`.
     Mpi,
@@ -95,8 +96,8 @@ impl Requirement {
         }
     }
 
-    /// Returns whether the value of [`MUST_RUN`] names this requirement. `all` does not include a processor, which
-    /// cannot be installed.
+    /// Returns whether the value of [`MUST_RUN`] names this requirement. `all` does not include features of processors,
+    /// which cannot be installed.
     fn is_named_in(self, must_run: &str) -> bool {
         let mut names = must_run.split(',').map(str::trim).filter(|name| !name.is_empty()).peekable();
         let known = |name: &str| name == "all" || Requirement::ALL.iter().any(|need| need.name() == name);
@@ -108,8 +109,8 @@ impl Requirement {
     }
 }
 
-/// Returns the requirement of a test, or `None` if it is missing. Then the test must return: it has been reported as
-/// skipped.
+/// Returns the requirement that was found, or `None` if it is missing. In that case, the test must return, because it
+/// has been reported as skipped.
 ///
 /// # Panics
 ///
@@ -128,7 +129,7 @@ fn skip(need: Requirement, missing: &str) {
         append(Path::new(&log), &line).expect("a log of skipped tests that can be written");
     }
     let so_far = count(&line).map(|count| format!(" (no. {count} of this run)")).unwrap_or_default();
-    // Written directly: the harness hides the output of `eprintln!` of successful tests.
+    // The message is written directly, because the harness hides the output of `eprintln!` in successful tests.
     let _ = io::stderr().write_all(format!("skipped{so_far}: {line}").as_bytes());
 }
 
@@ -166,8 +167,8 @@ pub fn gnugo() -> Option<PathBuf> {
     require(Requirement::GnuGo, found.ok_or_else(|| "no gnugo in GNUGO, PATH or /usr/games".to_owned()))
 }
 
-/// Returns the path of the small built-in network, for the variable `KOSUMI_MODEL`. With the large network, pages and
-/// whole games are slow on processors without 8-bit instructions.
+/// Returns the path of the small built-in network, for the environment variable `KOSUMI_MODEL`. With the large network,
+/// pages and whole games are slow on processors without 8-bit instructions.
 pub fn small_network() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/net/built_in/small.bin.gz")
 }
@@ -182,7 +183,7 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     require(Requirement::Shared, if found.exists() { Ok(found) } else { Err(missing()) })
 }
 
-/// Checks for Node with a package installed in a folder.
+/// Returns `None` unless Node is available and a package is installed in a folder.
 pub fn node(folder: &Path, package: &str) -> Option<()> {
     let has_node = Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success());
     let found = if !has_node {
@@ -195,7 +196,7 @@ pub fn node(folder: &Path, package: &str) -> Option<()> {
     require(Requirement::Node, found)
 }
 
-/// Returns a Python with KaTrain: the program that `KOSUMI_KATRAIN_PYTHON` names, or `python3`.
+/// Returns a Python interpreter with KaTrain: the program that `KOSUMI_KATRAIN_PYTHON` names, or `python3`.
 pub fn katrain() -> Option<String> {
     let python = env::var("KOSUMI_KATRAIN_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let has_all = Command::new(&python).args(["-c", "import katrain"]).output();
@@ -225,8 +226,8 @@ pub fn chromium() -> Option<PathBuf> {
     require(Requirement::Chromium, found.ok_or_else(|| "there is no Chromium".to_owned()))
 }
 
-/// Returns the command of Open MPI's `mpirun` that starts this number of processes on this machine. `has_feature` tells
-/// whether the program supports MPI.
+/// Returns the command of Open MPI's `mpirun` that starts this number of processes on this machine. `has_feature`
+/// states whether the program was built with support for MPI.
 pub fn mpirun(has_feature: bool, processes: usize) -> Option<Command> {
     let version = Command::new("mpirun").arg("--version").output();
     let is_open_mpi =
@@ -251,7 +252,7 @@ pub fn web(folder: PathBuf) -> Option<PathBuf> {
     require(Requirement::Web, if found { Ok(folder.clone()) } else { Err(missing()) })
 }
 
-/// Returns a Python for the scripts of the project: the program that `KOSUMI_PYTHON` names, or `python3`.
+/// Returns a Python interpreter for the scripts of the project: the program that `KOSUMI_PYTHON` names, or `python3`.
 pub fn python() -> Option<String> {
     let python = env::var("KOSUMI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let is_new = Command::new(&python).args(["-c", "import tomllib"]).output();
@@ -262,7 +263,7 @@ pub fn python() -> Option<String> {
     )
 }
 
-/// Returns a Python with PyTorch and numpy: the program that `KOSUMI_PYTHON` names, or `python3`.
+/// Returns a Python interpreter with PyTorch and numpy: the program that `KOSUMI_PYTHON` names, or `python3`.
 pub fn pytorch() -> Option<String> {
     let python = env::var("KOSUMI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let has_all = Command::new(&python).args(["-c", "import torch, numpy"]).output();

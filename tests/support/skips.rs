@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::process::Command;
 
-/// Test that lacks GNU Go; it runs only in a child process.
+/// Fails to find GNU Go. This test only runs in a child process.
 #[test]
 #[ignore = "what the other tests run"]
 fn lacking() {
@@ -13,7 +13,7 @@ fn lacking() {
     assert!(found.is_none());
 }
 
-/// Runs `lacking` in a process of its own. Returns whether it succeeds, its output, and its log.
+/// Runs `lacking` in a child process. Returns whether it succeeds, its output, and its log.
 fn run(must_run: &str) -> (bool, String, String) {
     let log = env::temp_dir().join(format!("kosumi-skips-{}-{}", std::process::id(), must_run.len()));
     let output = Command::new(env::current_exe().unwrap())

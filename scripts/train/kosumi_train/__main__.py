@@ -1,4 +1,4 @@
-"""Entry of the tool: train COMMAND. Every command describes its options with --help."""
+"""Entry point of the tool: train COMMAND. Every command describes its options with --help."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import argparse
 import importlib
 import sys
 
-# Commands: module and summary. A module is imported only when its command runs, so that `positions` needs no PyTorch.
+# Module and summary of each command. A module is imported only when its command runs, so that `positions` does not need
+# PyTorch.
 COMMANDS = {
     "positions": ("positions", "makes shards of positions from game records and self-play"),
     "label": ("label", "stores the outputs of a stronger network for the positions of shards"),
@@ -22,7 +23,7 @@ COMMANDS = {
 
 
 def main(words: list[str] | None = None) -> None:
-    """Runs the command that the words (by default those of the command line) name."""
+    """Runs the command that `words` name, by default those of the command line."""
     is_program = words is None
     words = sys.argv[1:] if words is None else words
     summary = "\n".join(f"    {name:<12}{text}" for name, (_, text) in COMMANDS.items())
@@ -49,7 +50,8 @@ def main(words: list[str] | None = None) -> None:
     )
     module.add_arguments(own)
     arguments = own.parse_args(words[1:])
-    # A program may handle signals, and its time limits count from its start. Otherwise another program called `main`.
+    # Whether the tool runs as a program, which may handle signals and counts its time limits from its start. Otherwise
+    # another program called `main`.
     arguments.is_program = is_program
     module.run(arguments)
 

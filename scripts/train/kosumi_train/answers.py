@@ -1,7 +1,7 @@
 """Prints the outputs of a network for the positions of a shard, as one JSON object a line.
 
-The numbers are those of the last layers (before softmax and tanh), in the order of the shard. They are for comparison
-with other programs that read the file.
+The numbers are the outputs of the last layers (before softmax and tanh), in the order of the shard. They can be
+compared with those of other programs that read the network file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @torch.inference_mode()
 def run(options: argparse.Namespace) -> None:
-    """Prints the outputs."""
+    """Prints the outputs of the network, one line for each position."""
     shared.prepare(options)
     _, network = katago_file.read(options.network)
     for size, group in sorted(read_groups(options.shard).items()):

@@ -1,8 +1,8 @@
-"""Balancing of the units inside transformer blocks, for 8-bit inference.
+"""Balances the units inside transformer blocks, for 8-bit inference.
 
-In 8 bits, all units of a point share one scale, which the largest unit decides. A unit of a feed-forward block, or a
-value channel of attention, may be made smaller if the weights that read it become larger by the same factor: the
-outputs stay the same. Factors are powers of two, so in 32 bits not even the last bit changes.
+In 8 bits, all units of a point share one scale, which the largest unit determines. A unit of a feed-forward block, or a
+value channel of attention, can be made smaller if the weights that read it become larger by the same factor: the
+outputs stay the same. The factors are powers of two, so in 32 bits not even the last bit changes.
 
 CITE: Xiao et al., "SmoothQuant: accurate and efficient post-training quantization for large language models" (2023),
 for the measure.
@@ -19,14 +19,14 @@ from torch import nn
 from .model import AttentionBlock, FeedForwardBlock, Network, by_points
 from .shards import Batch
 
-# Positions of each board size from which the sizes of units are measured.
+# Number of positions of each board size on which the sizes of units are measured.
 POSITIONS = 48
-# Largest change of a unit, as a power of two.
+# Largest change of a unit, as an exponent of two.
 MOST_DOUBLINGS = 6
 
 
 def layers(network: Network) -> list[nn.Module]:
-    """Returns all attention and feed-forward blocks, also those inside nested blocks, in order."""
+    """Returns all attention and feed-forward blocks in order, including those inside nested blocks."""
     return [layer for layer in network.blocks.modules() if isinstance(layer, (AttentionBlock, FeedForwardBlock))]
 
 
@@ -53,7 +53,8 @@ def inner_sizes(network: Network, batches: Iterable[Batch]) -> list[torch.Tensor
 
 @torch.no_grad()
 def balance(network: Network, sizes: list[torch.Tensor]) -> None:
-    """Moves half of the difference in size between units into the weights that read them."""
+    """Moves half of the difference in size between units into the weights that read them. `sizes` are those of
+    `inner_sizes`."""
     for block, size in zip(layers(network), sizes):
         is_attention = isinstance(block, AttentionBlock)
         makes, reads = (block.v, block.out) if is_attention else (block.gate, block.last)

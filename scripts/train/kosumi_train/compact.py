@@ -1,21 +1,23 @@
-"""Rounding of a network's weights to four to five bits, for a compact file.
+"""Rounds a network's weights to four to five bits, for a compact file.
 
-Every large weight becomes a whole multiple of its matrix's step, a share of the root mean square of the matrix. `gzip`
-then stores it in four to five bits. Kosumi reads such files; `kosumi net convert` converts them for KataGo.
+Every large weight becomes a whole multiple of its matrix's step, which is a share of the root mean square of the
+matrix. `gzip` then stores it in four to five bits. Kosumi reads such files, and `kosumi net convert` converts them for
+KataGo.
 
-Weights that are rounded one by one would spoil the network at such steps. So the inputs of every matrix are measured on
-positions of the shards: the error from rounding one input's weights is compensated by the weights of later inputs, as
-far as the inputs correlate. Transformers are rounded from the first block to the last: each layer reads the outputs of
-the rounded layers in front of it, and where it adds to the residual, its weights are first solved for (least squares)
-to compensate the error so far.
+Rounding weights one by one would spoil the network at such steps. So the inputs of every matrix are measured on
+positions of the shards. The error from rounding one input's weights is then compensated by the weights of later inputs,
+as far as the inputs correlate. Transformers are rounded from the first block to the last, and each layer reads the
+outputs of the rounded layers before it. Where a layer adds to the residual, its weights are first solved for by least
+squares, to compensate the error so far.
 
 CITE: Frantar et al., "GPTQ: Accurate post-training quantization for generative pre-trained transformers" (2022), for
 the order of inputs by activation and the damping. CITE: Gish and Pierce, "Asymptotically efficient quantizing" (1968):
 coarse uniform steps with an entropy code are cheapest.
 
-The scales of norms inside transformer blocks are first moved into the weights behind them, which changes no output.
+The scales of norms inside transformer blocks are first moved into the weights that follow them, which changes no
+output.
 
-Weights that are multiples of a step already stay as they are. So the heads may learn once more from the outputs of the
+Weights that already are multiples of a step stay unchanged. So the heads can be trained again on the outputs of the
 rounded blocks (`distil heads`), before the file is written again.
 """
 
@@ -37,32 +39,32 @@ from . import katago_file, teacher
 from .model import Area, AttentionBlock, FeedForwardBlock, NestedBlock, Network, Norm, by_points
 from .shards import Batch, Stream, at_most
 
-# Step of the heads, as a share of the step inside blocks: an error there reaches the outputs directly.
+# Step of the heads, as a share of the step inside blocks. An error in the heads reaches the outputs directly.
 FINER = 0.25
 
-# Default step of the last block, as a share of the others': nothing behind it compensates its error, and where one
-# point decides the game, the value depends on it.
+# Default step of the last block, as a share of the other blocks' step. No later block compensates its error, and the
+# value depends on it where one point decides the game.
 FINER_LAST = 0.5
 
-# Weights with fewer numbers than this are not rounded.
+# Number of elements of the smallest matrix that is rounded to multiples of a step.
 LEAST = 15_000
 
-# Mantissa bits of weights without a step, whose error no other weight can compensate.
+# Mantissa bits of weights without a step. No other weight can compensate their error.
 BITS = 10
 
-# Share of the mean second moment that is added to all: inputs that never occurred must not take over any error.
+# Share of the mean second moment that is added to all of them: inputs that never occurred must not take over any error.
 DAMPING = 0.01
 
 # Share of the mean second moment that damps the correction of weights for the error of earlier layers.
 CORRECTION_DAMPING = 1e-3
 
-# Layers in `model.py` that read the same input, and their common name in `teacher.py`.
+# Layers in `model.py` that read the same input, and the name of their common layer in `teacher.py`.
 SAME_INPUT = {"q": "qkv", "k": "qkv", "v": "qkv", "first": "both", "gate": "both", "score": "scores"}
 
 
 @torch.no_grad()
 def fold_norms(network: Network) -> None:
-    """Moves the scales of the norms inside transformer blocks into the weights behind them."""
+    """Moves the scales of the norms inside transformer blocks into the weights that follow them."""
     for block in network.modules():
         if isinstance(block, AttentionBlock):
             following = [block.q, block.k, block.v]
@@ -77,7 +79,7 @@ def fold_norms(network: Network) -> None:
 
 @torch.no_grad()
 def second_moments(network: Network, data: Path, positions: int, points: int) -> dict[str, torch.Tensor]:
-    """Returns the mean of x xᵀ of the inputs of every matrix, by the matrix's name in `teacher.py`."""
+    """Returns the mean of x xᵀ over the inputs x of every matrix, by the matrix's name in `teacher.py`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "network.bin.gz"
         katago_file.write(path, "network", network)
@@ -99,13 +101,13 @@ def second_moments(network: Network, data: Path, positions: int, points: int) ->
 
 
 def step_of(weight: torch.Tensor, wanted: float) -> float:
-    """Returns the step of a matrix: the wanted one, or a larger one that the largest weight needs (127 steps, less a
-    margin for corrections)."""
+    """Returns the step of a matrix: the wanted one, or a larger one if the largest weight needs it. A weight is at most
+    127 steps, and 12 of them are a margin for corrections."""
     return max(wanted, float(weight.abs().max()) / 115)
 
 
 def step_in(weight: torch.Tensor) -> float | None:
-    """Returns the step of a matrix whose weights are multiples of one already, as in a compact file, or `None`."""
+    """Returns the step of a matrix whose weights already are multiples of one, as in a compact file, or `None`."""
     sizes = weight[weight != 0].abs()
     if not len(sizes):
         return None
@@ -115,8 +117,8 @@ def step_in(weight: torch.Tensor) -> float | None:
 
 
 def multiples(weight: torch.Tensor, moments: torch.Tensor, step: float) -> torch.Tensor:
-    """Returns integers that, times the step, keep the outputs near those of `weight` (outputs, inputs), for inputs with
-    these second moments (inputs, inputs)."""
+    """Returns integer multiples of the step for a matrix `weight` (outputs, inputs). They keep the outputs near the
+    original ones, for inputs with these second moments (inputs, inputs)."""
     weight, moments = weight.double().clone(), moments.double()
     moments = moments + torch.eye(len(moments), dtype=torch.float64) * (DAMPING * moments.diag().mean() + 1e-12)
     order = torch.argsort(moments.diag(), descending=True)
@@ -142,7 +144,7 @@ class Inputs:
         self.count = 0
 
     def add(self, read: torch.Tensor, lacking: torch.Tensor | None = None) -> None:
-        """Adds inputs of points (…, inputs), and errors of outputs (…, outputs)."""
+        """Adds inputs at some points (…, inputs), and the errors of the outputs there (…, outputs)."""
         read = read.flatten(0, -2)
         self.moments = self.moments + (read.T @ read).double()
         self.count += len(read)
@@ -154,7 +156,7 @@ class Inputs:
         return (self.moments / self.count).float()
 
     def correction(self) -> torch.Tensor:
-        """Returns the change of the weights (outputs, inputs) that minimises the errors of the outputs: damped least
+        """Returns the change of the weights (outputs, inputs) that minimises the errors of the outputs, by damped least
         squares."""
         damping = CORRECTION_DAMPING * self.moments.diag().mean()
         damped = self.moments + damping * torch.eye(len(self.moments), dtype=torch.float64)
@@ -163,7 +165,7 @@ class Inputs:
 
 @dataclasses.dataclass
 class Boards:
-    """Boards of one size on their way through two networks: the rounded one and the original."""
+    """Activations on boards of one size, in two networks: the rounded one (`own`) and the original (`meant`)."""
 
     own: torch.Tensor
     meant: torch.Tensor
@@ -205,7 +207,7 @@ class Rounding:
         return [y + x @ layer.weight.flatten(1).T for x, y in zip(read, own)]
 
     def nested(self, block: NestedBlock, like: NestedBlock, boards: list[Boards]) -> None:
-        """Takes all boards through a nested block and its original."""
+        """Rounds a nested block. Moves all boards to the outputs of the block and of its original."""
 
         def activated(x: torch.Tensor, norm: Norm) -> torch.Tensor:
             return (F.silu if block.silu else F.relu)(norm.scaled_columns(x) + norm.bias)
@@ -224,7 +226,7 @@ class Rounding:
             it.own = x
 
     def block(self, block: nn.Module, like: nn.Module, boards: list[Boards]) -> None:
-        """Takes all boards through a block, which is rounded, and through the original block."""
+        """Rounds a block. Moves all boards to the outputs of the block and of its original."""
         if isinstance(block, NestedBlock):
             self.nested(block, like, boards)
             return
@@ -247,7 +249,7 @@ class Rounding:
 
 
 def some(data: Path, positions: int, points: int) -> Iterator[Batch]:
-    """Yields batches of at most `points` points each, until `positions` positions in all."""
+    """Yields batches of at most `points` points each, until they have `positions` positions in total."""
     done = 0
     for batch in Stream(data, 64, 1, 16):
         batch = at_most(batch, points)
@@ -261,7 +263,7 @@ def some(data: Path, positions: int, points: int) -> Iterator[Batch]:
 def compact_blocks(
     network: Network, data: Path, positions: int, share: float, finer_last: float = 1.0
 ) -> dict[nn.Parameter, float]:
-    """Rounds the large weights of a transformer's blocks, those of the last block with `finer_last` times the step.
+    """Rounds the large weights of a transformer's blocks. In the last block, the step is `finer_last` times as large.
 
     Returns the steps.
     """
@@ -291,7 +293,7 @@ def compact(
         *path, last = layer.split(".")
         seen = moments.get(".".join([*path, SAME_INPUT.get(last, last)]))
         if seen is None:
-            # A window of several points: few numbers, of very different sizes.
+            # A convolution over several points has few weights, of very different sizes.
             weight.copy_(torch.from_numpy(katago_file.rounded(weight.numpy(), BITS)))
             continue
         own = share if path else share * FINER

@@ -1,9 +1,9 @@
 """Measures how far networks are from a teacher on held-back positions, by board size.
 
-Printed are, for every network and board size: the share of positions in which both prefer the same move; the divergence
-of the policy from the teacher's in nats; the mean squares of the differences in value (in [-1, 1]); and the mean
-differences in lead (points) and ownership. With --even-komi 1, positions get a komi at which one point decides the
-game.
+For every network and board size, it prints the share of positions in which both prefer the same move, the divergence of
+the policy from the teacher's in nats, the mean square of the difference in value (in [-1, 1]), and the mean absolute
+differences in the score's mean (points) and in ownership. With --even-komi 1, positions get a komi at which one point
+decides the game.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLUMNS = {
 
 
 def opened(source: Path) -> Evaluator:
-    """Returns a trainable network, or one for inference if it is of another kind."""
+    """Returns a trainable network, or one for inference if it cannot be trained."""
     try:
         return export.read(source)[1]
     except katago_file.FormatError:
@@ -41,7 +41,7 @@ def opened(source: Path) -> Evaluator:
 def distances(
     network: Evaluator, reference: Evaluator, data: Path, positions: int, share_even: float = 0.0
 ) -> dict[str, dict[str, float]]:
-    """Returns the measures of a network's distance from a reference, by size."""
+    """Returns the measures of a network's distance from a reference, by board size."""
     totals, rng = runs.Totals(), np.random.default_rng(1)
     for batch in all_batches(data, "validation", 16, positions):
         answer = reference(batch.spatial, batch.globals_)
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints a table of distances."""
+    """Prints a table of the networks' distances from the teacher."""
     shared.prepare(options)
     reference = teacher.read(options.teacher)
     print(f"| network | board | {' | '.join(COLUMNS.values())} |\n|{'---|' * (2 + len(COLUMNS))}")

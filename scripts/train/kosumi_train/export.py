@@ -1,14 +1,13 @@
 """Writes a network file from a run, or from another network file.
 
 SOURCE is a network file, a folder of a run (`train`, `distil`), or a folder of `gpu train` (whose state is in pieces).
-On the way the network may be
+On the way, the network may be
 
-    mixed     with other networks of the same training (--mix): a weighted mean of their weights, which may combine what
-    each
-              is better at. CITE: Wortsman et al., "Robust fine-tuning of zero-shot models" (2022)
-    balanced  so that 8 bits lose less (--balance, transformers only; the outputs stay the same) rounded   to fewer
-    mantissa bits (--bits: a smaller file), or to four to five bits for each weight (--compact: a compact
-              file, which Kosumi reads and KataGo does not)
+    mixed     with other networks of the same training (--mix): a weighted mean of their weights, which may combine the
+              strengths of each. CITE: Wortsman et al., "Robust fine-tuning of zero-shot models" (2022)
+    balanced  so that 8 bits lose less (--balance, transformers only; the outputs stay the same)
+    rounded   to fewer mantissa bits (--bits: a smaller file), or to four to five bits for each weight (--compact: a
+              compact file, which Kosumi reads and KataGo does not)
 
 --balance and --compact need shards (--data).
 """
@@ -30,7 +29,7 @@ from .shards import all_batches
 
 @torch.no_grad()
 def mixed(parts: list[tuple[Network, float]]) -> Network:
-    """Returns the weighted mean of networks of one shape. The shares are scaled to a sum of 1."""
+    """Returns the weighted mean of networks of one shape. The weights are scaled to a sum of 1."""
     shapes = {network.shape for network, _ in parts}
     total = sum(share for _, share in parts)
     if len(shapes) != 1 or total <= 0:
@@ -42,8 +41,8 @@ def mixed(parts: list[tuple[Network, float]]) -> Network:
 
 
 def read(source: Path) -> tuple[str, Network]:
-    """Returns name and network of a source. The state of a GPU run counts more than its network file, as the latter may
-    be missing or older."""
+    """Returns the name and network of a source. The state of a GPU run takes precedence over its network file, which
+    may be missing or older."""
     if source.is_dir() and (state := read_state(source)):
         return f"kosumi-p{state['positions']}", averaged_network(state)
     return katago_file.read(runs.network_of(source))

@@ -1,11 +1,11 @@
 """C++ kernels for operations that PyTorch computes slowly on a CPU.
 
-For training: `winograd.cpp`, y = residual + conv(relu(x + bias)) with 3×3 weights; `learning.cpp`, the operations of
-transformers beside matrix products, in f32; `attention.cpp`, attention with products of bf16. For a teacher in bf16:
-`transformer.cpp`.
+For training: `winograd.cpp` computes y = residual + conv(relu(x + bias)) with 3×3 weights. `learning.cpp` has the
+operations of transformers other than matrix products, in f32. `attention.cpp` has attention with products in bf16. For
+a teacher in bf16: `transformer.cpp`.
 
-They are compiled for this processor at first use (seconds) and kept in the user's cache. Without a C++ compiler, on a
-GPU, or with `KOSUMI_TRAIN_PLAIN=1`, PyTorch computes the same.
+The kernels are compiled for this processor at first use, which takes seconds, and are kept in the user's cache. Without
+a C++ compiler, on a GPU, or with `KOSUMI_TRAIN_PLAIN=1`, PyTorch does the same computations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ import torch.nn.functional as F
 
 
 def _library(name: str) -> Any:
-    """Returns the library of a C++ file, compiled if it is not cached, or `None` without a compiler."""
+    """Returns the library of a C++ file, compiled if it is not cached. Returns `None` if it cannot be compiled, or with
+    `KOSUMI_TRAIN_PLAIN`."""
     source = Path(__file__).parent / "native" / f"{name}.cpp"
     if os.environ.get("KOSUMI_TRAIN_PLAIN"):
         return None
@@ -115,8 +116,8 @@ class _Convolution(torch.autograd.Function):
 
 
 def _by_points(x: torch.Tensor) -> torch.Tensor:
-    """Returns `x` with the channels of a point adjacent and a constant step between points, without a copy if `x` has
-    that order already."""
+    """Returns `x` with the channels of a point adjacent and a constant step between points. Does not copy `x` if it
+    already has this order."""
     _, _, rows, columns = x.shape
     step = x.stride(3)
     if x.stride(1) == 1 and x.stride(2) == step * columns and x.stride(0) == step * columns * rows:
@@ -125,7 +126,7 @@ def _by_points(x: torch.Tensor) -> torch.Tensor:
 
 
 def is_fast(x: torch.Tensor, weight: torch.Tensor) -> bool:
-    """Whether `winograd.cpp` supports these operands."""
+    """Returns whether `winograd.cpp` supports these operands."""
     return (
         _winograd is not None
         and x.device.type == "cpu"
@@ -138,17 +139,17 @@ def is_fast(x: torch.Tensor, weight: torch.Tensor) -> bool:
 
 
 def has_pairs() -> bool:
-    """Whether the processor multiplies pairs of bf16 numbers, and a library that uses this is loaded."""
+    """Returns whether the processor can multiply pairs of bf16 numbers, and a library that does so is loaded."""
     return _winograd is not None and bool(_winograd.winograd_has_pairs())
 
 
 def use_pairs(wanted: bool) -> None:
     """Switches rounding to bf16 in products on or off.
 
-    It affects convolutions (in Winograd's space), and products and attention of transformers. The error is 1.5 % of a
-    convolution's output and 2.5 % of its gradient, small beside the noise of a step. Other matrix products go to
-    oneDNN, which may round as well. On AMD processors oneDNN does not round, but uses AVX-512, which MKL uses on Intel
-    only.
+    This affects convolutions (in Winograd's space), and the products and attention of transformers. The error is 1.5 %
+    of a convolution's output and 2.5 % of its gradient, which is small beside the noise of a step. Other matrix
+    products are left to oneDNN, which may round as well. On AMD processors, oneDNN does not round, but it uses AVX-512,
+    which MKL uses on Intel processors only.
     """
     global _pairs
     _pairs = wanted and has_pairs()
@@ -165,8 +166,8 @@ def convolution(
 ) -> torch.Tensor:
     """Returns residual + conv(relu(x + bias)), or residual + conv(x) without a bias.
 
-    The bias is (1, channels) for all images or (images, channels). A mask (see `model.py`) multiplies the input of the
-    convolution.
+    The bias is (1, channels) for all images, or (images, channels). A mask (see `model.py`) is multiplied with the
+    convolution's input.
     """
     if mask is None and is_fast(x, weight):
         return _Convolution.apply(x, bias, weight, residual)
@@ -179,7 +180,7 @@ def convolution(
 
 
 def is_fast_learning(*tensors: torch.Tensor) -> bool:
-    """Whether `learning.cpp` supports these tensors."""
+    """Returns whether `learning.cpp` supports these tensors."""
     return (
         _learning is not None
         and all(t.dtype == torch.float32 and t.device.type == "cpu" for t in tensors)
@@ -251,7 +252,7 @@ class _Turned(torch.autograd.Function):
 
 
 def _attention_function(direction: str) -> Any:
-    """Returns the function of `attention.cpp` or `learning.cpp` for "forward" or "backward"."""
+    """Returns the function of `attention.cpp` or `learning.cpp` for a direction, "forward" or "backward"."""
     if _pairs and _attention is not None:
         return getattr(_attention, f"attention_pairs_{direction}")
     return getattr(_learning, f"attention_{direction}")
@@ -278,9 +279,9 @@ class _Attended(torch.autograd.Function):
 
 
 class _Product(torch.autograd.Function):
-    """x · weightᵀ with factors and gradients rounded to bf16, summed in f32, and results rounded to bf16.
+    """x · weightᵀ, with factors and gradients rounded to bf16, sums in f32, and results rounded to bf16.
 
-    On AMD processors no library rounds them unless it is done here (see `use_pairs`).
+    On AMD processors, no library rounds them by itself (see `use_pairs`).
     """
 
     @staticmethod
@@ -298,7 +299,7 @@ class _Product(torch.autograd.Function):
 
 
 def product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Returns `x` (…, inputs) · `weight`ᵀ (outputs, inputs): (…, outputs)."""
+    """Returns `x` (…, inputs) times the transpose of `weight` (outputs, inputs): (…, outputs)."""
     if _pairs and is_fast_learning(x) and x.numel() // x.shape[-1] >= 64:
         return _Product.apply(x.reshape(-1, x.shape[-1]), weight).view(*x.shape[:-1], len(weight))
     return F.linear(x, weight)
@@ -329,7 +330,7 @@ def learning_smooth(x: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor) ->
 
 
 def is_fast_attention(q: torch.Tensor) -> bool:
-    """Whether `learning.cpp` supports attention with these queries (n, points, heads, channels)."""
+    """Returns whether `learning.cpp` supports attention with these queries (n, points, heads, channels)."""
     return is_fast_learning(q) and q.shape[3] == 32
 
 
@@ -339,24 +340,24 @@ def learning_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tor
 
 
 def learning_norm(x: torch.Tensor, scale: torch.Tensor, epsilon: float) -> torch.Tensor:
-    """Returns rows divided by their root mean square, times a scale for each channel."""
+    """Returns rows divided by their root mean square, and multiplied by a scale for each channel."""
     return _Norm.apply(x, scale, epsilon)
 
 
 def learning_gate(both: torch.Tensor) -> torch.Tensor:
-    """Returns silu of the first half of each row, times the second half."""
+    """Returns SiLU of the first half of each row, times the second half."""
     return _Gated.apply(both)
 
 
 def turned(qkv: torch.Tensor, angle: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Splits (n, points, all three) into queries, keys and values, each (n, points, heads, channels), and rotates
-    queries and keys. A pair is a channel of a head's first half and its counterpart in the second half. `angle` is
-    (points, heads, channels / 2), in radians."""
+    """Splits `qkv` (n, points, channels of all three) into queries, keys and values, each (n, points, heads, channels),
+    and rotates queries and keys. A rotated pair is a channel of a head's first half and its counterpart in the second
+    half. `angle` is (points, heads, channels / 2), in radians."""
     return _Turned.apply(qkv, angle)
 
 
 def is_fast_transformer(*tensors: torch.Tensor, multiples: tuple[int, ...] = ()) -> bool:
-    """Whether `transformer.cpp` supports these tensors with these widths."""
+    """Returns whether `transformer.cpp` supports these tensors with these widths."""
     return (
         _transformer is not None
         and all(t.dtype == torch.bfloat16 and t.device.type == "cpu" and t.is_contiguous() for t in tensors)
@@ -374,7 +375,8 @@ def attention(
     cosine: torch.Tensor | None,
     sine: torch.Tensor | None,
 ) -> torch.Tensor:
-    """Returns attention by `transformer.cpp`: (n, points, queries, keys and values) to (n, points, heads × value)."""
+    """Returns attention by `transformer.cpp`. `qkv` is (n, points, queries, keys and values), the result (n, points,
+    heads × value)."""
     count, points, _ = qkv.shape
     out = torch.empty(count, points, heads * value, dtype=torch.bfloat16)
     _transformer.transformer_attention(
@@ -388,7 +390,7 @@ def attention(
 
 
 def gate(both: torch.Tensor) -> torch.Tensor:
-    """Returns silu of the first half of each row, times the second half."""
+    """Returns SiLU of the first half of each row, times the second half."""
     width = both.shape[-1] // 2
     out = torch.empty(*both.shape[:-1], width, dtype=torch.bfloat16)
     _transformer.transformer_gate(*_sizes(both.numel() // (2 * width), width), _pointer(both), _pointer(out))
@@ -416,11 +418,12 @@ def scaled_silu(x: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor) -> tor
 
 
 def prepare(threads: int) -> None:
-    """Sets the number of threads of PyTorch and of the kernels (another OpenMP), and keeps freed memory."""
+    """Sets the number of threads of PyTorch and of the kernels, which use another OpenMP. Makes the allocator keep
+    freed memory."""
     torch.set_num_threads(threads)
     try:
-        # By default glibc returns tensors of some MB to the system at once, and each new one costs thousands of page
-        # faults.
+        # By default, glibc returns tensors of some MB to the system at once, and each new one then costs thousands of
+        # page faults.
         libc = ctypes.CDLL(None)
         libc.mallopt(ctypes.c_int(-3), ctypes.c_int(32 << 20))
         libc.mallopt(ctypes.c_int(-1), ctypes.c_int(1 << 30))

@@ -1,14 +1,14 @@
-"""Trains a network on a machine with a GPU that has nothing but one folder. Labels are made during the training.
+"""Trains a network on a machine with a GPU, from one folder alone. Labels are made during the training.
 
     train gpu pack FOLDER --teacher TEACHER --games GAMES.sgf.zst --kosumi PROGRAM --validation SHARD...
     python3 FOLDER/train gpu train FOLDER --out OUT --shape b10c128 --seconds 560    (on the other machine)
 
-`pack` needs no GPU. It makes a folder of about 45 MB with this tool, games without names, the teacher's weights in 16
-bits, the program kosumi, shards for validation, and optionally shards to learn from.
+`pack` needs no GPU. It makes a folder of about 45 MB with this tool, game records without names, the teacher's weights
+in 16 bits, the program kosumi, shards for validation, and optionally shards for training.
 
-`train` needs Python with PyTorch, and nothing else from outside. On all cores, kosumi turns games into positions and
-plays games, while the GPU labels positions and learns. No labels are stored. It ends within --seconds of its start. OUT
-holds, at most a minute old at any time,
+`train` needs only the folder and Python with PyTorch. On all cores, kosumi turns game records into positions and plays
+games, while the GPU labels positions and trains. Labels are not stored. The run ends within --seconds of its start. OUT
+has these files, which are at most a minute old at any time:
 
     network.bin.gz      the averaged weights in KataGo's format
     state.000, …        the state for --start, in pieces of at most 15 MiB
@@ -36,7 +36,7 @@ from .shards import LABELS
 GAMES, TEACHER, PROGRAM, START = "games.sgf.xz", "teacher.xz", "kosumi.xz", "start"
 HERE = Path(__file__).resolve().parent
 
-# Properties of game records that say nothing about the moves.
+# Properties of game records that do not describe the moves.
 _NAMES = re.compile(rb"(?<![A-Za-z])(?:PB|PW|BR|WR|BT|WT|EV|RO|PC|GN|GC|AN|SO|US|CP|CA|AP|C)\[(?:[^\]\\]|\\.)*\]", re.S)
 
 
@@ -46,9 +46,10 @@ def lean(record: bytes) -> bytes:
 
 
 def pack_games(source: Path, target: Path, megabytes: float, before: int) -> int:
-    """Packs games dated before a year, one record a line, evenly from the whole collection, as many as fit.
+    """Packs as many games as fit, evenly spread over a collection with one record a line. Leaves out games dated
+    `before` a year or later.
 
-    Returns their number.
+    Returns the number of games.
     """
     command = ["zstd", "-dc", str(source)] if source.suffix == ".zst" else ["gzip", "-dcf", str(source)]
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.splitlines()
@@ -59,7 +60,7 @@ def pack_games(source: Path, target: Path, megabytes: float, before: int) -> int
             games.append(lean(line.strip()))
     if not games:
         raise SystemExit(f"{source}: no games, one a line, before {before}")
-    # Packed bytes of a game, from a sample. All games together compress somewhat better.
+    # Packed bytes of a game, estimated from a sample. All games together compress somewhat better.
     sample = games[:: max(1, len(games) // 2000)]
     each = len(lzma.compress(b"\n".join(sample), preset=6)) / len(sample)
     count = min(len(games), int(megabytes * 1e6 / each))
@@ -77,7 +78,7 @@ def pack_teacher(source: Path, target: Path) -> None:
         at = start + 5 + 4 * length
         values = np.frombuffer(data, "<f4", length, start + 5)
         if length >= 4096:
-            # Weights below 6·10⁻⁸, which f16 cannot hold, have no effect beside the rest of their row.
+            # Weights below 6·10⁻⁸, which f16 cannot hold, are negligible beside the other weights of their row.
             parts += [b"@F16@", values.astype("<f2").tobytes()]
         else:
             parts.append(data[start:at])
@@ -87,7 +88,7 @@ def pack_teacher(source: Path, target: Path) -> None:
 
 
 def pack(options: argparse.Namespace) -> None:
-    """Makes the folder."""
+    """Makes the folder for the other machine."""
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     if options.games:
@@ -96,7 +97,7 @@ def pack(options: argparse.Namespace) -> None:
     pack_teacher(options.teacher, folder / TEACHER)
     kinds = ("validation", options.validation), ("training", options.shards), ("training-selfplay", options.self_play)
     for kind, found in kinds:
-        # Patterns such as validation-*.npz also match labels, which are made anew there.
+        # Patterns such as validation-*.npz also match labels, which the other machine makes anew.
         shards = [path for path in found if not path.name.endswith(LABELS)]
         for number, path in enumerate(shards):
             shutil.copyfile(path, folder / f"{kind}-{number:05}.npz")
@@ -115,11 +116,11 @@ def pack(options: argparse.Namespace) -> None:
 
 
 def train(options: argparse.Namespace) -> None:
-    """Trains from the folder."""
+    """Trains from a folder that `pack` made."""
     import torch
 
     if torch.cuda.is_available():
-        # Kernels for the CPU would only cost compile time.
+        # Kernels for the CPU would cost compile time and bring nothing.
         os.environ.setdefault("KOSUMI_TRAIN_PLAIN", "1")
     from . import gpu_training
 

@@ -11,7 +11,7 @@ import torch
 
 from .model import Network, Shape
 
-# Bytes of a piece.
+# Largest size of a piece, in bytes.
 PIECE = 15 << 20
 
 
@@ -25,7 +25,7 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 
 
 def write_state(folder: Path, state: dict[str, Any]) -> None:
-    """Writes the state, each piece in one step."""
+    """Writes the state. Each piece is replaced in one step."""
     packed = io.BytesIO()
     torch.save(state, packed)
     data = packed.getbuffer()
@@ -36,7 +36,7 @@ def write_state(folder: Path, state: dict[str, Any]) -> None:
 
 
 def averaged_network(state: dict[str, Any]) -> Network:
-    """Returns the network of a state, with its average weights."""
+    """Returns the network of a state, with the average weights."""
     network = Network(Shape(**state["shape"]))
     network.load_state_dict({name: it + state["average"][name].float() for name, it in state["network"].items()})
     return network

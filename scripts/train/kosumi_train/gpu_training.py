@@ -1,4 +1,5 @@
-"""Training with labels made on the way, for `gpu train`: pools of positions on the device, a teacher, and a learner."""
+"""Training with labels made during the run, for `gpu train`: pools of positions on the device, a teacher, and a
+learner."""
 
 from __future__ import annotations
 
@@ -31,12 +32,12 @@ from .model import SPATIAL_FEATURES, Answer, Network, Shape
 from .positions import features_command, policy_command, search_command
 from .shards import NO_MOVE, UNKNOWN_OWNER, Batch, Group, Size, read_groups, shard_files, turned_points
 
-# Games of self-play to begin, far more than a run can finish.
+# Number of self-play games to start with, far more than a run can finish.
 ENDLESS = 1_000_000
 
 
 class Pool:
-    """All positions of one size so far, packed, on the device."""
+    """All positions of one board size so far, packed, on the device."""
 
     def __init__(self, size: Size, device: torch.device) -> None:
         self.size, self.device = size, device
@@ -50,7 +51,8 @@ class Pool:
         self.back = torch.from_numpy(np.argsort(tables, axis=1)).to(device)
 
     def add(self, group: Group, weak: bool) -> None:
-        """Adds positions of a shard. Moves and results of weak players are not used."""
+        """Adds the positions of a shard, which `take_in` moves to the device. With `weak`, the moves and results are
+        those of weak players, and are not used."""
         count = len(group["played"])
         unknown = np.full((count, self.area), UNKNOWN_OWNER, np.int8)
         part = {
@@ -80,11 +82,12 @@ class Pool:
             self.count += len(part["played"])
 
     def rows(self, count: int, generator: torch.Generator) -> torch.Tensor:
-        """Returns the rows of random positions."""
+        """Returns the rows of `count` random positions."""
         return torch.randint(self.count, (count,), generator=generator).to(self.device)
 
     def batch(self, rows: torch.Tensor, turns: torch.Tensor, globals_: torch.Tensor | None = None) -> Batch:
-        """Returns a batch of some rows, each with its own symmetry, and with other global features if given."""
+        """Returns a batch of some rows, each with its own symmetry, and with other global features if they are
+        given."""
         columns, height = self.size
         source, landed = self.tables[turns], self.back[turns]
         packed = self.arrays["planes"][rows]
@@ -110,20 +113,20 @@ class Pool:
 
 
 def starting_point(options: argparse.Namespace) -> Path | None:
-    """Returns the folder or file that the run starts from, or `None`."""
+    """Returns the folder or file from which the run starts, or `None` for a new network."""
     packed = options.folder / START
     return options.start or (packed if packed.exists() else None)
 
 
 class Positions:
-    """Positions of all sizes. The program kosumi makes more of them in the background."""
+    """Positions of all board sizes. The program kosumi makes more of them in the background."""
 
     def __init__(self, options: argparse.Namespace, device: torch.device) -> None:
         self.options, self.device = options, device
         self.pools: dict[Size, Pool] = {}
         self.lock = threading.Lock()
         self.work = Path(options.work or tempfile.mkdtemp(prefix="kosumi-gpu-"))
-        # Names of the processes, for messages.
+        # Processes by name, for messages.
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.seen: set[Path] = set()
         self.stopping = False
@@ -135,8 +138,9 @@ class Positions:
         self.thread.start()
 
     def start(self) -> None:
-        """Starts the program: game records into positions, which is quick, and self-play until the end, by the policy
-        and, if there is a network to start from, by searches, from whose trees positions are taken."""
+        """Starts kosumi in the background. It turns game records into positions, which is quick. Until the end, it also
+        plays games by the policy, and, if there is a network to start from, games with searches, from whose trees
+        positions are taken."""
         packed, options = self.options.folder / PROGRAM, self.options
         if not packed.exists() or options.cores < 1:
             return
@@ -168,7 +172,7 @@ class Positions:
             self.processes[name] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def watch(self) -> None:
-        """Reads shards as they appear. They appear whole, by renaming."""
+        """Reads new shards until the run ends. A shard appears complete, because it is renamed when it is finished."""
         while not self.stopping:
             for folder in (self.work / "shards", self.work / "trees", self.work / "selfplay"):
                 for path in shard_files(folder) if folder.exists() else []:
@@ -194,14 +198,15 @@ class Positions:
                 self.pools[size].add(group, weak)
 
     def take_in(self) -> int:
-        """Moves new positions to the device. Returns the number of all positions."""
+        """Moves new positions to the device. Returns the total number of positions."""
         with self.lock:
             for pool in self.pools.values():
                 pool.take_in()
             return sum(pool.count for pool in self.pools.values())
 
     def shares(self) -> dict[Size, float]:
-        """Returns the share of each size in the steps: 19×19 as set, the others by their numbers of positions."""
+        """Returns the share of each board size in the steps: that of 19×19 as the options set it, the others by their
+        numbers of positions."""
         with self.lock:
             counts = {size: pool.count for size, pool in self.pools.items() if pool.count}
         others = sum(count for size, count in counts.items() if size != FULL_SIZE)
@@ -209,7 +214,7 @@ class Positions:
         return {size: full if size == FULL_SIZE else (1 - full) * count / others for size, count in counts.items()}
 
     def is_working(self) -> bool:
-        """Whether a process may make more positions."""
+        """Returns whether a process may still make positions."""
         return any(process.poll() is None for process in self.processes.values())
 
     def close(self) -> None:
@@ -235,7 +240,7 @@ class Labelled:
     pool: Pool
     rows: torch.Tensor
     globals_: torch.Tensor
-    # Whether the komi was changed, so that result and score of the game no longer hold.
+    # Whether the komi was changed, so that the result and score of the game no longer hold.
     changed: torch.Tensor
     policy: torch.Tensor
     value: torch.Tensor
@@ -276,14 +281,14 @@ class Compiled:
             try:
                 return self.compiled(batch.spatial, batch.globals_)
             except Exception as error:
-                # Without a compiler, or with one that cannot do this, the plain network is used.
+                # The plain network is used if there is no compiler, or if the compiler cannot compile it.
                 print(f"note: not compiled: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
                 self.compiled = None
         return self.network(batch.spatial, batch.globals_)
 
 
 class Training:
-    """A training with a time limit."""
+    """A training run with a time limit."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -297,7 +302,7 @@ class Training:
         options.out.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(options.seed)
         self.generator = torch.Generator().manual_seed(options.seed)
-        # Positions are made while the networks are read.
+        # Positions are made in the background while the networks are read.
         self.positions = Positions(options, self.device)
         try:
             self.prepare()
@@ -306,7 +311,7 @@ class Training:
             raise
 
     def prepare(self) -> None:
-        """Reads the networks and the state."""
+        """Reads the networks and the state of an earlier run."""
         options, folder = self.options, self.options.folder
         self.teacher = teacher.read(folder / TEACHER).to(self.device)
         self.bf16 = self.device.type == "cuda" or options.bf16
@@ -334,7 +339,7 @@ class Training:
                 self.average[name] += value.to(self.device).float()
         self.teach = Compiled(self.teacher, options.compile)
         self.learn = Compiled(self.network, options.compile)
-        # With weight 1, the value learns far more slowly than the policy, and the policy stays behind on large boards.
+        # With weight 1, the value learns far more slowly than the policy, and the policy lags behind on large boards.
         self.weights = Weights(policy=2.5, played=options.played, value=2.0, score=0.5)
         self.writing: threading.Thread | None = None
 
@@ -378,7 +383,7 @@ class Training:
         return Labelled(pool, rows, globals_, changed, *columns)
 
     def window(self) -> list[Labelled]:
-        """Returns labelled positions for some batches, of sizes by their shares."""
+        """Returns labelled positions for some batches, whose board sizes are drawn by `shares`."""
         shares = self.positions.shares()
         sizes = list(shares)
         weights = torch.tensor([shares[size] for size in sizes])
@@ -388,11 +393,11 @@ class Training:
         return [self.label(pool, count * self.batch_of(pool.size)) for pool, count in pools]
 
     def batch_of(self, size: Size) -> int:
-        """Returns the positions of a step: as many points as a batch of 19×19 has."""
+        """Returns the number of positions in a batch: they have as many points as a batch of 19×19."""
         return max(1, self.options.batch * 361 // (size[0] * size[1]))
 
     def batches(self) -> Iterator[Batch]:
-        """Yields batches without end. Each window is used several times, mixed and turned anew each time."""
+        """Yields batches without end. Each window is used several times, in another order and with other symmetries."""
         options = self.options
         while True:
             self.positions.take_in()
@@ -411,7 +416,7 @@ class Training:
     # Steps.
 
     def autocast(self) -> Any:
-        """Returns the context in which outputs are computed."""
+        """Returns the context in which the network's outputs are computed."""
         return torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bf16)
 
     def elapsed(self) -> float:
@@ -419,8 +424,8 @@ class Training:
         return time.monotonic() - self.begun
 
     def rate(self, steps: int) -> float:
-        """Returns the learning rate: rising at first, as the optimiser's averages are new in every run, and falling
-        towards the end if wanted."""
+        """Returns the learning rate. It rises at first, because the optimiser's averages are new in every run, and
+        falls towards the end if the options say so."""
         options = self.options
         rising = (steps + 1) / max(1, options.warm_up)
         falling = 1.0
@@ -430,7 +435,7 @@ class Training:
         return options.rate * max(0.0, min(1.0, rising, falling))
 
     def step(self, batch: Batch, steps: int) -> dict[str, torch.Tensor]:
-        """Learns from a batch. Returns the loss terms."""
+        """Trains on a batch. Returns the loss terms."""
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate(steps)
         with self.autocast():
@@ -440,14 +445,14 @@ class Training:
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), 5.0)
-        # A batch whose gradient is not finite changes nothing.
+        # A batch whose gradient is not finite must not change the weights.
         for parameter in self.network.parameters():
             if parameter.grad is not None:
                 torch.nan_to_num_(parameter.grad, 0.0, 0.0, 0.0)
         self.optimiser.step()
         self.steps += 1
         self.done += len(batch)
-        # The average forgets faster at first, because early weights are of no use.
+        # Early weights are of no use, so the average forgets faster at first.
         keep = min(1 - len(batch) / self.options.average, self.steps / (self.steps + 10))
         with torch.no_grad():
             own = self.network.state_dict()
@@ -459,20 +464,20 @@ class Training:
     # Output.
 
     def log(self, kind: str, **facts: Any) -> None:
-        """Writes a line of the log."""
+        """Appends a line to the log."""
         line: dict[str, Any] = {"positions": self.done, "steps": self.steps}
         line |= {"hours": round((self.seconds_before + self.elapsed()) / 3600, 4), "device": self.device.type}
         print(runs.text_of(runs.append(self.options.out, kind, line | facts)), flush=True)
 
     def checkpoint(self, wait: bool = False) -> None:
-        """Writes the files in another thread, and waits for it if wanted."""
+        """Writes the files of a checkpoint in another thread. With `wait`, waits until they are written."""
         if self.writing:
             self.writing.join()
         own = {name: value.detach().float().cpu().clone() for name, value in self.network.state_dict().items()}
         state = {
             "shape": dict(vars(self.network.shape)),
             "network": own,
-            # The average is near the weights, so its difference needs few digits.
+            # The average is near the weights, so few digits suffice for the difference.
             "average": {name: (value.cpu() - own[name]).bfloat16() for name, value in self.average.items()},
             "positions": self.done,
             "steps": self.steps,
@@ -485,7 +490,7 @@ class Training:
 
     @torch.no_grad()
     def validate(self) -> None:
-        """Logs the measures of the averaged weights on held-back positions, and some of the teacher's."""
+        """Logs the measures of the averaged weights on held-back positions, and some measures of the teacher."""
         totals = runs.Totals()
         counts: dict[Size, int] = {}
         with runs.Averaged(self.network, self.average):
@@ -500,7 +505,7 @@ class Training:
             self.log("validation", size=board, **facts)
 
     def validate_on(self, size: Size, group: Group, totals: runs.Totals) -> None:
-        """Adds the measures on some positions."""
+        """Adds the measures on some positions to `totals`."""
         pool = Pool(size, self.device)
         pool.add(group, weak=False)
         pool.take_in()
@@ -515,7 +520,7 @@ class Training:
             totals.add(wanted, batch, "teachers_", ("top1", "value_error", "value_accuracy"))
 
     def stop(self, *_: object) -> None:
-        """Ends the training after the present step."""
+        """Ends the training after the current step. Handles a signal."""
         self.stopping = True
 
     def run(self) -> None:
@@ -526,7 +531,7 @@ class Training:
             self.positions.close()
 
     def train(self) -> None:
-        """Takes steps until the end, with checkpoints and validations."""
+        """Trains step by step until the end, with checkpoints and validations."""
         options = self.options
         end = options.seconds - options.reserve
         parameters = sum(parameter.numel() for parameter in self.network.parameters())
@@ -556,7 +561,7 @@ class Training:
             count, steps = count + 1, steps + 1
             done = self.stopping or self.elapsed() > end
             if steps % 4 and not done:
-                continue  # Reading numbers makes the GPU wait.
+                continue  # Reading results makes the CPU wait for the GPU, so only every fourth step does it.
             now = self.elapsed()
             if now - logged > options.log_seconds or done:
                 means = {name: float(value) / count for name, value in sums.items()}
@@ -582,12 +587,12 @@ class Training:
 
 
 def _moves(logits: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
-    """Returns the probabilities of moves, turned back to the orientation of the pool."""
+    """Returns the probabilities of all moves, turned back to the orientation of the pool."""
     policy = F.softmax(logits, dim=1)
     return torch.cat([policy[:, :-1].gather(1, back), policy[:, -1:]], dim=1)
 
 
 def write(options: argparse.Namespace, state: dict[str, Any]) -> None:
-    """Writes the files of a checkpoint, each in one step."""
+    """Writes the files of a checkpoint. Each file is replaced in one step."""
     write_state(options.out, state)
     katago_file.write(options.out / runs.NETWORK, f"{options.name}-p{state['positions']}", averaged_network(state))

@@ -1,15 +1,15 @@
-"""KataGo's network files: versions 8 to 12 and 15 are read into `model.Network`; 12 and 15 are written.
+"""KataGo's network files. Versions 8 to 12 and 15 are read into `model.Network`. Versions 12 and 15 are written.
 
-Networks with transformer blocks are version 15. `teacher.py` reads all versions up to 17 for inference.
+Networks with transformer blocks have version 15. `teacher.py` reads all versions up to 17 for inference.
 
-Version 9 added short-term errors, version 10 their present meaning, version 11 names of activations (here ReLU, and
-SiLU in the bottlenecks of transformers), version 12 a second policy, version 15 transformers and one more layer of the
-pass. A network of an older version gets new error outputs, and its policy twice.
+Version 9 added short-term errors, version 10 their current meaning, and version 11 names of activations (here ReLU, and
+SiLU in the bottlenecks of transformers). Version 12 added a second policy, and version 15 transformers and another
+layer for the pass. A network of an older version gets new error outputs, and its policy twice.
 
-A file is a gzip stream of words separated by white space. `@BIN@` precedes little-endian f32s. Two forms exist only
-here: `@F16@` precedes f16s (in folders of the `gpu` command), and `@STEP@` precedes a little-endian f32 and signed
-bytes, the factors of that number (compact files, `compact.py`; Kosumi reads them, KataGo does not). Convolutions are
-stored as [y][x][in][out], matrices as [in][out].
+A file is a gzip stream of words separated by white space. `@BIN@` precedes an array of little-endian f32s. Kosumi adds
+two other forms: `@F16@` precedes f16s (in folders of the `gpu` command), and `@STEP@` precedes a little-endian f32 and
+signed bytes, by which this number is multiplied (in compact files, see `compact.py`). KataGo does not read these forms.
+Convolutions are stored as [y][x][in][out], matrices as [in][out].
 """
 
 from __future__ import annotations
@@ -45,28 +45,29 @@ from .model import (
 
 VERSION, TRANSFORMERS = 12, 15
 RELU, SILU, IDENTITY = "ACTIVATION_RELU", "ACTIVATION_SILU", "ACTIVATION_IDENTITY"
-# Multipliers of the final score's mean and spread, of the score and lead, and of the time. The two errors follow.
+# Multipliers of the TD score (not used here), of the score's mean and spread, of the lead, and of the variance time.
+# Those of the two errors follow in the file.
 MULTIPLIERS = (SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, TIME_SCALE)
 
 
 class FormatError(Exception):
-    """The file is not a supported network."""
+    """Raised for a file that is not a supported network."""
 
 
 class Words:
-    """Reader of a file's words and of the arrays between them."""
+    """A reader of a file's words, and of the arrays between them."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
-        # From version 11 on, a kind follows the name of an activation.
+        # Whether a kind follows the name of an activation, as it does from version 11 on.
         self.has_kinds = False
-        # Offset (of the mark) and number of elements of each array read so far.
+        # Of each array read so far: the offset of its mark, such as `@BIN@`, and the number of elements.
         self.arrays: list[tuple[int, int]] = []
 
     @staticmethod
     def unpacked(path: str | Path) -> bytes:
-        """Returns the bytes of a file, which may be compressed by gzip or xz."""
+        """Returns the uncompressed bytes of a file, which may be compressed by gzip or xz."""
         data = Path(path).read_bytes()
         try:
             if data[:2] == b"\x1f\x8b":
@@ -125,7 +126,7 @@ class Words:
         return np.frombuffer(data, kind, count, at + 5).astype(np.float32)
 
     def conv(self) -> np.ndarray:
-        """Returns weights in PyTorch's order [out][in][y][x]."""
+        """Returns the weights of a convolution in PyTorch's order [out][in][y][x]."""
         self.word()
         height, width, inputs, outputs, dilation_y, dilation_x = (self.number() for _ in range(6))
         if (dilation_y, dilation_x) != (1, 1):
@@ -134,7 +135,7 @@ class Words:
         return weights.reshape(height, width, inputs, outputs).transpose(3, 2, 0, 1).copy()
 
     def matrix(self) -> np.ndarray:
-        """Returns weights in PyTorch's order [out][in]."""
+        """Returns the weights of a matrix in PyTorch's order [out][in]."""
         self.word()
         inputs, outputs = self.number(), self.number()
         return self.floats(inputs * outputs).reshape(inputs, outputs).T.copy()
@@ -145,7 +146,8 @@ class Words:
         return self.floats(self.number())
 
     def scale_bias(self) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the scale and bias that a batch normalisation amounts to. The activation follows in the file."""
+        """Returns the scale and the bias that are equivalent to a batch normalisation. The activation follows in the
+        file."""
         self.word()
         channels, epsilon, has_scale, has_bias = self.number(), float(self.word()), self.number(), self.number()
         mean, variance = self.floats(channels), self.floats(channels)
@@ -155,22 +157,22 @@ class Words:
         return scale.astype(np.float32), (bias - mean * scale).astype(np.float32)
 
     def norm(self, activation: str = RELU) -> tuple[np.ndarray, np.ndarray]:
-        """Returns `scale_bias`, and checks the activation that follows it."""
+        """Returns the result of `scale_bias`, and checks the activation that follows in the file."""
         found = self.scale_bias()
         self.relu(activation)
         return found
 
     def norm_and_kind(self) -> tuple[np.ndarray, np.ndarray, str]:
-        """Returns `scale_bias` and the activation that follows it, ReLU or SiLU."""
+        """Returns the result of `scale_bias`, and the activation that follows in the file: ReLU or SiLU."""
         found = self.scale_bias()
         return *found, self.activation(RELU, SILU)
 
     def relu(self, wanted: str = RELU) -> None:
-        """Checks the name and kind of an activation."""
+        """Checks the kind of an activation. It is ReLU unless `wanted` names another one."""
         self.activation(wanted)
 
     def activation(self, *wanted: str) -> str:
-        """Returns the kind of an activation, which must be one of these."""
+        """Returns the kind of an activation, which must be one of `wanted`."""
         self.word()
         kind = self.word() if self.has_kinds else RELU
         if kind not in wanted:
@@ -178,7 +180,7 @@ class Words:
         return kind
 
     def expect(self, *wanted: float) -> None:
-        """Checks that the next numbers are these."""
+        """Checks that the next numbers are `wanted`."""
         for number in wanted:
             if (found := self.real()) != number:
                 raise FormatError(f"{found} where only {number} can be trained here")
@@ -207,7 +209,7 @@ def _set_norm(norm: Norm, folded: tuple[np.ndarray, np.ndarray]) -> None:
 
 
 def _pairs_apart(width: int) -> np.ndarray:
-    """Returns the position in the file of each channel of a head, in the order of `model.py`."""
+    """Returns, for each channel of a head in the order of `model.py`, its position in the file."""
     return np.concatenate([np.arange(0, width, 2), np.arange(1, width, 2)])
 
 
@@ -257,7 +259,7 @@ def _read_block(words: Words, nested: bool = False) -> dict[str, Any]:
 
 
 def _fill(owner: nn.Module, found: dict[str, Any]) -> None:
-    """Copies what was read into a module's layers."""
+    """Copies the arrays of a file into a module's layers."""
     for key, values in found.items():
         layer = getattr(owner, key)
         if key == "silu":
@@ -304,9 +306,9 @@ def read(path: str | Path) -> tuple[str, Network]:
     blocks, channels, middle, _, _, pooled = (words.number() for _ in range(6))
     is_smooth = False
     if version == TRANSFORMERS:
-        # A norm behind the last block, and five options that are off.
+        # The last norm is an RMS norm (kind 1), and five options are off.
         words.expect(1, *[0] * 5)
-    # The blocks' kinds are known only after they are read, so the network is built from what was read.
+    # The kinds of the blocks are known only after they are read, so the network is built from the arrays afterwards.
     parts: dict[str, Any] = {"conv1": words.conv(), "from_global": words.matrix()}
     block_parts = [_read_block(words) for _ in range(blocks)]
     nested = max((len(part.get("blocks", [])) for part in block_parts), default=0)
@@ -345,7 +347,7 @@ def read(path: str | Path) -> tuple[str, Network]:
     words.relu(activation)
     last = [words.matrix(), words.bias(), words.matrix(), words.bias()]
     if version < 10:
-        # Initial errors of about 0.1 in value and 1.5 points in score, the same everywhere.
+        # Initial errors of about 0.1 in value and 1.5 points in score, for all positions.
         last[2] = np.concatenate([last[2][:4], np.zeros((2, last[2].shape[1]), np.float32)])
         last[3] = np.concatenate([last[3][:4], np.array([-3.0, -2.5], np.float32)])
     parts["ownership"] = words.conv()
@@ -358,7 +360,7 @@ def read(path: str | Path) -> tuple[str, Network]:
     if (heads > 0) != (version == TRANSFORMERS) or (heads and len(layers) % 2):
         raise FormatError("blocks of a kind that cannot be trained here")
     if version == TRANSFORMERS:
-        # Attention and the feed-forward block behind it count as one block.
+        # Attention and the feed-forward block after it count as one block.
         blocks, nested = (blocks, nested // 2) if nested else (blocks // 2, 0)
     gpool = tuple(
         index
@@ -389,7 +391,7 @@ def read(path: str | Path) -> tuple[str, Network]:
 
 
 def rounded(values: np.ndarray, bits: int) -> np.ndarray:
-    """Returns f32s rounded to this number of mantissa bits. The other bits are 0, which compresses better."""
+    """Returns f32s rounded to this number of mantissa bits. The other bits are 0, so the result compresses better."""
     drop = 23 - bits
     if drop <= 0:
         return values
@@ -414,7 +416,7 @@ class _Writer:
         self.parts += [b"@BIN@", values.tobytes(), b"\n"]
 
     def weights(self, values: np.ndarray, weight: nn.Parameter) -> None:
-        """Writes a weight in the order of the file, as multiples of its step if it has one."""
+        """Writes a weight in the order of the file: as multiples of its step if it has one, otherwise as f32s."""
         step = self.steps.get(weight)
         if step is None:
             return self.floats(values)
@@ -458,7 +460,7 @@ class _Writer:
         self.parameter(norm.scale)
 
     def turned(self, name: str, layer: nn.Linear, heads: int) -> None:
-        """Writes a matrix whose outputs are rotated in pairs."""
+        """Writes a matrix whose outputs are rotated in pairs, with the channels of a pair side by side."""
         weight = layer.weight.detach().float().cpu().numpy()
         outputs, inputs = weight.shape
         side_by_side = np.argsort(_pairs_apart(outputs // heads))
@@ -513,10 +515,10 @@ class _Writer:
 def write(
     path: str | Path, name: str, network: Network, bits: int = 23, steps: dict[nn.Parameter, float] | None = None
 ) -> None:
-    """Writes a network file in one step: readers of `path` see either the old file or the whole new one.
+    """Writes a network file in one step: readers of `path` see either the old file or the complete new one.
 
-    With fewer `bits` the numbers are rounded and the file is smaller (11 bits: by about a third). Weights in `steps`
-    must be whole multiples of their step; they are written as bytes (a compact file).
+    With fewer `bits`, the numbers are rounded and the file is smaller (by about a third with 11 bits). Weights in
+    `steps` must be multiples of their step from -127 to 127. They are written as bytes (a compact file).
 
     # Errors
 
@@ -527,12 +529,12 @@ def write(
     out = _Writer(bits, steps)
     out.words(name, version, SPATIAL_FEATURES, GLOBAL_FEATURES)
     if shape.heads:
-        # No encoder of player metadata, and seven options that are off.
+        # There is no encoder of player metadata, and seven options are off.
         out.words(*MULTIPLIERS, *network.error_scales(), *[0] * 8)
     out.words("trunk", len(network.blocks), shape.channels)
     out.words(shape.middle, shape.middle - shape.pooled, shape.pooled, shape.pooled)
     if shape.heads:
-        # Kind of the last norm, and five options that are off.
+        # The kind of the last norm. Five options are off.
         out.words(int(shape.is_transformer), *[0] * 5)
     activation = SILU if shape.smooth_heads else RELU
     out.conv("conv1", network.conv1)
@@ -540,7 +542,7 @@ def write(
     for index, block in enumerate(network.blocks):
         out.block(f"rconv{index + 1}", block)
     if shape.is_transformer:
-        # One group of all channels.
+        # All channels form one group.
         out.words("trunk/norm", shape.channels, RmsNorm.EPSILON, int(shape.smooth_heads), 0)
         out.parameter(network.trunk_norm.scale)
         out.parameter(network.trunk_norm.bias)
@@ -560,7 +562,8 @@ def write(
         out.words("matmulpass/actv", SILU)
         out.matrix("matmulpass2", network.pass_last)
     elif shape.heads:
-        # This format has one more layer in the pass, as wide as the policy. Its first outputs are the answers.
+        # This format has another layer for the pass, as wide as the policy. An identity matrix passes its first outputs
+        # on.
         rows = shape.policy - len(network.policy_pass.weight)
         wide = nn.functional.pad(network.policy_pass.weight.detach().float().cpu(), (0, 0, 0, rows)).numpy()
         out.words("matmulpass", wide.shape[1], wide.shape[0])
@@ -586,10 +589,10 @@ def write(
     path = Path(path)
     part = path.with_name(path.name + ".part")
     with open(part, "wb") as file:
-        # No time stamp: the same network gives the same bytes.
+        # The files have no time stamp, so that the same network gives the same bytes.
         if steps:
-            # The bytes have a narrow distribution. A search for repetitions finds only chance matches there, and would
-            # make the file larger by a seventh.
+            # The bytes have a narrow distribution. A search for repetitions would find only chance matches, and make
+            # the file larger by a seventh.
             packer = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS, 9, zlib.Z_HUFFMAN_ONLY)
             file.write(packer.compress(b"".join(out.parts)) + packer.flush())
         else:

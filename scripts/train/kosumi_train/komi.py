@@ -1,7 +1,7 @@
-"""Positions under another komi than that of their games.
+"""Positions at another komi than that of their games.
 
-Games hardly vary komi, so a network that learns from them knows little of it. All functions take the global features of
-n positions of one board size, (n, 19), in which komi is from the perspective of the side to move.
+Komi hardly varies in games, so a network that is trained on them learns little about it. All functions take the global
+features of n positions of one board size, (n, 19). Their komi is from the perspective of the side to move.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-# Indices of global features (src/net, features): komi in units of 20 points, whether territory counts, and the parity
-# term of komi under area scoring.
+# Indices of global features (see the features in src/net): komi in units of 20 points, whether territory counts, and
+# the parity term of komi under area scoring.
 KOMI, TERRITORY, KOMI_WAVE = 5, 9, 18
-# Komi is at most the area of the board plus this, in points.
+# Komi is at most the number of points on the board plus this margin, in points.
 KOMI_MARGIN = 20.0
 
 
@@ -24,7 +24,7 @@ def komi_wave(area: int, komi: np.ndarray) -> np.ndarray:
 
 
 def with_komi(globals_: np.ndarray, area: int, more: np.ndarray) -> np.ndarray:
-    """Returns the features with `more` (n) points of komi added for the side to move."""
+    """Returns the features with `more` (n) points of komi added for the side to move, within the limits of komi."""
     globals_ = globals_.copy()
     most = area + KOMI_MARGIN
     komi = np.clip(np.round(globals_[:, KOMI] * 80) / 4 + more, -most, most)
@@ -34,7 +34,7 @@ def with_komi(globals_: np.ndarray, area: int, more: np.ndarray) -> np.ndarray:
 
 
 def with_komi_on_device(globals_: torch.Tensor, area: int, more: torch.Tensor) -> torch.Tensor:
-    """Returns the result of `with_komi`, computed by PyTorch on the device of the tensors."""
+    """Returns the result of `with_komi`. PyTorch computes it on the device of the tensors."""
     globals_ = globals_.clone()
     most = area + KOMI_MARGIN
     komi = ((globals_[:, KOMI] * 80).round() / 4 + more).clamp(-most, most)
@@ -46,8 +46,8 @@ def with_komi_on_device(globals_: torch.Tensor, area: int, more: torch.Tensor) -
 
 
 def komi_steps(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns changes of komi in points: half of them near 0, half of them uniform in [-30, 30], a quarter with a half
-    point."""
+    """Returns random changes of komi in points: half of them near 0 (normal with deviation 6), half of them uniform in
+    [-30, 30]. A quarter of all have a half point."""
     near, far = rng.normal(0, 6, count), rng.uniform(-30, 30, count)
     steps = np.round(np.where(rng.random(count) < 0.5, near, far))
     return steps + np.where(rng.random(count) < 0.25, 0.5, 0.0)
@@ -62,16 +62,16 @@ def varied_komi(globals_: np.ndarray, area: int, changed: np.ndarray, rng: np.ra
 def fair_komi(
     globals_: np.ndarray, area: int, changed: np.ndarray, leads: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Returns the features with a komi that makes positions about even where `changed` (n) holds. `leads` (n) are the
-    leads of the side to move, in points. In decided positions nothing can be learnt about the value of moves."""
+    """Returns the features with a komi that makes positions about even, where `changed` (n) holds. `leads` (n) are the
+    leads of the side to move, in points. A network learns nothing about the value of moves from decided positions."""
     steps = np.round(rng.normal(0, 2, len(changed)) - leads)
     return np.where(changed[:, None], with_komi(globals_, area, steps), globals_).astype(np.float32)
 
 
 def even_komi(globals_: np.ndarray, area: int, share: float, leads: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Returns the features with a komi in half points at which neither side leads by more than about a point, for a
-    share of the positions. `leads` (n) are the leads of the side to move, in points. There a small error in points
-    turns the value around, even late in the game."""
+    """Returns the features with a komi at which neither side leads by more than a few points, for a share of the
+    positions. `leads` (n) are the leads of the side to move, in points. At such a komi, a small error in points
+    reverses the value, even late in the game. The change of komi is a multiple of half a point."""
     spread = np.where(rng.random(len(leads)) < 0.5, 0.5, 2.0)
     steps = np.round(2 * (rng.normal(0, spread) - leads)) / 2
     changed = rng.random(len(leads)) < share
@@ -79,8 +79,8 @@ def even_komi(globals_: np.ndarray, area: int, share: float, leads: np.ndarray, 
 
 
 def odd_komi(globals_: np.ndarray, area: int, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Returns the features with any other komi for a share of the positions: half of these near the given komi, half up
-    to all points of the board."""
+    """Returns the features with a random komi for a share of the positions: half of them near the given komi (see
+    `komi_steps`), and half up to the number of points on the board."""
     count = len(globals_)
     far = np.round(rng.uniform(-area, area, count) - 20 * globals_[:, KOMI])
     steps = np.where(rng.random(count) < 0.5, komi_steps(count, rng), far)

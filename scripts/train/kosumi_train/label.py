@@ -1,23 +1,24 @@
 """Stores the outputs of a stronger network for the positions of shards.
 
-Next to every shard without labels, `….labels.npz` is written, with these arrays in the groups and the order of the
-shard:
+Next to every shard without labels, it writes the file `….labels.npz`, with these arrays in the groups and the order of
+the shard:
 
-    policy_move, policy_share   the 32 most probable moves and their probabilities, in units of 1/65535 policy_rest
-    the probability of all other moves together, in units of 1/65535 optimistic_share, …_rest    the same moves in the
-    optimistic policy, if the teacher has one teacher_value               win, loss, no result teacher_score
-    mean and spread of the score and lead in points, and the remaining variance time in moves teacher_error
-    expected changes of the value (in [-1, 1]) and of the score (points) within a few moves teacher_ownership
-    -127 to 127
+    policy_move, policy_share   the 32 most probable moves and their probabilities, in units of 1/65535
+    policy_rest                 the probability of all other moves together, in units of 1/65535
+    optimistic_share, …_rest    the same for these moves in the optimistic policy, if the teacher has one
+    teacher_value               win, loss, no result
+    teacher_score               mean and spread of the score, lead (points), and remaining variance time (moves)
+    teacher_error               expected changes of value (in [-1, 1]) and score (points) within a few moves
+    teacher_ownership           -127 to 127
 
-All are from the perspective of the side to move. With --vary-komi and --fair-komi, some positions are evaluated at
-another komi than that of their games. Their labels contain the changed global features, and set result and score to
-unknown.
+All of them are from the perspective of the side to move. With --vary-komi and --fair-komi, some positions are evaluated
+at another komi than that of their games. In this case, the labels contain the changed global features, and mark the
+result and score of the game as unknown.
 
-Learning from labels takes far fewer positions than learning from single moves and results (Hinton, Vinyals & Dean 2015,
+A network needs far fewer positions with labels than with single moves and results (Hinton, Vinyals & Dean 2015,
 "Distilling the knowledge in a neural network"). A file of labels is written in one step. After a stop, the same command
-continues with the shards that have no labels. Several processes may run at once. All choices follow from the seed and
-the name of the shard.
+continues with the shards that have no labels. Several processes may run at once. All random choices follow from the
+seed and the name of the shard.
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ from .shards import (
     turned_points,
 )
 
-# Function from spatial and global features to outputs.
+# Function from spatial and global features to a network's outputs.
 Evaluator = Callable[[torch.Tensor, torch.Tensor], Answer]
 
 
 def scores(answer: Answer) -> torch.Tensor:
-    """Returns score mean, spread, lead and variance time (n, 4)."""
+    """Returns the mean and spread of the score, the lead and the variance time (n, 4), in points and moves."""
     return torch.stack([answer.score_mean(), answer.score_spread(), answer.lead(), answer.variance_time()], dim=1)
 
 
@@ -75,7 +76,7 @@ def label_policies(batch: Batch, policy: torch.Tensor, optimistic: torch.Tensor 
 
 
 def label_batch(batch: Batch, answer: Answer) -> None:
-    """Sets a batch's labels from a teacher's outputs, as this command would have stored them."""
+    """Sets a batch's labels from a teacher's outputs. They are those that this command would have stored."""
     optimistic = None
     if answer.optimistic is not None:
         optimistic = F.softmax(legal_logits(answer, batch, optimistic=True), dim=1)
@@ -89,8 +90,8 @@ def label_batch(batch: Batch, answer: Answer) -> None:
 def evaluate(
     network: Evaluator, size: Size, group: Group, rows: np.ndarray, symmetries: list[int]
 ) -> list[torch.Tensor | None]:
-    """Returns the mean outputs over the symmetries for some rows: probabilities of moves (n, p + 1), value (n, 3),
-    score (n, 4), errors (n, 2) or `None`, ownership (n, p), and the optimistic policy (n, p + 1) or `None`."""
+    """Returns the mean outputs over the symmetries for some rows of a group: probabilities of moves (n, p + 1), value
+    (n, 3), score (n, 4), errors (n, 2) or `None`, ownership (n, p), and the optimistic policy (n, p + 1) or `None`."""
     sums: list[torch.Tensor | None] = []
     area = size[0] * size[1]
     for symmetry in symmetries:
@@ -112,7 +113,7 @@ def evaluate(
 
 
 def leads(judge: Evaluator, size: Size, group: Group, batch: int) -> np.ndarray:
-    """Returns the leads (n) of the side to move in points, by a small network."""
+    """Returns the leads (n) of the side to move in points, according to the network `judge`."""
     batch = max(1, batch * 361 // (size[0] * size[1]))
     rows = np.array_split(np.arange(len(group["played"])), -(-len(group["played"]) // batch))
     positions = (make_batch(size, group, part) for part in rows)
@@ -121,14 +122,14 @@ def leads(judge: Evaluator, size: Size, group: Group, batch: int) -> np.ndarray:
 
 @torch.inference_mode()
 def label(network: Evaluator, judge: Evaluator | None, path: Path, options: argparse.Namespace) -> int:
-    """Labels one shard. Returns the number of positions."""
+    """Labels one shard. Returns the number of its positions."""
     arrays: dict[str, np.ndarray] = {"version": np.array([LABELS_VERSION], np.uint32)}
     rng = np.random.default_rng((options.seed, zlib.crc32(path.name.encode())))
     count = 0
     for size, group in sorted(read_groups(path, labels=False).items()):
         found: dict[str, list[np.ndarray]] = {}
         total, area = len(group["played"]), size[0] * size[1]
-        # One random number per position decides: any komi, a fair komi, or the komi of the game.
+        # One random number for each position decides between a random komi, a fair komi, and the komi of the game.
         lot = rng.random(total)
         changed = lot < options.vary_komi
         evened = ~changed & (lot < options.vary_komi + options.fair_komi)
@@ -139,7 +140,7 @@ def label(network: Evaluator, judge: Evaluator | None, path: Path, options: argp
             group["global"] = fair_komi(group["global"], area, evened, leads(judge, size, group, options.batch), rng)
             changed |= evened
         if changed.any():
-            # The result and the score of the game no longer hold. The played move mostly does.
+            # The result and the score of the game no longer hold. The played move is still useful in most cases.
             group["value"] = np.where(changed[:, None], 0, group["value"]).astype(np.float32)
             group["score"] = np.where(changed, np.nan, group["score"]).astype(np.float32)
             arrays |= {f"{size[0]}x{size[1]}/{name}": group[name] for name in ("global", "value", "score")}
@@ -208,7 +209,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Labels all shards of the folder that have no labels."""
+    """Labels all shards of the folder that have no labels, within the limits that the options set."""
     shared.prepare(options)
     if options.fair_komi and not options.judge:
         raise SystemExit("label: --fair-komi needs a network that decides which komi is fair (--judge)")
@@ -230,7 +231,7 @@ def run(options: argparse.Namespace) -> None:
     network = opened(options.teacher, options.precision, options.card or "cpu")
     done, start, cpu = 0, time.monotonic(), time.process_time()
     files = shard_files(options.data, options.only)
-    # A mixture of all kinds from the first shard on. The order does not depend on the shards that are labelled already.
+    # All kinds of shards are mixed from the beginning. The order does not depend on which shards have labels already.
     files.sort(key=lambda path: hashlib.sha256(f"{options.seed} {path.name}".encode()).digest())
     missing = [path for path in files if not labels_of(path).exists()]
     for path in missing[: options.most]:

@@ -1,4 +1,4 @@
-"""Loss terms of a network's outputs, and the quantities that validation reports."""
+"""Loss terms of a network's outputs, and the measures that validation reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .shards import Batch
 class Weights:
     """Weights of the loss terms."""
 
-    # The teacher's policy, and the played move beside it. Without a teacher the played move has weight 1.
+    # Weights of the teacher's policy here, and of the played move beside it (`played`). Without a teacher, the played
+    # move has weight 1.
     policy: float = 1.0
     # The teacher's optimistic policy.
     optimistic: float = 0.4
@@ -23,8 +24,8 @@ class Weights:
     value: float = 1.0
     # Share of the teacher's value in the target of the value. The rest is the result of the game.
     teacher_value: float = 0.9
-    # Share of what a search of self-play expected in the result of the game. The end of a game is right, but depends on
-    # chance; what a search expects depends less on chance.
+    # Share of the search's expectation in the result of a self-play game. The end of a game is exact, but depends on
+    # chance. The expectation of a search depends less on chance.
     expected: float = 0.0
     score: float = 0.5
     error: float = 0.2
@@ -32,16 +33,16 @@ class Weights:
 
 
 def _mean_where(mask: torch.Tensor, losses: torch.Tensor) -> torch.Tensor:
-    """Returns the mean over all rows, with 0 for rows where `mask` does not hold."""
+    """Returns the mean over all rows, in which rows where `mask` does not hold count as 0."""
     return torch.where(mask, losses, torch.zeros_like(losses)).mean()
 
 
 def wanted_errors(answer: Answer, batch: Batch) -> torch.Tensor:
     """Returns the targets (n, 2) of the short-term errors of value and lead.
 
-    The teacher's own errors are too small as targets: the network that learns is farther off than its teacher, and a
-    search that trusted such errors would trust single evaluations too much. So the difference between the network and
-    its teacher is added in quadrature.
+    The teacher's own errors are too small as targets: the trained network errs more than its teacher, and a search that
+    trusted such small errors would trust single evaluations too much. So the difference between the network and its
+    teacher is added in quadrature.
     """
     assert batch.teacher_error is not None
     own = torch.zeros_like(batch.teacher_error)
@@ -54,7 +55,8 @@ def wanted_errors(answer: Answer, batch: Batch) -> torch.Tensor:
 
 
 def wanted_result(batch: Batch, weights: Weights) -> torch.Tensor:
-    """Returns the results of the games (n, 3), mixed with what searches expected. 0 where the result is unknown."""
+    """Returns the results of the games (n, 3), mixed with the expectations of searches. A row is 0 where the result is
+    unknown."""
     if batch.expected is None or weights.expected == 0:
         return batch.result
     win = (1 + batch.expected) / 2
@@ -64,7 +66,7 @@ def wanted_result(batch: Batch, weights: Weights) -> torch.Tensor:
 
 
 def legal_logits(answer: Answer, batch: Batch, optimistic: bool = False) -> torch.Tensor:
-    """Returns a policy's logits with occupied points masked. Programs that use the network mask them too."""
+    """Returns a policy's logits with occupied points masked, as in programs that use the network."""
     occupied = batch.spatial[:, 1:3].sum(dim=1).flatten(1) > 0
     policy: torch.Tensor = answer.optimistic if optimistic else answer.policy
     return torch.cat([policy[:, :-1].masked_fill(occupied, -1e4), policy[:, -1:]], dim=1)
@@ -73,13 +75,13 @@ def legal_logits(answer: Answer, batch: Batch, optimistic: bool = False) -> torc
 def teacher_cross_entropy(
     logits: torch.Tensor, batch: Batch, share: torch.Tensor, others: torch.Tensor | None
 ) -> torch.Tensor:
-    """Returns the cross-entropy (n) with the teacher's policy: named moves singly, all others (`others`) as one
-    move."""
+    """Returns the cross-entropy (n) with the teacher's policy. Moves in the list count one by one, and all others
+    (`others` is their probability) as one move."""
     log_policy = F.log_softmax(logits, dim=1)
     total = share.sum(dim=1)
     cost = -(log_policy.gather(1, batch.policy_move) * share).sum(dim=1)
     if others is not None:
-        # Moves without a share only fill the list.
+        # Moves with probability 0 only fill the list.
         named = torch.zeros_like(logits).scatter_add_(1, batch.policy_move, batch.policy_share) > 0
         rest = log_policy.masked_fill(named, -1e4).logsumexp(dim=1)
         cost = cost - others * rest.clamp(min=-20.0)
@@ -88,7 +90,7 @@ def teacher_cross_entropy(
 
 
 def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Tensor]:
-    """Returns every loss term with its weight applied. The loss is their sum."""
+    """Returns every loss term, multiplied by its weight. The loss is their sum."""
     logits = legal_logits(answer, batch).float()
     log_policy = F.log_softmax(logits, dim=1)
     played = F.nll_loss(log_policy, batch.played, reduction="none")
@@ -128,15 +130,15 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
         error = (target - score[:, 0]).abs()
         cost = _mean_where(known, F.smooth_l1_loss(score[:, 0], target, reduction="none", beta=0.5))
         cost = cost + _mean_where(known, F.smooth_l1_loss(score[:, 2], target, reduction="none", beta=0.5))
-        # The mean absolute error of a normal distribution is 0.8 of its standard deviation.
+        # The mean absolute error of a normal distribution is 0.8 times its standard deviation.
         spread_cost = F.smooth_l1_loss(spread, error.detach() / 0.8, reduction="none", beta=0.5)
         cost = (cost + _mean_where(known, spread_cost)) / 3
         # Without a target, the variance time is only kept small.
         cost = cost + 1e-4 * score[:, 3].square().mean()
     parts["score"] = weights.score * cost
     if batch.teacher_error is not None and answer.errors is not None:
-        # Both errors in units of about their mean. The loss is nearly quadratic, so that the mean is learnt and not the
-        # median.
+        # Both errors are in units of about their mean. In this range the loss is nearly quadratic, so the network
+        # learns the mean and not the median.
         unit = answer.errors.new_tensor(answer.error_scales).sqrt()
         cost = F.smooth_l1_loss(answer.expected_errors() / unit, wanted_errors(answer, batch) / unit, beta=0.5)
         parts["error"] = weights.error * cost
@@ -153,8 +155,8 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
 
 @torch.no_grad()
 def measures(answer: Answer, batch: Batch) -> dict[str, torch.Tensor]:
-    """Returns what validation reports. Each quantity is a sum over the rows for which it is known, under `name`, and
-    the number of these rows, under `name/count`."""
+    """Returns the measures that validation reports. Each is a sum over the rows for which it is known, under `name`,
+    with the number of these rows under `name/count`."""
     logits = legal_logits(answer, batch).float()
     log_policy = F.log_softmax(logits, dim=1)
     best = logits.topk(5, dim=1).indices

@@ -3,12 +3,12 @@
 Networks are written as version 12, or as version 15 if they have transformer blocks (`katago_file.py`).
 
 Tensors are (batch, channels, height, width) in channels-last memory order. Inputs and outputs are from the perspective
-of the side to move. A batch holds boards of one size. For boards of several sizes padded to one plane, pass `mask`
-(1 on the board, 0 outside).
+of the side to move. A batch has boards of one size. Boards of several sizes can be padded to one size if `mask` is
+given (1 on the board, 0 outside).
 
-The format has batch normalisation. This network has a plain scale (only where it is useful) and a bias instead, and
-starts so that the variance stays constant ("Fixup", Zhang, Dauphin & Ma 2019, as in KataGo's g170 run). On a CPU, the
-passes over memory for batch statistics cost more than they gain.
+The format has batch normalisation. Instead, this network has a plain scale (only where it is useful) and a bias, and
+its initial weights keep the variance constant ("Fixup", Zhang, Dauphin & Ma 2019, as in KataGo's g170 run). On a CPU,
+the passes over memory for batch statistics would cost more than they gain.
 """
 
 from __future__ import annotations
@@ -36,47 +36,49 @@ from .fast import (
 SPATIAL_FEATURES = 22
 GLOBAL_FEATURES = 19
 
-# Factors of the outputs of the last layers, fixed by the format.
+# Factors of the outputs of the last layers, which the format fixes.
 SCORE_SCALE = 20.0
 TIME_SCALE = 40.0
-# Factors of the squares of the short-term errors of value (in [-1, 1]) and score (in points): with ReLU heads, and with
-# smooth heads.
+# Factors of the squared short-term errors of value (in [-1, 1]) and score (in points): with ReLU heads, and with smooth
+# heads.
 ERROR_SCALES, SMOOTH_ERROR_SCALES = (0.25, 30.0), (0.25, 150.0)
 
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """Sizes of a network. `gpool_blocks` counts from 0. In a nested block, the first inner block pools."""
+    """Sizes of a network. `gpool_blocks` are the indices of blocks with global pooling, from 0. In a nested block, the
+    first inner block pools."""
 
     channels: int = 64
     blocks: int = 4
-    # Side of the first convolution, in points.
+    # Side of the first convolution's kernel, in points.
     first: int = 3
     gpool_blocks: tuple[int, ...] = (2,)
-    # Channels between the two convolutions of a block, and how many of them a block with global pooling pools.
+    # Channels between the two convolutions of a block, and how many of them are pooled in a block with global pooling.
     middle: int = 64
     pooled: int = 24
     policy: int = 24
     value: int = 24
     value_hidden: int = 48
-    # Number of blocks inside each block, with `middle` channels, between 1×1 convolutions. 0: blocks are not nested.
+    # Number of blocks inside each block, which have `middle` channels and lie between 1×1 convolutions. With 0, blocks
+    # are not nested.
     nested: int = 0
-    # Number of attention heads, of about 32 channels each. 0: blocks are convolutions. Otherwise each block, or each
-    # inner block of a nested block, is an attention block followed by a feed-forward block with `hidden` units.
+    # Number of attention heads, of about 32 channels each. With 0, blocks are convolutional. Otherwise each block (or
+    # each inner block of a nested block) is an attention block followed by a feed-forward block with `hidden` units.
     heads: int = 0
     hidden: int = 0
     # Whether the bottlenecks of nested blocks have a scale and SiLU instead of ReLU alone.
     silu: bool = False
-    # Whether the heads are those of KataGo's recent transformers: the last norm runs over the whole position, the
-    # activation is SiLU, and the pass has one more layer.
+    # Whether the heads are those of KataGo's recent transformers: the last norm is over the whole position, the
+    # activation is SiLU, and the pass has another layer.
     smooth_heads: bool = False
 
     @staticmethod
     def named(name: str) -> Shape:
         """Returns the shape with a name such as `b6c96` (blocks and channels).
 
-        Optional parts, in this order: `h3` attention heads; `m48` middle channels; `f128` hidden units; `g32` pooled
-        channels; `nbt` nested bottlenecks of half the channels with two inner blocks (`nb1t`: one); `tflrs`
+        Optional parts follow, in this order: `h3` attention heads; `m48` middle channels; `f128` hidden units; `g32`
+        pooled channels; `nbt` nested bottlenecks of half the channels, with two inner blocks (`nb1t`: one); `tflrs`
         transformer blocks with learnt rotations and gated feed-forward blocks (KataGo's name); `-silu` SiLU in the
         bottlenecks of nested transformers; `-smooth` the heads of KataGo's recent transformers.
 
@@ -113,7 +115,7 @@ class Shape:
         heads = int(found[3] or 0)
         if heads and (middle % heads or middle // heads % 2):
             raise ValueError(f"{name!r}: {heads} heads do not divide {middle} channels into even parts")
-        # About as many parameters as a feed-forward block without a gate and with four times the width.
+        # About as many parameters as a feed-forward block without a gate, which has four times the width.
         hidden = int(found[5] or -(-middle * 8 // 384) * 128) if heads else 0
         gpool = () if heads else gpool
         return Shape(
@@ -134,12 +136,12 @@ class Shape:
         )
 
     def facts(self) -> dict[str, object]:
-        """Returns the fields for JSON."""
+        """Returns the fields, for JSON."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
 
     @property
     def is_transformer(self) -> bool:
-        """Whether all blocks are transformer blocks."""
+        """Returns whether all blocks are transformer blocks."""
         return self.heads > 0
 
     def inside(self) -> Shape:
@@ -149,7 +151,7 @@ class Shape:
     def multiply_adds(self) -> int:
         """Returns the multiply-adds for each point of the board, without the fully connected layers."""
         total = self.first**2 * SPATIAL_FEATURES * self.channels
-        # The products of attention, two for every pair of points, are left out too.
+        # The products of attention, two for every pair of points, are not counted either.
         layer = 4 * self.middle**2 + 3 * self.middle * self.hidden
         for block in range(self.blocks):
             if self.is_transformer:
@@ -176,8 +178,8 @@ class Norm(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.scaled(x) + self.bias.view(1, -1, 1, 1)
 
-    # The scale without the bias, applied to a tensor; to the rows of the weights in front of the norm, which gives the
-    # same result with one pass over memory less; to the columns of a matrix.
+    # The following functions apply the scale without the bias: to a tensor, to the rows of the weights before the norm
+    # (the result is the same, with one pass over memory less), and to the columns of a matrix.
 
     def scaled(self, x: torch.Tensor) -> torch.Tensor:
         """Returns `x` (n, channels, height, width) times the scale."""
@@ -193,7 +195,7 @@ class Norm(nn.Module):
 
 
 def conv(inputs: int, outputs: int, side: int) -> nn.Conv2d:
-    """Returns a convolution without a bias that keeps the size of the board."""
+    """Returns a convolution without a bias, which keeps the size of the board."""
     return nn.Conv2d(inputs, outputs, side, padding=side // 2, bias=False)
 
 
@@ -205,7 +207,7 @@ def activate(x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
 
 @dataclasses.dataclass
 class Area:
-    """Number of points on the board, for pooling layers: one number for all boards, or one for each padded board."""
+    """Points on the board, for pooling layers: one number for all boards, or one for each padded board."""
 
     points: torch.Tensor | float
     mask: torch.Tensor | None
@@ -222,19 +224,20 @@ class Area:
         return (root - 14.0) * 0.1
 
     def pool(self, x: torch.Tensor) -> torch.Tensor:
-        """Returns mean, mean times width, and maximum of each channel. `x` is 0 outside the board."""
+        """Returns the mean, the mean times the width, and the maximum of each channel. `x` must be 0 outside the
+        board."""
         mean = self.mean(x)
         on_board = x if self.mask is None else x.masked_fill(self.mask == 0, -torch.inf)
         return torch.cat([mean, mean * self.width(), on_board.amax(dim=(2, 3))], dim=1)
 
     def value_pool(self, x: torch.Tensor) -> torch.Tensor:
-        """Returns mean, mean times width, and mean times (width² − 0.1) of each channel."""
+        """Returns the mean, the mean times the width, and the mean times (width² − 0.1) of each channel."""
         mean, width = self.mean(x), self.width()
         return torch.cat([mean, mean * width, mean * (width * width - 0.1)], dim=1)
 
 
 class OrdinaryBlock(nn.Module):
-    """x + two 3×3 convolutions, each behind a norm and ReLU."""
+    """x + two 3×3 convolutions, each after a norm and ReLU."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -250,7 +253,7 @@ class OrdinaryBlock(nn.Module):
 
 
 class PoolingBlock(nn.Module):
-    """`OrdinaryBlock` in which some channels between the convolutions are pooled over the board."""
+    """`OrdinaryBlock` with some channels between the convolutions that are pooled over the board."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -287,7 +290,7 @@ class RmsNorm(nn.Module):
         self.is_whole = is_whole
 
     def normed(self, x: torch.Tensor, area: Area) -> torch.Tensor:
-        """Returns `x` (n, points, channels) divided by the root mean square of each position. `x` is 0 outside the
+        """Returns `x` (n, points, channels) divided by the root mean square of each position. `x` must be 0 outside the
         board."""
         square = x.square().sum(dim=(1, 2)) / x.shape[2] / torch.as_tensor(area.points).view(-1)
         return x * torch.rsqrt(square + self.EPSILON)[:, None, None]
@@ -310,31 +313,31 @@ def by_points(x: torch.Tensor) -> torch.Tensor:
 
 
 def by_planes(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """Returns (n, points, channels) as planes of the height and width of `like`."""
+    """Returns `x` (n, points, channels) as planes with the height and width of `like`."""
     return x.unflatten(1, like.shape[2:]).permute(0, 3, 1, 2)
 
 
 class AttentionBlock(nn.Module):
-    """x + attention over all points, with two-dimensional rotary position embedding (Su et al. 2021) whose frequencies
-    are learnt for every head."""
+    """x + attention over all points. The two-dimensional rotary position embedding (Su et al. 2021) has learnt
+    frequencies for every head."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.heads, width = shape.heads, shape.channels // shape.heads
         self.norm = RmsNorm(shape.channels)
-        # Separate matrices, because the optimiser makes steps of matrices. Within a head, the first channels of all
-        # rotated pairs precede all second channels. In the file, the channels of a pair are neighbours.
+        # The matrices are separate, because the optimiser orthogonalises each matrix. Within a head, the first channels
+        # of all rotated pairs precede all second channels. In the file, the channels of a pair are neighbours.
         self.q, self.k, self.v, self.out = (nn.Linear(shape.channels, shape.channels, bias=False) for _ in range(4))
-        # Radians for each column and row.
+        # Radians for each column and for each row, by head and pair.
         self.frequencies = nn.Parameter(torch.empty(self.heads, width // 2, 2))
 
     @torch.no_grad()
     def begin(self, generator: torch.Generator | None = None) -> None:
         """Draws new queries, keys and rotations.
 
-        Of each four pairs of channels, one hardly rotates (content without position) and one rotates by up to π for
-        each point (it separates neighbours). Training moves a rotation only a little, so a rotation that no initial
-        value is near is never found.
+        Of every four pairs of channels, one hardly rotates (content without position) and one rotates by up to π for
+        each point (it separates neighbours). Training moves a rotation only a little, so a rotation is never found if
+        no initial value is near it.
         """
         for layer in (self.q, self.k):
             nn.init.normal_(layer.weight, std=layer.in_features**-0.5, generator=generator)
@@ -400,12 +403,12 @@ class FeedForwardBlock(nn.Module):
 
 
 def transformer_blocks(shape: Shape, layers: int) -> list[nn.Module]:
-    """Returns attention and feed-forward blocks for a number of layers."""
+    """Returns `layers` pairs of an attention block and a feed-forward block."""
     return [kind(shape) for _ in range(layers) for kind in (AttentionBlock, FeedForwardBlock)]
 
 
 class NestedBlock(nn.Module):
-    """Blocks of fewer channels between two 1×1 convolutions."""
+    """Inner blocks with fewer channels, between two 1×1 convolutions."""
 
     def __init__(self, shape: Shape, pools: bool) -> None:
         super().__init__()
@@ -438,7 +441,7 @@ class NestedBlock(nn.Module):
         return convolution(self.norm1.scaled(x), self.norm1.bias[None], self.conv1.weight, mask=area.mask)
 
     def leave(self, inner: torch.Tensor, area: Area, residual: torch.Tensor | None = None) -> torch.Tensor:
-        """Returns the block's output from the output of the last inner block, plus the residual if there is one."""
+        """Returns the block's output from that of the last inner block, plus the residual if it is given."""
         if self.silu:
             found = self.smooth(inner, self.norm2, self.conv2, area)
             return found if residual is None else residual + found
@@ -453,9 +456,9 @@ class NestedBlock(nn.Module):
 
 
 class Answer:
-    """Outputs of a network for a batch. Shapes: n positions, p points in rows from the top."""
+    """Outputs of a network for a batch of n positions. p is the number of points, in rows from the top."""
 
-    # Whether the last layer's errors are squares. From version 14 of the file on they are not.
+    # Whether the last layer's errors are squared. They are not from version 14 of the file on.
     errors_are_squares = True
     error_scales = ERROR_SCALES
 
@@ -472,13 +475,13 @@ class Answer:
         self.policy = policy
         # Logits of win, loss and no result (n, 3).
         self.value = value
-        # Outputs of the last layer: mean, spread, lead and remaining variance time (n, 4).
+        # Outputs of the last layer (n, 4): the score's mean and spread, the lead, and the remaining variance time.
         self.score = score
-        # Before the tanh (n, p).
+        # Ownership before the tanh (n, p).
         self.ownership = ownership
-        # Outputs of the last layer: expected changes of value and score within a few moves (n, 2), or `None`.
+        # Outputs of the last layer (n, 2): expected changes of value and score within a few moves. Or `None`.
         self.errors = errors
-        # Logits of the optimistic policy (n, p + 1), which favours moves that may turn out better than expected, or
+        # Logits of the optimistic policy (n, p + 1), which favours moves that may turn out better than expected. Or
         # `None`.
         self.optimistic = optimistic
 
@@ -509,7 +512,7 @@ class Answer:
 
 
 class Network(nn.Module):
-    """Network of a shape, from input features to outputs."""
+    """A trainable network, from input features to outputs."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -525,7 +528,7 @@ class Network(nn.Module):
                 self.blocks.extend(transformer_blocks(shape, 1))
             else:
                 self.blocks.append((PoolingBlock if pools else OrdinaryBlock)(shape))
-        # Transformer blocks do not bound the size of the trunk's numbers, so the last norm does.
+        # Transformer blocks do not bound the size of the trunk's activations, so the last norm must.
         is_whole = shape.smooth_heads
         self.trunk_norm = (
             RmsNorm(shape.channels, True, is_whole) if shape.is_transformer else Norm(shape.channels, has_scale=False)
@@ -535,7 +538,7 @@ class Network(nn.Module):
         self.g1_norm = Norm(shape.policy, has_scale=False)
         self.from_g1 = nn.Linear(3 * shape.policy, shape.policy, bias=False)
         self.p1_norm = Norm(shape.policy, has_scale=False)
-        # Two policies: plain and optimistic.
+        # There are two policies: plain and optimistic.
         self.p2 = conv(shape.policy, 2, 1)
         self.policy_pass = nn.Linear(
             3 * shape.policy, shape.policy if shape.smooth_heads else 2, bias=shape.smooth_heads
@@ -545,7 +548,7 @@ class Network(nn.Module):
         self.v1_norm = Norm(shape.value, has_scale=False)
         self.v2 = nn.Linear(3 * shape.value, shape.value_hidden)
         self.v3 = nn.Linear(shape.value_hidden, 3)
-        # Four numbers of the score, then the two short-term errors.
+        # The first four outputs belong to the score, the last two are the short-term errors.
         self.score = nn.Linear(shape.value_hidden, 6)
         self.ownership = conv(shape.value, 1, 1)
         self.start()
@@ -564,7 +567,7 @@ class Network(nn.Module):
         for block in self.modules():
             if isinstance(block, (AttentionBlock, FeedForwardBlock)):
                 for layer in block.children():
-                    # Inputs behind a norm have a fixed size already.
+                    # Inputs that follow a norm have a fixed size already.
                     if isinstance(layer, nn.Linear):
                         layer.weight.mul_(0.5**0.5)
             if isinstance(block, AttentionBlock):
@@ -586,7 +589,8 @@ class Network(nn.Module):
             both.weight[1] = both.weight[0]
 
     def forward(self, spatial: torch.Tensor, globals_: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
-        """`spatial` (n, 22, height, width), `globals_` (n, 19), `mask` (n, 1, height, width) or `None`."""
+        """Computes the outputs for `spatial` (n, 22, height, width), `globals_` (n, 19), and `mask` (n, 1, height,
+        width) or `None`."""
         x, area = self.stem(spatial, globals_, mask)
         for block in self.blocks:
             x = block(x, area)
@@ -610,7 +614,7 @@ class Network(nn.Module):
         return SMOOTH_ERROR_SCALES if self.shape.smooth_heads else ERROR_SCALES
 
     def answer(self, x: torch.Tensor, area: Area) -> Answer:
-        """Returns the outputs for the output of the last block (n, channels, height, width)."""
+        """Returns the outputs, given the output of the last block (n, channels, height, width)."""
         count, mask, is_smooth = len(x), area.mask, self.shape.smooth_heads
 
         def activated(x: torch.Tensor) -> torch.Tensor:
@@ -625,7 +629,7 @@ class Network(nn.Module):
             x = self.trunk_norm(x)
         x = activated(x)
 
-        # One convolution computes all three, because they read the same input.
+        # One convolution computes policy, pooled channels and value, because they read the same input.
         heads = F.conv2d(x, torch.cat([self.p1.weight, self.g1.weight, self.v1.weight]))
         policy, pooled, value = heads.split([self.shape.policy, self.shape.policy, self.shape.value], dim=1)
         pooled = area.pool(activated(self.g1_norm(pooled)))

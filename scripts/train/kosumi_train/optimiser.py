@@ -1,4 +1,4 @@
-"""Optimisers: Muon, and AdamW and Nesterov's momentum from PyTorch."""
+"""Optimisers: Muon, and PyTorch's AdamW and Nesterov momentum."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from . import fast
 
 @torch.no_grad()
 def orthogonal(matrix: torch.Tensor, steps: int = 5) -> torch.Tensor:
-    """Returns approximately the nearest orthogonal matrix, of one matrix or of each of several (n, rows, columns), by
+    """Returns approximately the nearest orthogonal matrix, for one matrix or for each of several (n, rows, columns), by
     the Newton-Schulz iteration.
 
-    CITE: Keller Jordan, "Muon: an optimizer for hidden layers in neural networks" (2024), its coefficients.
+    CITE: Keller Jordan, "Muon: an optimizer for hidden layers in neural networks" (2024), for its coefficients.
     """
     a, b, c = 3.4445, -4.7750, 2.0315
     tall = matrix.shape[-2] > matrix.shape[-1]
     x = matrix.mT if tall else matrix
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
-    # In bf16, as in the source, where that is faster. The iteration is approximate in any case.
+    # Computes in bf16, as the source does, where that is faster. The iteration is approximate in any case.
     if x.device.type == "cuda" or fast.has_pairs():
         x = x.bfloat16()
     for _ in range(steps):
@@ -34,8 +34,8 @@ def orthogonal(matrix: torch.Tensor, steps: int = 5) -> torch.Tensor:
 class Muon(torch.optim.Optimizer):
     """Momentum with orthogonalised steps for weight matrices, and Adam for all other weights.
 
-    Parameters in groups with `muon=True` are matrices or convolutions (matrices of outputs × the rest). Their steps
-    have the root mean square of Adam's (0.2), so one learning rate serves both.
+    Parameters in groups with `muon=True` are matrices, or convolutions, which count as matrices of outputs × the rest.
+    Their steps have the same root mean square as Adam's (0.2), so both can share one learning rate.
 
     CITE: Liu et al., "Muon is scalable for LLM training" (2025), for the scale and the weight decay.
     """
@@ -52,7 +52,7 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:
-        """Makes a step from the present gradients."""
+        """Takes a step along the current gradients."""
         for group in self.param_groups:
             parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
             if not parameters:
@@ -65,7 +65,7 @@ class Muon(torch.optim.Optimizer):
                 self._adam(group, parameters)
 
     def _muon(self, group: dict[str, Any], parameters: list[torch.Tensor]) -> None:
-        # Matrices of one shape are iterated together: on a GPU, many small products cost more than one large product.
+        # Matrices of one shape are iterated together: on a GPU, many small products cost more than a large one.
         alike: dict[tuple[int, int], list[tuple[torch.Tensor, torch.Tensor]]] = {}
         for parameter in parameters:
             state, gradient = self.state[parameter], parameter.grad
@@ -82,7 +82,7 @@ class Muon(torch.optim.Optimizer):
                 parameter.add_(step.reshape(parameter.shape), alpha=-group["lr"] * scale)
 
     def _adam(self, group: dict[str, Any], parameters: list[torch.Tensor]) -> None:
-        # All parameters in one call, because they are many and small.
+        # One call updates all parameters, because they are many and small.
         states = [self.state[parameter] for parameter in parameters]
         for state, parameter in zip(states, parameters):
             if "step" not in state:
@@ -102,12 +102,13 @@ class Muon(torch.optim.Optimizer):
 
 
 def make(network: nn.Module, kind: str, lr: float, weight_decay: float) -> torch.optim.Optimizer:
-    """Returns the optimiser of this kind (muon, adamw or nesterov). Only weights of two or more dimensions decay."""
+    """Returns an optimiser (`kind`: muon, adamw or nesterov). Weight decay applies only to weights of two or more
+    dimensions. Raises `ValueError` for another kind."""
     matrices, last, others = [], [], []
-    # The output layers are not hidden layers: their rows have different meanings.
+    # Muon is for hidden layers. Output layers get Adam, because their rows have different meanings.
     answers = ("p2.", "policy_pass.", "v3.", "score.", "ownership.", "from_global.")
     for name, parameter in network.named_parameters():
-        # Rotations are not a matrix.
+        # The frequencies of rotations are not a matrix.
         if parameter.ndim < 2 or name.endswith("frequencies"):
             others.append(parameter)
         elif name.startswith(answers):

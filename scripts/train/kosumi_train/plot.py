@@ -1,7 +1,7 @@
-"""Draws the curves of a run from its log into an image (.png or .svg). Needs matplotlib.
+"""Draws the curves of a run from its log, as an image (.png or .svg). Needs matplotlib.
 
-A log of `distil blocks` gives other curves than one of `train`: the errors of all blocks, and those of the whole
-network. With --blocks, they are drawn also from the log of a training that began with such a run.
+The log of `distil blocks` has other curves than that of `train`: the errors of all blocks, and those of the whole
+network. With --blocks, they are also drawn from the log of a training that started from such a run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-# Text stays text: drawn letters make a file ten times as large.
+# Text stays text: letters as outlines would make a file ten times as large.
 matplotlib.rcParams["svg.fonttype"] = "none"
 
 # Largest number of points of a curve. Longer curves are thinned out.
@@ -45,14 +45,14 @@ def draw(log: Path, target: Path, with_blocks: bool = False) -> None:
         try:
             lines.append(json.loads(text))
         except json.JSONDecodeError:
-            pass  # A line that a kill cut short.
+            pass  # A kill has cut this line short.
     for one in lines:
-        # Logs before November 2026 call the kind by the name of the script.
+        # Logs from before November 2026 call this kind "hints".
         one["kind"] = "blocks" if one["kind"] == "hints" else one["kind"]
     kinds = {line["kind"] for line in lines}
     if "blocks" in kinds and (with_blocks or "training" not in kinds):
         return save(blocks_figure(lines), target)
-    # A training that began where a distillation ended has its lines at the top of its log.
+    # A training that started from a distillation has the distillation's lines at the top of its log.
     lines = [line for line in lines if line["kind"] != "blocks"]
     figure, panels = plt.subplots(2, 4, figsize=(20, 8), constrained_layout=True)
     for panel, (title, names, limits) in zip(panels.flat, PANELS, strict=True):
@@ -78,7 +78,7 @@ def draw(log: Path, target: Path, with_blocks: bool = False) -> None:
 
 
 def blocks_figure(lines: list[Line]) -> Any:
-    """Returns the figure of a run of `distil blocks`, and of the training after it if there is one."""
+    """Returns the figure for a run of `distil blocks`, and for the training after it if there is one."""
     learnt = [line for line in lines if line["kind"] == "blocks"]
     hours = max(line["cpu_hours"] for line in learnt)
     after = [line for line in lines if line["kind"] == "validation" and "size" in line and line["cpu_hours"] > hours]
@@ -132,5 +132,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Draws the curves."""
+    """Draws the curves of the log that the options name."""
     draw(options.log, options.image, options.blocks)

@@ -1,17 +1,16 @@
 """Makes shards of positions for training, by `kosumi features` and `kosumi selfplay`.
 
 Kinds of positions:
-    games       positions of game records, two of each game; one in six is off the path of its game (for labels only)
-    openings    positions of the first moves of game records (with `label --vary-komi 0.9`, they teach komi)
+    games       positions of game records, two of each game; one in six is off its game's path (for labels only)
+    openings    positions of the first moves of game records, which teach komi with `label --vary-komi 0.9`
     validation  one position of each game of the held-back years
-    policy      positions of games on all boards that a network plays by its policy, without a search
-    trees       positions inside the searches of games that a network plays with a search
-    distil      positions as `trees`, on boards up to 25x25 and under six rule sets, for distillation
+    policy      positions of games on all boards, which a network plays by its policy without a search
+    trees       positions inside the searches of games that a network plays
+    distil      positions like `trees`, on boards up to 25x25 and under six rule sets, for distillation
 
-Each kind works in a folder of its own below OUT, and resumes there after a stop. Its shards are linked into OUT, under
-names that begin with `training-` or `validation-`. Games of self-play have names that begin with `training-selfplay`,
-so that `train --weak training-selfplay` learns from them only what a teacher says. Run it with another seed for new
-positions.
+Each kind has its own working folder below OUT, and resumes there after a stop. Its shards are linked into OUT, under
+names that begin with `training-` or `validation-`. Names of self-play shards begin with `training-selfplay`, so that
+`train --weak training-selfplay` uses only the teacher's outputs for them. Another seed gives new positions.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from pathlib import Path
 from . import options as shared
 from .boards import DISTIL_RULES, DISTIL_SIZES, POLICY_SIZES, RECORDED_RULES, SEARCH_SIZES, SHOWN_RULES
 
-# Kinds: default number of positions of game records, or of games of self-play; prefix of the linked shards.
+# By kind: the default number of positions of game records, or of self-play games, and the prefix of the linked shards.
 RECORDS = {"games": (500_000, "training-games"), "openings": (6_000, "training-selfplay-openings")}
 RECORDS |= {"validation": (4_096, "validation-games")}
 SELF_PLAY = {"policy": (40_000, "training-selfplay-policy"), "trees": (6_000, "training-selfplay-trees")}
@@ -34,15 +33,16 @@ SELF_PLAY |= {"distil": (500, "training-selfplay-distil")}
 def features_command(
     kosumi: Path, games: Path | str, out: Path, off_policy: int, shard: int, more: list[str]
 ) -> list[str]:
-    """Returns the command that turns game records into positions, under the rules that people play by."""
+    """Returns the command that turns game records into positions, under the rules that are most common in practice."""
     command = [str(kosumi), "features", str(games), "--out", str(out), "--shard", str(shard), "--rules", RECORDED_RULES]
     command += [word for rule in SHOWN_RULES for word in ("--shown", rule)]
     return [*command, "--off-policy", str(off_policy), *more]
 
 
 def policy_command(kosumi: Path, out: Path, games: int, taken: int, shard: int, more: list[str]) -> list[str]:
-    """Returns the command that plays games by the policy of a network. `taken` of a thousand turns become positions.
-    Few positions of many games are best, because positions of one game teach nearly the same."""
+    """Returns the command that plays games by the policy of a network. `taken` is the number of turns in a thousand
+    that become positions. A few positions each from many games are best, because positions of one game are nearly
+    alike."""
     command = [str(kosumi), "selfplay", "--out", str(out), "--games", str(games), "--shard", str(shard)]
     command += ["--visits", "0", "--off-policy", "100", "--komi-spread", "2", "--handicap", "60"]
     return [*command, "--training-share", str(taken), "--sizes", POLICY_SIZES, *more]
@@ -51,7 +51,7 @@ def policy_command(kosumi: Path, out: Path, games: int, taken: int, shard: int, 
 def search_command(
     kosumi: Path, out: Path, games: int, visits: int, share: int, sizes: str, shard: int, more: list[str]
 ) -> list[str]:
-    """Returns the command that plays games with a search, and takes six positions of the tree of each training
+    """Returns the command that plays games with a search, and takes six positions from the tree of each training
     search."""
     command = [str(kosumi), "selfplay", "--out", str(out), "--games", str(games), "--shard", str(shard)]
     command += ["--visits", str(visits), "--training-share", str(share), "--tree", "6", "--komi-spread", "1.5"]
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command_of(options: argparse.Namespace, work: Path) -> list[str]:
-    """Returns the command of a kind, which writes into the folder `work`."""
+    """Returns the command for a kind, which writes into the folder `work`."""
     kind = options.kind
     more = ["--seed", str(options.seed)]
     if options.threads:
@@ -96,7 +96,7 @@ def command_of(options: argparse.Namespace, work: Path) -> list[str]:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Makes the shards of a kind and links them into the folder."""
+    """Makes the shards of a kind, and links them into the output folder."""
     kind, seed = options.kind, options.seed
     if kind in RECORDS and options.games is None:
         raise SystemExit(f"positions {kind}: game records are needed (--games)")
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
     work.mkdir(parents=True, exist_ok=True)
     made = sorted(work.glob("*.npz"))
     if not (made and kind in RECORDS):
-        # `kosumi selfplay` resumes by itself. `kosumi features` takes seconds and begins anew if it was stopped.
+        # `kosumi selfplay` resumes after a stop. `kosumi features` begins anew, but takes only seconds.
         subprocess.run(command_of(options, work), check=True)
         made = sorted(work.glob("*.npz"))
     for number, shard in enumerate(made):

@@ -1,21 +1,20 @@
-"""Improves a network by games against itself, without a teacher, and resumes after any stop.
+"""Improves a network by self-play, without a teacher, and resumes after any stop.
 
-In every round the network plays games with a search, and then learns from the games of the last rounds: the policy
-learns how often the search visited each move, the value what the search expected and how the games ended, score and
-ownership how they ended. A search is stronger than the network that it uses, so there is something to learn in every
-round.
+In every round, the network plays games with a search, and is then trained on the games of the last rounds: the policy
+on the search's visits of each move, the value on the search's expectation and the result, and score and ownership on
+the end of the game. A search is stronger than the network that it uses, so there is something to learn in every round.
 CITE: Silver et al., "Mastering the game of Go without human knowledge" (2017); Wu, "Accelerating self-play learning in
 Go" (2019).
 
-The folder --out holds:
-    network-0000.bin.gz   the network of the start; network-0001.bin.gz is the one after the first round, and so on
+The folder --out has these contents:
+    network-0000.bin.gz   the network at the start; network-0001.bin.gz is the one after the first round, and so on
     games/round-0000      games and shards of the first round
-    data                  links to the shards from which a round learns
+    data                  links to the shards that the current round uses
     learning              state, log and curves of the training
     rounds.jsonl          one line for each round: games, positions, and measures of the training
 
-The same command with the same folder continues where it stopped. It may be given more rounds, and other numbers of
-games and visits, which hold from the next round on.
+The same command with the same folder continues after a stop. It can be given more rounds, and other numbers of games
+and visits, which apply from the next round on.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Loop:
-    """The rounds of a folder. What has been done follows from its files alone."""
+    """The rounds in a folder. The files of the folder alone determine what has been done."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -82,7 +81,7 @@ class Loop:
             runs.write_bytes(first, runs.network_of(options.start).read_bytes())
 
     def network(self, number: int) -> Path:
-        """Returns the file of the network that plays in a round."""
+        """Returns the path of the network that plays in a round. Rounds are counted from 0."""
         return self.out / f"network-{number:04}.bin.gz"
 
     def games(self, number: int) -> Path:
@@ -97,7 +96,7 @@ class Loop:
         return number
 
     def play(self, number: int) -> None:
-        """Plays the games of a round. `kosumi selfplay` resumes by itself."""
+        """Plays the games of a round. `kosumi selfplay` resumes after a stop."""
         options = self.options
         command = [str(options.kosumi), "selfplay", "--out", str(self.games(number)), "--games", str(options.games)]
         command += ["--model", str(self.network(number)), "--visits", str(options.visits), "--sizes", options.sizes]
@@ -107,8 +106,8 @@ class Loop:
         subprocess.run(command, check=True)
 
     def collect(self, number: int) -> int:
-        """Links the shards of the last rounds, up to this one, into the folder of the training. Returns the number of
-        positions of this round."""
+        """Links the shards of the last rounds, up to this one, into the folder of training data. Returns the number of
+        positions from this round."""
         data = self.out / "data"
         shutil.rmtree(data, ignore_errors=True)
         data.mkdir()
@@ -118,7 +117,7 @@ class Loop:
         return sum(positions_of(shard) for shard in shard_files(self.games(number), "training"))
 
     def learn(self, number: int, positions: int) -> dict[str, Any]:
-        """Learns from the games of a round and of those before it. Returns the measures of the last step logged."""
+        """Trains on the games of a round and of those before it. Returns the last measures that were logged."""
         options = self.options
         before = sum(line["positions"] for line in self.lines())
         wanted = int(options.passes * (before + positions))
@@ -136,26 +135,26 @@ class Loop:
         return last_measures(self.learning)
 
     def lines(self) -> list[dict[str, Any]]:
-        """Returns the lines of the log of complete rounds."""
+        """Returns the lines of the log that belong to complete rounds."""
         path = self.out / ROUNDS
         lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
         return lines[: self.done()]
 
     def round(self, number: int) -> None:
-        """Plays and learns, and stores the network of the next round."""
+        """Plays games and trains on them, and stores the network for the next round."""
         self.play(number)
         positions = self.collect(number)
         if positions == 0:
             raise SystemExit(f"the games of round {number} gave no positions: more --games or --taken are needed")
         line = {"round": number, "games": self.options.games, "positions": positions} | self.learn(number, positions)
-        # The line comes before the network, whose existence says that the round is complete.
+        # The line is written before the network, whose existence marks the round as complete.
         text = "".join(json.dumps(it) + "\n" for it in [*self.lines(), line])
         runs.write_bytes(self.out / ROUNDS, text.encode())
         runs.write_bytes(self.network(number + 1), (self.learning / runs.NETWORK).read_bytes())
         print(runs.text_of(line), flush=True)
 
     def run(self) -> None:
-        """Goes on until all rounds are complete."""
+        """Continues until all rounds are complete."""
         for number in range(self.done(), self.options.rounds):
             self.round(number)
         print(f"{self.done()} rounds: {self.network(self.done())}")
@@ -168,14 +167,14 @@ def positions_of(shard: Path) -> int:
 
 
 def last_measures(learning: Path) -> dict[str, Any]:
-    """Returns the losses and measures of the last line of a training's log."""
+    """Returns the losses and measures in the last training line of a log."""
     lines = [json.loads(line) for line in (learning / runs.LOG).read_text().splitlines()]
     last: dict[str, Any] = next((line for line in reversed(lines) if line["kind"] == "training"), {})
     return {name: it for name, it in last.items() if name.startswith("loss") or name in ("top1", "value_accuracy")}
 
 
 def run(options: argparse.Namespace) -> None:
-    """Plays and learns, round by round."""
+    """Runs the rounds that the options set."""
     for name in ("rounds", "games", "last", "visits", "passes"):
         if getattr(options, name) <= 0:
             raise SystemExit(f"train reinforce: --{name} must be greater than 0")

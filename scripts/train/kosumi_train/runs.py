@@ -1,4 +1,5 @@
-"""What all runs store: a log of JSON lines, `state.json` for a later start, and files that are replaced in one step."""
+"""Files of all runs: a log of JSON lines, and `state.json`, from which another run can start. All are replaced in one
+step."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], None]) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Replaces a file by these bytes, as `write_whole`."""
+    """Replaces the content of a file in one step."""
 
     def write(file: IO[bytes]) -> None:
         file.write(content)
@@ -39,19 +40,19 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def network_of(start: Path) -> Path:
-    """Returns the network file of a folder of a run, or the file itself."""
+    """Returns the network file of a run's folder, or the file itself."""
     return start / NETWORK if start.is_dir() else start
 
 
 def state_of(start: Path) -> dict[str, Any]:
-    """Returns what `state.json` of a run holds. All counts are 0 for a folder or a file without one."""
+    """Returns the content of `state.json` of a run. All counts are 0 for a file, or for a folder without one."""
     path = start / STATE
     state: dict[str, Any] = {"positions": 0, "steps": 0, "cpu_seconds": 0.0, "wall_seconds": 0.0, "round": 0}
     return state | (json.loads(path.read_text()) if start.is_dir() and path.exists() else {})
 
 
 def copy_log(start: Path, out: Path) -> None:
-    """Begins the log of a run with that of the run it starts from."""
+    """Begins the log of a run with a copy of the log of the run from which it starts."""
     path = start / LOG
     if start.is_dir() and path.exists() and start.resolve() != out.resolve():
         (out / LOG).write_bytes(path.read_bytes())
@@ -63,7 +64,7 @@ def write_state(out: Path, state: dict[str, Any]) -> None:
 
 
 def append(out: Path, kind: str, facts: dict[str, Any]) -> dict[str, Any]:
-    """Appends a line to the log, with floats rounded, and returns it."""
+    """Appends a line to the log, with rounded floats, and returns it."""
     line = {"kind": kind} | {name: round(it, 5) if isinstance(it, float) else it for name, it in facts.items()}
     with open(out / LOG, "a") as file:
         file.write(json.dumps(line) + "\n")
@@ -71,12 +72,13 @@ def append(out: Path, kind: str, facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def text_of(line: dict[str, Any]) -> str:
-    """Returns a line of a log for people."""
+    """Returns a line of a log as text for people."""
     return " ".join(f"{name}={value}" for name, value in line.items())
 
 
 class Average:
-    """Moving average of a network's weights. It plays better than the weights do, as the noise of the steps cancels."""
+    """Moving average of a network's weights. It plays better than the weights themselves, because the noise of the
+    steps cancels."""
 
     def __init__(self, network: nn.Module, steps: float) -> None:
         self.network = network
@@ -86,16 +88,17 @@ class Average:
 
     @torch.no_grad()
     def update(self) -> None:
-        """Adds the network's weights to the average."""
+        """Adds the network's current weights to the average."""
         self.steps += 1
-        # The average forgets faster at first, because early weights are of no use.
+        # Early weights are of no use, so the average forgets faster at first.
         keep = min(self.keep, self.steps / (self.steps + 10))
         for name, value in self.network.state_dict().items():
             self.weights[name].lerp_(value, 1 - keep)
 
 
 class Averaged:
-    """Context in which a network has its average weights."""
+    """Context in which a network has other weights, such as its average weights. It gets its own weights back at the
+    end."""
 
     def __init__(self, network: nn.Module, weights: dict[str, torch.Tensor]) -> None:
         self.network, self.weights = network, weights
@@ -109,26 +112,26 @@ class Averaged:
 
 
 def export_average(out: Path, name: str, network: Network, weights: dict[str, torch.Tensor]) -> None:
-    """Writes the network file of a run, with the average weights."""
+    """Writes the network file of a run, with the weights `weights`."""
     with Averaged(network, weights):
         katago_file.write(out / NETWORK, name, network)
 
 
 class Totals:
-    """Means of what `measures` returns, by board size."""
+    """Means of the results of `measures`, by board size."""
 
     def __init__(self) -> None:
         self.sums: dict[Size, dict[str, float]] = {}
 
     def add(self, answer: Answer, batch: Batch, prefix: str = "", only: Iterable[str] | None = None) -> None:
-        """Adds the measures of a batch (those in `only`, if given), with a prefix in front of their names."""
+        """Adds the measures of a batch, or only those in `only`, with a prefix before their names."""
         found = self.sums.setdefault(batch.size, {})
         for name, value in measures(answer, batch).items():
             if only is None or name.removesuffix("/count") in only:
                 found[prefix + name] = found.get(prefix + name, 0.0) + float(value)
 
     def means(self) -> dict[str, dict[str, float]]:
-        """Returns the known means by size, such as `9x9`."""
+        """Returns the means by board size (such as `9x9`) and by name. Measures without known values are left out."""
         result = {}
         for (columns, rows), found in sorted(self.sums.items()):
             names = [name for name in found if not name.endswith("/count") and found[f"{name}/count"]]

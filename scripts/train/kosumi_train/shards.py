@@ -1,7 +1,7 @@
 """Shards of positions as `kosumi features` and `kosumi selfplay` write them: reading, shuffling, turning and batching.
 
-The format is described beside the engine's writer (`shard.rs`). A file next to a shard whose name ends in `.labels.npz`
-(written by the `label` command) holds the outputs of a stronger network for the same positions.
+The format is described beside the engine's writer (`shard.rs`). The `label` command writes a file next to a shard,
+whose name ends in `.labels.npz`. It has the outputs of a stronger network for the same positions.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ UNKNOWN_OWNER = -128
 NO_MOVE = 65535
 POLICY_MOVES = 32
 LABELS = ".labels.npz"
-# A game is open if the teacher's value is at most this far from even.
+# A position is open if the teacher's value (win minus loss) is below this, in absolute terms.
 OPEN = 0.9
-# A move is regretted if the teacher gives its own first move this much more probability.
+# A move is regretted if the teacher gives its own first choice more probability than that move, by at least this much.
 REGRET = 0.3
 
 # Columns and rows of a board.
 Size = tuple[int, int]
-# Arrays of the positions of one size, by name.
+# Arrays with the positions of one board size, by name.
 Group = dict[str, np.ndarray]
 
 
 class ShardError(Exception):
-    """The file is not a shard of a supported version."""
+    """Raised for a file that is not a shard of a supported version."""
 
 
 def shard_files(folder: str | Path, prefix: str = "") -> list[Path]:
@@ -43,7 +43,7 @@ def shard_files(folder: str | Path, prefix: str = "") -> list[Path]:
 
 
 def labels_of(path: Path) -> Path:
-    """Returns the path of a shard's labels."""
+    """Returns the path of the labels of a shard."""
     return path.with_name(path.name.removesuffix(".npz") + LABELS)
 
 
@@ -70,7 +70,7 @@ def read_groups(path: Path, labels: bool = True) -> dict[Size, Group]:
             for group in groups.values():
                 group["chosen"] = chosen_moves(group)
     for group in groups.values():
-        # A search has fewer moves, and no share of other moves.
+        # A search lists fewer moves than a teacher, and does not have the share of the other moves.
         for name in ("policy_move", "policy_share"):
             if name in group and group[name].shape[1] < POLICY_MOVES:
                 group[name] = np.pad(group[name], ((0, 0), (0, POLICY_MOVES - group[name].shape[1])))
@@ -79,14 +79,14 @@ def read_groups(path: Path, labels: bool = True) -> dict[Size, Group]:
 
 @dataclasses.dataclass
 class Batch:
-    """n positions of one size, p points, from the perspective of the side to move."""
+    """n positions of one board size with p points, from the perspective of the side to move."""
 
     size: Size
-    # Input features (n, 22, rows, columns), channels last.
+    # Input features (n, 22, rows, columns), in channels-last memory order.
     spatial: torch.Tensor
     # Global features (n, 19).
     globals_: torch.Tensor
-    # Played moves (n): a point, or p for a pass. Without meaning where `has_played` (n) does not hold.
+    # Played moves (n): a point, or p for a pass. They have no meaning where `has_played` (n) is false.
     played: torch.Tensor
     has_played: torch.Tensor
     # Results (n, 3): win, loss, no result. All 0 if the result is unknown.
@@ -95,20 +95,20 @@ class Batch:
     score: torch.Tensor
     # Ownership (n, p) in [-1, 1]. NaN where unknown; `None` if all are unknown.
     ownership: torch.Tensor | None
-    # The teacher's outputs, or `None`: moves and their probabilities (n, 32), the probability of all others (n), value
-    # (n, 3), score mean, spread and lead in points and variance time (n, 4), short-term errors (n, 2), ownership (n, p)
-    # in [-1, 1].
+    # Outputs of the teacher, or `None`: moves and their probabilities (n, 32), and the probability of all other moves
+    # (n). Below: short-term errors (n, 2), value (n, 3), score (n, 4: mean, spread and lead in points, and variance
+    # time), and ownership (n, p) in [-1, 1].
     policy_move: torch.Tensor | None = None
     policy_share: torch.Tensor | None = None
     policy_rest: torch.Tensor | None = None
-    # Probabilities of the same moves in the optimistic policy, and of all others.
+    # Probabilities of the same moves in the optimistic policy, and of all other moves.
     optimistic_share: torch.Tensor | None = None
     optimistic_rest: torch.Tensor | None = None
     teacher_error: torch.Tensor | None = None
     teacher_value: torch.Tensor | None = None
     teacher_score: torch.Tensor | None = None
     teacher_ownership: torch.Tensor | None = None
-    # Result that a search of self-play expected (n), in [-1, 1]. NaN where there was none.
+    # Result that a self-play search expected (n), in [-1, 1]. NaN where there was no search.
     expected: torch.Tensor | None = None
 
     def __len__(self) -> int:
@@ -122,7 +122,7 @@ def first(batch: Batch, count: int) -> Batch:
 
 
 def at_most(batch: Batch, points: int) -> Batch:
-    """Returns the first positions of a batch, with at most `points` points in total, but at least one position."""
+    """Returns the first positions of a batch: at most `points` points in total, but at least one position."""
     return first(batch, max(1, points // (batch.size[0] * batch.size[1])))
 
 
@@ -139,17 +139,17 @@ def turned_points(columns: int, rows: int, symmetry: int) -> np.ndarray:
 
 
 def make_batch(size: Size, group: Group, rows: np.ndarray, symmetry: int = 0) -> Batch:
-    """Returns a batch of these rows of a group, turned. Symmetries from 4 on need a square board."""
+    """Returns a batch of the given rows of a group, turned by a symmetry. Symmetries from 4 on need a square board."""
     columns, height = size
     area = columns * height
     source = turned_points(columns, height, symmetry)
-    # The point of the turned board for each original point. A pass stays a pass.
+    # Maps a point of the original board to its point on the turned board. A pass stays a pass.
     landed = np.empty(area + 1, np.int64)
     landed[source] = np.arange(area)
     landed[area] = area
 
     bits = np.unpackbits(group["planes"][rows], axis=2)[:, :, :area]
-    # Points first, for a tensor in channels-last order.
+    # The points come first, for a tensor in channels-last order.
     planes = bits.transpose(0, 2, 1)[:, source, :].astype(np.float32)
     spatial = torch.from_numpy(planes).view(len(rows), height, columns, FEATURES).permute(0, 3, 1, 2)
 
@@ -195,16 +195,16 @@ def make_batch(size: Size, group: Group, rows: np.ndarray, symmetry: int = 0) ->
 
 
 def chosen_moves(group: Group) -> np.ndarray:
-    """Returns the moves (n) that a player of self-play preferred, `NO_MOVE` where there was no search. Labels replace
-    the search's policy, so this must be called before they are read."""
+    """Returns the moves (n) that a self-play player preferred, or `NO_MOVE` where there was no search. Labels replace
+    the search's policy, so this function must be called before they are read."""
     if "policy_move" not in group:
         return np.full(len(group["played"]), NO_MOVE, np.uint16)
     return np.where(group["policy_share"][:, 0] > 0, group["policy_move"][:, 0], NO_MOVE).astype(np.uint16)
 
 
 def regrets(group: Group) -> np.ndarray:
-    """Returns how much more probability the teacher gives to its first move than to the move that the player of
-    self-play preferred (n), in [0, 1]. 0 where one of the two is unknown."""
+    """Returns the probability that the teacher gives to its first choice, less that of the move which the self-play
+    player preferred (n), in [0, 1]. It is 0 where one of the two moves is unknown."""
     moves, shares = group["policy_move"], group["policy_share"].astype(np.float32) / 65535
     given = np.where(moves == group["chosen"][:, None], shares, 0).sum(axis=1)
     known = (group["chosen"] != NO_MOVE) & (shares[:, 0] > 0)
@@ -212,7 +212,8 @@ def regrets(group: Group) -> np.ndarray:
 
 
 def add_unknown(group: Group, names: set[str], size: Size) -> None:
-    """Adds the optional arrays that other groups have, with unknown values."""
+    """Adds the optional arrays in `names` that the group lacks, with unknown values. Raises `ShardError` for an array
+    that must not be missing."""
     count, area = len(group["played"]), size[0] * size[1]
     for name in names - set(group):
         if name == "ownership":
@@ -230,7 +231,7 @@ def add_unknown(group: Group, names: set[str], size: Size) -> None:
 
 
 def forget_the_game(group: Group) -> None:
-    """Sets the moves, results, scores and ownership of the games to unknown."""
+    """Sets the played moves, results, scores and ownership to unknown."""
     group["played"] = np.full_like(group["played"], NO_MOVE)
     group["value"] = np.zeros_like(group["value"])
     group["score"] = np.full_like(group["score"], np.nan)
@@ -241,10 +242,12 @@ def forget_the_game(group: Group) -> None:
 
 
 class Stream:
-    """Endless batches that follow from seed and step alone, so that a training resumes exactly where it stopped.
+    """Endless batches that follow from the seed and the step alone, so that a training resumes exactly where it
+    stopped.
 
     The shards are taken in rounds, each in another order. `window` shards are in memory at a time, and their positions
-    are mixed. Shards that appear in the folder join the next round.
+    are mixed. Shards that appear in the folder join the next round. Iterating raises `ShardError` if there are no
+    shards.
     """
 
     def __init__(
@@ -259,19 +262,19 @@ class Stream:
         open_games: int = 1,
     ) -> None:
         self.folder, self.batch, self.seed, self.window, self.labelled = Path(folder), batch, seed, window, labelled
-        # Shards with this prefix hold games of weak players. Only the teacher's outputs count there.
+        # Prefix of shards with games of weak players. Only the teacher's outputs are used for them.
         self.weak = weak
-        # Number of times that a position is taken in which the teacher disagrees with the player of self-play.
+        # How often a position is used in which the teacher regrets the move of the self-play player.
         self.regretted = regretted
-        # Number of times that a position is taken whose game is open. In a search such positions decide, and games of
-        # weak players have few.
+        # How often an open position is used. Searches depend on such positions, and games of weak players have few.
         self.open_games = open_games
-        # Position in the stream: round, files of this round, window of the round, batches taken from the window.
+        # Position in the stream: round, files of the round, window in the round, and number of batches taken from the
+        # window.
         self.round, self.files, self.part, self.taken = 0, self.list_files(), 0, 0
         self.loaded: list[tuple[Size, Group, np.ndarray]] | None = None
 
     def list_files(self) -> list[str]:
-        """Returns the names of the shards of a round."""
+        """Returns the names of the shards for a new round."""
         files = shard_files(self.folder, "training")
         return [path.name for path in files if not self.labelled or labels_of(path).exists()]
 
@@ -284,12 +287,12 @@ class Stream:
         self.round, self.files, self.part, self.taken = (state[key] for key in ("round", "files", "part", "taken"))
         self.loaded = None
         if any(not (self.folder / name).exists() for name in self.files):
-            # The shards are not those of the saved state: a new round begins with the present ones.
+            # Some shards of the saved state are missing, so a new round begins with the current ones.
             self.files, self.part, self.taken = self.list_files(), 0, 0
             self.round += 1
 
     def _load(self) -> list[tuple[Size, Group, np.ndarray]]:
-        """Returns the batches of the present window: size, group, and rows."""
+        """Returns the batches of the current window in random order: size, group, and rows."""
         rng = np.random.default_rng((self.seed, self.round, self.part))
         order = np.random.default_rng((self.seed, self.round)).permutation(len(self.files))
         chosen = [self.files[i] for i in order[self.part * self.window : (self.part + 1) * self.window]]
@@ -302,7 +305,7 @@ class Stream:
         batches = []
         for size, groups in sorted(sizes.items()):
             if any("teacher_value" in group for group in groups):
-                # Some shards have no labels yet. Only labelled ones are used.
+                # Some shards have no labels yet. Then only labelled shards are used.
                 groups = [group for group in groups if "teacher_value" in group]
             names = set().union(*groups)
             for group in groups:
@@ -315,7 +318,7 @@ class Stream:
                 again = [rows[regrets(merged) >= REGRET]] * (self.regretted - 1) if self.regretted > 1 else []
                 rows = np.concatenate([rows, *again, *[rows[is_open]] * (self.open_games - 1)])
             count = len(rows)
-            # Positions that do not fill a batch wait for another round, which has another order.
+            # Positions that do not fill a batch are left for another round, which has another order.
             rows = rng.permutation(rows)[: max(1, count // self.batch) * self.batch]
             pieces = np.array_split(rows, max(1, count // self.batch))
             batches += [(size, merged, piece) for piece in pieces]
@@ -344,7 +347,7 @@ class Stream:
 
 
 def all_batches(folder: str | Path, prefix: str, batch: int, most: int) -> Iterator[Batch]:
-    """Yields the first `most` positions of each size, in order and without turning, for validation."""
+    """Yields the first `most` positions of each board size in batches, in order and without turning, for validation."""
     taken: dict[Size, int] = {}
     for path in shard_files(folder, prefix):
         for size, group in sorted(read_groups(path).items()):

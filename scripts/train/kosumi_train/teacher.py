@@ -1,11 +1,11 @@
-"""Networks for inference: KataGo's files of versions 8 to 17, with every kind of block, transformers included.
+"""Networks for inference: KataGo's files of versions 8 to 17, with every kind of block, including transformers.
 
-`model.Network` learns. A `Teacher` only computes outputs, fast, in f32 or bf16, on a CPU or a GPU. Inside, a position
-is a table of points × channels, so that all layers but the 3×3 convolutions are plain matrix products. A batch holds
-boards of one size, without a mask.
+`model.Network` can be trained. A `Teacher` only computes outputs, fast, in f32 or bf16, on a CPU or a GPU. Inside it, a
+position is a table of points × channels, so that all layers except the 3×3 convolutions are plain matrix products. A
+batch has boards of one size, without a mask.
 
-Weights below 10⁻³⁰ are set to zero. The published `b10c384h6nbttflrs` has 444,703 denormal weights, with which a CPU is
-ten times slower. The outputs are the same.
+Weights below 10⁻³⁰ are set to zero, which does not change the outputs. The published `b10c384h6nbttflrs` has 444,703
+denormal weights, with which a CPU is ten times slower.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from .katago_file import FormatError, Words
 from .model import GLOBAL_FEATURES, SPATIAL_FEATURES, Answer
 
 OLDEST, NEWEST = 8, 17
-# Multipliers of files without multipliers: score mean and spread, lead, variance time, errors of value and score.
+# Multipliers for files that have none: those of the score's mean and spread, the lead, the variance time, and the
+# errors of value and score.
 _MULTIPLIERS = (20.0, 20.0, 20.0, 40.0, 0.25, 30.0)
 _ACTIVATIONS = {
     "ACTIVATION_IDENTITY": lambda x: x,
@@ -47,7 +48,7 @@ def _tensor(values: np.ndarray) -> torch.Tensor:
 
 
 class _Reader(Words):
-    """Reader of the layers of a file."""
+    """A reader of the layers of a file."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
@@ -117,7 +118,7 @@ class _Reader(Words):
 
 
 class Board:
-    """Board size of a batch, and pooling over its points."""
+    """Board size of a batch, with pooling over the board's points."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self.rows, self.columns = rows, columns
@@ -125,16 +126,16 @@ class Board:
 
     @staticmethod
     def of(like: torch.Tensor) -> Board:
-        """Returns the board of planes (…, rows, columns)."""
+        """Returns the board that planes (…, rows, columns) have."""
         return Board(*like.shape[-2:])
 
     def pool(self, x: torch.Tensor) -> torch.Tensor:
-        """Returns mean, mean times width, and maximum of `x` (n, points, channels) over the points."""
+        """Returns the mean, the mean times the width, and the maximum of `x` (n, points, channels) over the points."""
         mean = x.mean(dim=1)
         return torch.cat([mean, mean * self.width, x.amax(dim=1)], dim=1)
 
     def value_pool(self, x: torch.Tensor) -> torch.Tensor:
-        """Returns mean, mean times width, and mean times (width² − 0.1) over the points."""
+        """Returns the mean, the mean times the width, and the mean times (width² − 0.1), over the points."""
         mean = x.mean(dim=1)
         return torch.cat([mean, mean * self.width, mean * (self.width**2 - 0.1)], dim=1)
 
@@ -207,7 +208,7 @@ class _Nested(nn.Module):
 
 
 def _rms(x: torch.Tensor, epsilon: float) -> torch.Tensor:
-    """Returns `x` divided by its root mean square over channels. The weights that follow contain the norm's scale."""
+    """Returns `x` divided by its root mean square over the channels. The following weights contain the norm's scale."""
     if fast.is_fast_transformer(x, multiples=(x.shape[-1],)):
         return fast.rms_norm(x, epsilon)
     return F.rms_norm(x, (x.shape[-1],), eps=epsilon)
@@ -229,8 +230,8 @@ class _Attention(nn.Module):
         heads = self.heads, self.kv_heads, self.kv_heads, self.heads
         if widths != tuple(h * d for h, d in zip(heads, (self.key, self.key, self.value, self.value))):
             raise FormatError("the numbers and widths of attention heads do not match")
-        # Radians for each column and row, for every pair of channels of every key head. `theta` is set where a formula
-        # gives the rotations.
+        # Radians for each column and for each row, for every pair of channels of every key head. `theta` is set if a
+        # formula gives the rotations.
         frequencies = None
         self.theta: float | None = None
         if rope:
@@ -247,8 +248,8 @@ class _Attention(nn.Module):
                 zero = torch.zeros_like(turns)
                 both = torch.stack([torch.cat([zero, turns]), torch.cat([turns, zero])], dim=1)
                 frequencies = both.float().expand(self.kv_heads, pairs, 2).contiguous()
-            # In the file the channels of a pair are neighbours. Here all first channels precede all second channels, in
-            # keys and queries alike, so their products stay the same.
+            # In the file, the channels of a pair are neighbours. Here, all first channels precede all second channels.
+            # Keys and queries have the same order, so their products do not change.
             order = torch.cat([torch.arange(0, self.key, 2), torch.arange(1, self.key, 2)])
             q = q.view(self.heads, self.key, -1)[:, order].flatten(0, 1)
             k = k.view(self.kv_heads, self.key, -1)[:, order].flatten(0, 1)
@@ -259,7 +260,7 @@ class _Attention(nn.Module):
         self.turns: dict[tuple[int, int], tuple[torch.Tensor, torch.Tensor]] = {}
 
     def _table(self, board: Board, device: torch.device, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns cosines and signed sines (points, heads of queries and keys, channels)."""
+        """Returns the cosines and the signed sines of the rotations (points, heads of queries and keys, channels)."""
         at = board.rows, board.columns, device, dtype
         if at not in self.tables:
             assert self.frequencies is not None
@@ -315,7 +316,7 @@ class _FeedForward(nn.Module):
         scale, self.epsilon = words.rms_weight()
         first, gate, last = (_tensor(words.matrix()) for _ in range(3))
         alive = (first.abs().amax(1) > 0) & (gate.abs().amax(1) > 0) & (last.abs().amax(0) > 0)
-        # Units without effect fill up to a multiple of 16, the width of a vector.
+        # Units without effect are kept to fill up to a multiple of 16, the width of a vector.
         order = torch.argsort(alive.int(), descending=True, stable=True)
         keep = order[: max(16, -(-int(alive.sum()) // 16) * 16)].sort().values
         self.both = nn.Linear(first.shape[1], 2 * len(keep), bias=False)
@@ -332,7 +333,7 @@ class _FeedForward(nn.Module):
 
 
 class _RmsTip(nn.Module):
-    """Norm behind the last block, over the channels of a point or over a whole position."""
+    """The norm after the last block, over the channels of a point or over a whole position."""
 
     def __init__(self, words: _Reader) -> None:
         super().__init__()
@@ -352,7 +353,7 @@ class _RmsTip(nn.Module):
 
 
 class TeacherAnswer(Answer):
-    """`model.Answer` with the version and the multipliers of another network's file."""
+    """`model.Answer` with the version and the multipliers of a network file."""
 
     def __init__(
         self,
@@ -392,7 +393,7 @@ class TeacherAnswer(Answer):
 
 
 class Teacher(nn.Module):
-    """Network for inference, made by `read`."""
+    """Network for inference. `read` returns it."""
 
     def __init__(self, words: _Reader) -> None:
         super().__init__()
@@ -449,11 +450,12 @@ class Teacher(nn.Module):
 
     @property
     def dtype(self) -> torch.dtype:
-        """Precision of the weights."""
+        """Returns the precision of the weights."""
         return self.from_global.weight.dtype
 
     def forward(self, spatial: torch.Tensor, globals_: torch.Tensor) -> TeacherAnswer:
-        """`spatial` (n, 22, height, width), `globals_` (n, 19), both on the weights' device. Outputs are f32."""
+        """Computes the outputs in f32, for `spatial` (n, 22, height, width) and `globals_` (n, 19) on the weights'
+        device."""
         count, _, rows, columns = spatial.shape
         board = Board(rows, columns)
         points = spatial.permute(0, 2, 3, 1).reshape(count, rows * columns, -1).to(self.dtype)
@@ -463,7 +465,7 @@ class Teacher(nn.Module):
         return self.answer(x, board)
 
     def answer(self, x: torch.Tensor, board: Board) -> TeacherAnswer:
-        """Returns the outputs for the output of the last block (n, points, channels)."""
+        """Returns the outputs, given the output of the last block (n, points, channels)."""
         x = self.tip(x)
         pooled = board.pool(self.g1_norm(_apply(self.g1, x, board)))
         policy = self.p1_norm(_apply(self.p1, x, board) + self.from_g1(pooled)[:, None])
@@ -488,8 +490,8 @@ class Teacher(nn.Module):
 
 
 class ProgramTeacher:
-    """Network that the program `kosumi net answer` computes, on a CPU faster than PyTorch, or on a graphics card. It is
-    called as a `Teacher` is."""
+    """Network that the program `kosumi net answer` computes, faster than PyTorch on a CPU, or on a graphics card. It
+    can be called like a `Teacher`."""
 
     def __init__(self, kosumi: str | Path, path: str | Path, precision: str = "auto", device: str = "cpu") -> None:
         known = read(path)
@@ -500,13 +502,15 @@ class ProgramTeacher:
         self._stdin, self._stdout = self.process.stdin, self.process.stdout
 
     def __call__(self, spatial: torch.Tensor, globals_: torch.Tensor) -> TeacherAnswer:
-        """`spatial` (n, 22, height, width), each number 0 or 1; `globals_` (n, 19)."""
+        """Computes the outputs for `spatial` (n, 22, height, width), whose numbers are 0 or 1, and `globals_` (n, 19).
+        Raises `OSError` if the program has ended."""
         count, features, rows, columns = spatial.shape
         area = rows * columns
         planes = np.packbits(spatial.reshape(count, features, area).numpy().astype(np.uint8), axis=2)
         request = np.concatenate([planes.reshape(count, -1), globals_.numpy().astype("<f4").view(np.uint8)], axis=1)
         width = 3 * area + 11
-        # The program writes while it reads, so a request longer than the pipes must be written in another thread.
+        # The program writes while it reads. A request that does not fit into the pipes must therefore be written in
+        # another thread.
         writing = threading.Thread(
             target=self._write, args=(np.array([columns, rows, count], "<u4").tobytes() + request.tobytes(),)
         )
@@ -533,7 +537,7 @@ class ProgramTeacher:
             self._stdin.write(request)
             self._stdin.flush()
         except BrokenPipeError:
-            pass  # The response is too short then, which the reader reports.
+            pass  # The response is then too short, which `__call__` reports.
 
     def cpu_seconds(self) -> float:
         """Returns the CPU seconds of the program so far, or 0 where the system does not report them."""
@@ -551,7 +555,8 @@ class ProgramTeacher:
 
 
 def parse(data: bytes) -> tuple[Teacher, list[tuple[int, int]]]:
-    """Returns the network in uncompressed bytes, and the offset and length of each of its arrays."""
+    """Returns the network that uncompressed bytes contain, with the offset and length of each of its arrays. Raises
+    `FormatError` if the network is not supported."""
     words = _Reader(data)
     try:
         return Teacher(words).eval().requires_grad_(False), words.arrays

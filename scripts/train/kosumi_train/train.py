@@ -1,8 +1,9 @@
-"""Trains a network from shards, on a GPU if there is one, and resumes where it was stopped.
+"""Trains a network from shards, on a GPU if there is one, and resumes after a stop.
 
-The folder --out holds the state (`state.pt`, replaced in one step every few minutes), the averaged network
-(`network.bin.gz`), the counts for a later --start (`state.json`), the log (`log.jsonl`) and the curves (`curves.png`,
-if matplotlib is installed). The same command with the same folder continues as if it had never stopped.
+The folder --out has the state (`state.pt`, replaced in one step every few minutes), the averaged network
+(`network.bin.gz`), the counts for a later --start (`state.json`), the log (`log.jsonl`), and the curves (`curves.png`,
+if matplotlib is installed). After a stop, the same command with the same folder continues as if the training had never
+stopped.
 """
 
 from __future__ import annotations
@@ -92,7 +93,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Precision:
-    """Numerical precision of the training: bf16 where a short test shows that it is faster than f32.
+    """Numerical precision of the training. In automatic mode, it is bf16 if a short test shows that this is faster than
+    f32, or on a GPU that supports it.
 
     On a CPU with kernels for bf16, only products are rounded (`fast.py`). Elsewhere PyTorch's autocast is used.
     """
@@ -112,11 +114,11 @@ class Precision:
                 start = time.perf_counter()
                 self.step(network)
                 seconds[self.bf16] = time.perf_counter() - start
-            # A small gain is not worth the rounding.
+            # A small gain of speed is not worth the rounding.
             self.bf16 = seconds[True] < 0.8 * seconds[False]
 
     def step(self, network: Network) -> None:
-        """Computes outputs and gradients of a batch of empty boards."""
+        """Computes the outputs and gradients for a batch of empty boards."""
         spatial = torch.zeros(32, SPATIAL_FEATURES, 19, 19).contiguous(memory_format=torch.channels_last)
         with self.context():
             answer = network(spatial, torch.zeros(32, GLOBAL_FEATURES))
@@ -124,13 +126,13 @@ class Precision:
         network.zero_grad()
 
     def context(self) -> contextlib.AbstractContextManager[Any]:
-        """Returns the context in which outputs are computed."""
+        """Returns the context in which the network's outputs are computed."""
         fast.use_pairs(self.pairs and self.bf16)
         return torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.bf16 and not self.pairs)
 
 
 class Training:
-    """A training with its state."""
+    """A training run and its state."""
 
     COUNTS = ("positions", "steps", "cpu_seconds", "wall_seconds")
 
@@ -140,7 +142,7 @@ class Training:
         self.out.mkdir(parents=True, exist_ok=True)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.positions, self.steps, self.cpu_seconds, self.wall_seconds = 0, 0, 0.0, 0.0
-        # Number of positions at the beginning of the warm-up.
+        # Number of positions at the start of the warm-up.
         self.started_at = 0
         self.stream = Stream(
             options.data,
@@ -180,22 +182,23 @@ class Training:
             self.stream.restore(saved["stream"])
             for key in (*self.COUNTS, "started_at"):
                 setattr(self, key, saved[key])
-        # Time and number of positions at the start of this run.
+        # Time, and number of positions, at the start of this run.
         self.begun, self.begun_with = time.monotonic(), self.positions
         wanted = options.precision
         if saved and wanted == "auto":
-            # The result of the test is chance where both precisions are equally fast, so the first result stays.
+            # Where both precisions are equally fast, the result of the test depends on chance, so the first result is
+            # kept.
             wanted = "bf16" if saved["bf16"] else "f32"
         self.precision = Precision(self.device, wanted, self.network)
 
     def take_over(self, start: Path) -> None:
-        """Continues the counts of another run. A new warm-up rebuilds the optimiser's averages, which are not
-        stored."""
+        """Continues the counts and the log of another run. The optimiser's averages are not taken over: a new warm-up
+        rebuilds them."""
         state = runs.state_of(start)
         for key in self.COUNTS:
             setattr(self, key, state[key])
         self.started_at = self.positions
-        # Another order than that of the other run, if the shards are the same.
+        # The order must differ from that of the other run, in case the shards are the same.
         self.stream.round = state["round"] + 1
         runs.copy_log(start, self.out)
 
@@ -225,7 +228,7 @@ class Training:
         runs.export_average(self.out, f"{self.options.name}-p{self.positions}", self.network, self.average.weights)
 
     def log(self, kind: str, **facts: Any) -> None:
-        """Writes a line of the log."""
+        """Appends a line to the log."""
         line: dict[str, Any] = {"positions": self.positions, "steps": self.steps}
         line |= {"cpu_hours": round(self.cpu_seconds / 3600, 4), "hours": round(self.wall_seconds / 3600, 4)}
         line = runs.append(self.out, kind, line | facts)
@@ -233,9 +236,10 @@ class Training:
             print(runs.text_of(line), flush=True)
 
     def rate(self) -> float:
-        """Returns the learning rate: rising at first, then constant, and falling to 0 before an end that was set.
+        """Returns the learning rate. It rises at first, is then constant, and falls to 0 before the end if there is
+        one.
 
-        The constant part has no length, so that a training can be continued for as long as it pays.
+        The constant part has no set length, so a training can be continued for as long as it improves.
         CITE: Hägele et al., "Scaling laws and compute-optimal training beyond fixed training durations" (2024).
         """
         options = self.options
@@ -249,12 +253,13 @@ class Training:
         return options.rate * max(0.0, min(1.0, rising, falling))
 
     def positions_in(self, seconds: float) -> float:
-        """Returns the number of positions that this run learns in some seconds: infinite before the speed is known."""
+        """Returns the number of positions on which this run trains in some seconds. It is infinite before the speed is
+        known."""
         done = self.positions - self.begun_with
         return seconds * done / (time.monotonic() - self.begun) if done else math.inf
 
     def moved(self, batch: Batch) -> Batch:
-        """Moves a batch to the device."""
+        """Moves a batch to the device, and returns it."""
         if self.device.type == "cpu":
             return batch
         for name, value in vars(batch).items():
@@ -263,7 +268,7 @@ class Training:
         return batch
 
     def step(self, batch: Batch) -> dict[str, float]:
-        """Learns from a batch. Returns the loss terms and some measures."""
+        """Trains on a batch. Returns the loss terms and some measures."""
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
         with self.precision.context():
@@ -272,7 +277,7 @@ class Training:
         total = torch.stack(list(parts.values())).sum()
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()
-        # Limits the effect of a single unusual batch.
+        # Clipping limits the effect of a single unusual batch.
         norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), 5.0)
         self.optimiser.step()
         self.average.update()
@@ -305,28 +310,28 @@ class Training:
         try:
             from . import plot
         except ImportError:
-            # Without matplotlib, the log still holds every number.
+            # The log has every number, so the curves are optional.
             return
-        # On a slow machine the log may not exist yet.
+        # On a slow machine, the log may not exist yet.
         if (self.out / runs.LOG).exists():
             plot.draw(self.out / runs.LOG, self.out / "curves.png")
 
     def stop(self, *_: object) -> None:
-        """Ends the training after the present step."""
+        """Ends the training after the current step. Handles a signal."""
         self.stopping = True
 
     def run(self) -> None:
-        """Trains until an end that was set, or a signal."""
+        """Trains until the end that the options set, or until a signal."""
         handlers = {number: signal.signal(number, self.stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             self.learn()
         finally:
-            # `reinforce` trains many times, and must end at a signal between two trainings.
+            # `reinforce` trains many times, and a signal between two trainings must end it.
             for number, handler in handlers.items():
                 signal.signal(number, handler)
 
     def learn(self) -> None:
-        """Learns step by step until the end."""
+        """Trains step by step until the end."""
         options = self.options
         print(
             f"{sum(p.numel() for p in self.network.parameters()):,} parameters,"
@@ -374,7 +379,7 @@ class Training:
                 time.sleep((now - start) * (1 / options.busy - 1))
 
     def progress(self, facts: dict[str, float], begun: float) -> None:
-        """Shows the progress in a terminal."""
+        """Shows the progress if standard error is a terminal."""
         if not sys.stderr.isatty():
             return
         end = f" of {self.options.positions:,}" if self.options.positions else ""

@@ -1,7 +1,7 @@
 """Several processes that train one network, each on its own batches, started by torchrun.
 
-One process with two threads is 1.3 times as fast as with one thread, because much of a step is too small to be divided.
-Two processes learn from 1.8 times as many batches in the same time. A step uses the mean of their gradients.
+One process with two threads is only 1.3 times as fast as with one thread, because much of a step is too small to be
+divided. Two processes train on 1.8 times as many batches in the same time. A step uses the mean of their gradients.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch import nn
 
 
 class Workers:
-    """This process and the others that `torchrun` started, if any."""
+    """This process, and the others that `torchrun` started, if any."""
 
     def __init__(self) -> None:
         self.count = int(os.environ.get("WORLD_SIZE", "1"))
@@ -23,15 +23,15 @@ class Workers:
             dist.init_process_group("gloo")
 
     def is_first(self) -> bool:
-        """Whether this process writes files and output."""
+        """Returns whether this process writes files and output."""
         return self.rank == 0
 
     @torch.no_grad()
     def mean(self, network: nn.Module, numbers: list[float]) -> list[float]:
         """Replaces all gradients by their means over the processes, and returns the means of `numbers`.
 
-        A parameter without a gradient in any process stays without one. For an optimiser with momentum, a gradient of
-        zeros would be a step.
+        A parameter without a gradient in any process stays without one. With momentum, a gradient of zeros would still
+        move the parameter.
         """
         if self.count == 1:
             return numbers
@@ -52,7 +52,7 @@ class Workers:
 
     @torch.no_grad()
     def agree(self, network: nn.Module) -> None:
-        """Gives all processes the weights of the first one."""
+        """Gives all processes the weights of the first process."""
         if self.count > 1:
             for value in network.state_dict().values():
                 whole = value.contiguous()
@@ -60,7 +60,8 @@ class Workers:
                 value.copy_(whole)
 
     def leave(self) -> None:
-        """Waits until all processes are done. A process that exits while another still communicates aborts that one."""
+        """Waits until all processes have finished. A process that exited earlier would abort the processes that still
+        communicate with it."""
         if self.count > 1:
             dist.barrier()
             dist.destroy_process_group()

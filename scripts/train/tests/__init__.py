@@ -1,4 +1,5 @@
-"""Tests of the training tool: python -m unittest in the folder above. `tests/training.rs` tests the whole pipeline."""
+"""Tests of the training tool: run `python -m unittest` in the folder above. `tests/training.rs` tests the whole
+pipeline."""
 
 from kosumi_train import fast
 

@@ -1,4 +1,4 @@
-"""A writer of network files that shares no code with the tool."""
+"""A writer of network files that shares no code with the training tool."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Emitter:
-    """A network file in KataGo's format with random weights: two nested bottlenecks of transformer blocks."""
+    """A network file in KataGo's format with random weights, which has two nested bottlenecks of transformer blocks."""
 
     def __init__(self, version: int):
         self.rng = np.random.default_rng(5)

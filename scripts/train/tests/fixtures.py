@@ -21,7 +21,7 @@ from kosumi_train.model import Network, Shape
 
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent.parent
-# Shapes of every kind of network.
+# A shape for every kind of network.
 SHAPES = (
     "b3c16",
     "b3c32nbt",
@@ -30,12 +30,13 @@ SHAPES = (
     "b2c48h2m32nb1ttflrs-silu",
     "b2c32h2tflrs-smooth",
 )
-# Folder with other networks and KataGo's outputs for them, on machines that have it.
+# Folder with other networks, and with KataGo's outputs for them. Only some machines have it.
 SHARED = Path(os.environ.get("KOSUMI_SHARED", ROOT.parent / "shared"))
 
 
 def network(name: str = "b3c16", seed: int = 1) -> Network:
-    """Returns a network whose outputs depend on every weight. In a new network, the last layers of blocks are 0."""
+    """Returns a network whose outputs depend on every weight. In a new network they do not, because the last layers of
+    blocks are 0."""
     torch.manual_seed(seed)
     made = Network(Shape.named(name))
     with torch.no_grad():
@@ -63,7 +64,7 @@ def group(count: int, columns: int, rows: int) -> dict[str, np.ndarray]:
 
 
 def record(row: dict) -> str:
-    """Returns a game record in SGF that contains a position."""
+    """Returns a game record in SGF that contains the position of `row`."""
 
     def vertex(name: str) -> str:
         if name.lower() == "pass":
@@ -71,7 +72,7 @@ def record(row: dict) -> str:
         column = "ABCDEFGHJKLMNOPQRSTUVWXYZ".index(name[0].upper())
         return chr(97 + column) + chr(97 + row["rows"] - int(name[1:]))
 
-    # Passes after the position make the game long enough to be used.
+    # Passes after the position make the game long enough to be accepted.
     moves = [(color, vertex(name)) for color, name in row["moves"]]
     colors = "BW" if row["to_play"] == "B" else "WB"
     moves += [(colors[i % 2], "") for i in range(max(2, 12 - len(moves)))]
@@ -81,7 +82,7 @@ def record(row: dict) -> str:
 
 
 def printed(function: Callable[[], None]) -> str:
-    """Returns what a function prints."""
+    """Returns the standard output of a function."""
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
         function()
@@ -89,12 +90,13 @@ def printed(function: Callable[[], None]) -> str:
 
 
 def call(*words: object) -> str:
-    """Runs a command of the tool in this process. Returns what it prints."""
+    """Runs a command of the tool in this process. Returns its standard output."""
     return printed(lambda: main([str(word) for word in words]))
 
 
 def run(*words: object) -> str:
-    """Runs a command of the tool in another process, which must succeed. Returns what it prints."""
+    """Runs a command of the tool in another process. Returns its output. Raises `AssertionError` if the command
+    fails."""
     command = [sys.executable, str(HERE / "train"), *(str(word) for word in words)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:

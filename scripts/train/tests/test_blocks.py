@@ -20,7 +20,7 @@ from tests.fixtures import network, printed, run, write_shard
 
 class Blocks(unittest.TestCase):
     def training(self, stage: str, folder: Path, model: Network, *more: str) -> blocks.Training:
-        """Returns a training in the folder `run`. Of options with one name, the last counts."""
+        """Returns a training run in the folder `run`. If an option occurs twice, the last value counts."""
         katago_file.write(folder / "teacher.bin.gz", "t", model)
         write_shard(folder / "training-0.npz", 7, 7)
         write_shard(folder / "validation-0.npz", 7, 7)
@@ -33,7 +33,7 @@ class Blocks(unittest.TestCase):
     def test_equal_networks_have_no_error(self):
         with tempfile.TemporaryDirectory() as folder:
             model = network("b2c32h2tflrs")
-            # Fewer points than a batch has, so that some are drawn.
+            # The step has fewer points than the batch, so some points are drawn at random.
             training = self.training("blocks", Path(folder), model, "--points", "20", "--batch", "4")
             training.network.load_state_dict(model.state_dict())
             batch = next(iter(training.stream))
@@ -43,7 +43,7 @@ class Blocks(unittest.TestCase):
                 for index, part in enumerate(found):
                     self.assertLess(float(part.detach()), 1e-6, f"{stage}, block {index}")
                 self.assertIn("policy", parts)
-                # One wrong block does not affect blocks that read the teacher's numbers.
+                # A wrong block does not affect other blocks, which read the teacher's activations.
                 with torch.no_grad():
                     training.network.blocks[0].out.weight.add_(0.5)
                 found, _ = step(batch)
@@ -69,7 +69,7 @@ class Blocks(unittest.TestCase):
                 self.assertEqual([float(part.detach()) > 1e-3 for part in found], [False, wrong is not None, False])
                 if wrong is None:
                     continue
-                # No other part reads the output of this one.
+                # No other part reads the output of this layer.
                 for parameter in training.network.parameters():
                     parameter.grad = None
                 found[1].backward()
@@ -115,7 +115,7 @@ class Blocks(unittest.TestCase):
             self.assertEqual(again.steps, before)
             printed(again.run)
             self.assertGreater(again.steps, before)
-            # Another run, in a folder of its own.
+            # Another run starts from this one, in its own folder.
             start = ["--start", str(folder / "run"), *more]
             other = self.training(
                 "blocks", folder, model, *start, "--out", str(folder / "other"), "--shape", "b1c8", "--minutes", "0.03"
@@ -128,11 +128,11 @@ class Blocks(unittest.TestCase):
             self.assertGreater(other.cpu_seconds, again.cpu_seconds)
             kinds = [json.loads(line)["kind"] for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
             self.assertEqual(set(kinds), {"blocks", "validation"})
-            # The heads alone learn, from the first step on.
+            # Only the heads are trained, from the first step on.
             heads = self.training("heads", folder, model, *start, "--out", str(folder / "heads"), "--minutes", "0.02")
             printed(heads.run)
             self.assertGreater(heads.steps, again.steps)
-            # It resumes with the state and the log of its own folder.
+            # The run resumes with the state and the log of its own folder.
             log = (folder / "heads" / "log.jsonl").read_text()
             resumed = self.training("heads", folder, model, *start, "--out", str(folder / "heads"), "--minutes", "0.02")
             self.assertEqual(resumed.steps, heads.steps)

@@ -1,4 +1,4 @@
-"""Commands that need no test file of their own: positions, export, compare, answers."""
+"""Commands that need no test file of their own: positions, export, compare and answers."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Positions(unittest.TestCase):
             more = ["--player", folder / "player.bin.gz", "--count", 30, "--taken", 500]
             call("positions", "policy", *common, *more)
             call("positions", "policy", *common, *more, "--validation", "--seed", 2)
-            # Again, with more games: the shards of before stay.
+            # The command runs again with more games. The earlier shards must stay unchanged.
             before = {path: path.stat().st_mtime_ns for path in (folder / "shards").glob("*selfplay*.npz")}
             names = sorted(path.name[:26] for path in before)
             self.assertIn("training-selfplay-policy-1", names)
@@ -114,7 +114,8 @@ class Export(unittest.TestCase):
             more = ["--balance", "--compact", 0.2, "--positions", 40, "--data", folder, "--threads", 1]
             with mock.patch.object(compact, "LEAST", 1000):
                 call("export", folder / "run", folder / "n.compact.gz", *more)
-            # A network is its own teacher; its compact form is near, and another network is far.
+            # As its own teacher, a network has the distance 0. Its compact form is near, and another network is far
+            # away.
             paths = [folder / "run", folder / "n.compact.gz", folder / "second.bin.gz"]
             teacher = folder / "run" / "network.bin.gz"
             output = call("compare", *paths, "--teacher", teacher, "--data", folder, "--positions", 40, "--threads", 1)

@@ -68,7 +68,7 @@ class Compact(unittest.TestCase):
             torch.testing.assert_close(weight, wanted, rtol=1e-6, atol=1e-8, msg=name)
         for answer in answers[1:]:
             torch.testing.assert_close(answer.policy, answers[0].policy, rtol=1e-4, atol=1e-4)
-        # A weight that is not a multiple of its step is refused.
+        # A weight that is not a multiple of its step must be refused.
         made.blocks[0].blocks[1].gate.weight[0, 0] += 0.4 * steps[made.blocks[0].blocks[1].gate.weight]
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(katago_file.FormatError):
             katago_file.write(Path(folder) / "n.compact.gz", "n", made, steps=steps)
@@ -92,7 +92,8 @@ class Compact(unittest.TestCase):
         self.assertLessEqual(float(far.abs().max()), 127)
 
     def test_later_layers_compensate_earlier_errors(self):
-        """Rounding from the first block to the last gives a much smaller error than rounding every matrix by itself."""
+        """Rounding from the first block to the last must give a much smaller error than rounding every matrix
+        separately."""
         for shape in ("b2c32h2tflrs", "b2c64h2nbttflrs-silu"):
             with self.subTest(shape), tempfile.TemporaryDirectory() as name, mock.patch.object(compact, "LEAST", 500):
                 folder = Path(name)
@@ -118,14 +119,14 @@ class Compact(unittest.TestCase):
                 steps = compact.compact(alone, moments, 0.4)
                 done = compact.compact_blocks(together, folder, 200, 0.4)
                 self.assertLess(off(together), 0.7 * off(alone))
-                # The same matrices are rounded, each to multiples of its step.
+                # The same matrices are rounded as without compensation, each to multiples of its step.
                 in_blocks = {
                     name for name, one in alone.named_parameters() if one in steps and name.startswith("blocks")
                 }
                 self.assertEqual({name for name, one in together.named_parameters() if one in done}, in_blocks)
                 for weight, step in done.items():
                     torch.testing.assert_close(weight / step, (weight / step).round(), atol=1e-3, rtol=0)
-                # Only the last block has half the step, or a little more where its largest weights need it.
+                # Only the last block has half the step, or somewhat more where its largest weights need it.
                 finer = copy.deepcopy(meant)
                 halved = compact.compact_blocks(finer, folder, 200, 0.4, 0.5)
                 for (name, one), other in zip(together.named_parameters(), finer.parameters()):
@@ -133,13 +134,13 @@ class Compact(unittest.TestCase):
                         self.assertLess(halved[other], 0.6 * done[one])
                     elif one in done:
                         self.assertEqual(halved[other], done[one])
-                # Rounded weights stay, and the rest is rounded.
+                # Rounded weights must stay unchanged, and the rest must be rounded.
                 before = {weight: weight.clone() for weight in done}
                 every = compact.compact(together, compact.second_moments(together, folder, 200, 2048), 0.4, done)
                 self.assertEqual(len(every), len(steps))
                 for weight, was in before.items():
                     self.assertTrue(torch.equal(weight, was))
-                # Rounding again changes nothing.
+                # Rounding again must change nothing.
                 again = compact.compact_blocks(together, folder, 100, 0.3)
                 again = compact.compact(together, compact.second_moments(together, folder, 100, 2048), 0.3, again)
                 self.assertEqual(again.keys(), every.keys())

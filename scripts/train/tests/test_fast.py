@@ -1,4 +1,4 @@
-"""Kernels, compared with PyTorch."""
+"""C++ kernels, compared with PyTorch."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Convolutions(unittest.TestCase):
     def test_products_in_bf16_are_close(self):
         if not fast.has_pairs():
             self.skipTest("no AVX-512 BF16, or no C++ compiler")
-        # Odd numbers of tiles, several blocks of images, boards that are not a multiple of the tiles.
+        # Odd numbers of tiles, several blocks of images, and boards whose sides are not multiples of the tile size.
         for images, inputs, outputs, rows, columns in [(3, 16, 48, 19, 19), (7, 32, 16, 9, 9), (60, 16, 32, 7, 5)]:
             torch.manual_seed(images)
             x = torch.randn(images, inputs, rows, columns).contiguous(memory_format=torch.channels_last)
@@ -55,7 +55,7 @@ class Convolutions(unittest.TestCase):
             for ours, theirs in zip(*answers):
                 error = float((ours - theirs).norm() / theirs.norm())
                 self.assertLess(error, 0.04)
-                # Rounding shows that both ways were used.
+                # Both ways round differently, so a difference shows that both were used.
                 self.assertGreater(error, 1e-4)
 
 
@@ -63,7 +63,7 @@ class Transformers(unittest.TestCase):
     def test_gradients_match_pytorch(self):
         if fast._learning is None:
             self.skipTest("no C++ compiler")
-        # Heads with an odd number of pairs, one pair in a head, one point, rectangles.
+        # Heads with an odd number of pairs, a single pair in a head, a single point, and rectangles.
         for shape, columns, rows in [
             ("b2c24h2tflrs", 5, 7),
             ("b1c20h2tflrs", 9, 9),
@@ -106,8 +106,8 @@ class Transformers(unittest.TestCase):
                 towards = [torch.randn_like(part) for part in found]
                 both.append([*found, *torch.autograd.grad(found, list(made.parameters()), towards)])
             errors = [float((ours - theirs).detach().norm() / theirs.detach().norm()) for ours, theirs in zip(*both)]
-            # For random networks and positions the largest error is 0.05 to 0.2, the mean 0.03 to 0.1: gradients of the
-            # first layers pass through everything. A wrong gradient has an error of about 1.
+            # For random networks and positions, the largest error is 0.05 to 0.2 and the mean error 0.03 to 0.1,
+            # because gradients of the first layers pass through all others. A wrong gradient has an error of about 1.
             self.assertLess(max(errors), 0.3, f"{shape}: {errors}")
             self.assertLess(sum(errors) / len(errors), 0.15, f"{shape}: {errors}")
             self.assertGreater(float((both[0][0] - both[1][0]).detach().abs().max()), 1e-5)
@@ -116,7 +116,7 @@ class Transformers(unittest.TestCase):
         if not fast.has_pairs() or fast._attention is None:
             self.skipTest("no AVX-512 BF16, or no C++ compiler")
         self.addCleanup(fast.use_pairs, False)
-        # One point, fewer queries than a block, partial blocks, odd numbers of points.
+        # A single point, fewer queries than a block, partial blocks, and odd numbers of points.
         for points in (1, 5, 16, 37, 361):
             torch.manual_seed(points)
             given = [torch.randn(2, points, 3, 32, requires_grad=True) for _ in range(3)]

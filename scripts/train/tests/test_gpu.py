@@ -1,4 +1,4 @@
-"""Training on another machine."""
+"""Training on another machine, with a GPU."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.fixtures import call, group, write_shard
 
 
 class OnADevice(unittest.TestCase):
-    """`gpu`, on the CPU."""
+    """The command `gpu`, tested on the CPU."""
 
     def test_pools_and_batches_agree(self):
         for size in [(5, 5), (4, 3)]:
@@ -61,8 +61,8 @@ class OnADevice(unittest.TestCase):
             (folder / "teacher.bin").unlink()
             common = ["--batch", 8, "--window", 2, "--threads", 1, "--least", 1, "--log-seconds", 0.2, "--reserve", 1]
             common += ["--checkpoint-seconds", 0.5, "--device", "cpu"]
-            # The folder is enough. The limit counts from the start of the program, with the time that PyTorch takes to
-            # load.
+            # The folder must be sufficient. The time limit counts from the start of the program, so it includes the
+            # time in which PyTorch is loaded.
             command = [sys.executable, folder / "pack" / "train", "gpu", "train", folder / "pack", *common]
             command += ["--seconds", 15, "--out", folder / "first", "--shape", "b2c16"]
             made = subprocess.run([str(word) for word in command], capture_output=True, text=True, cwd=folder)

@@ -1,4 +1,4 @@
-"""Positions under another komi."""
+"""Positions at another komi than that of their games."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.fixtures import group
 
 class Komi(unittest.TestCase):
     def test_the_wave(self):
-        # From the table of the engine's features: on an area of 81, komi that allow a draw are odd.
+        # From the table of the engine's features: on a board of 81 points, a komi that allows a draw is odd.
         for komi, wave in [(7.0, 0.0), (7.5, 0.5), (8.0, 0.0), (8.5, -0.5), (6.5, -0.5), (7.25, 0.25), (-7.5, -0.5)]:
             for area, more in [(81, 0), (80, 1), (81, 2), (361, -30)]:
                 self.assertAlmostEqual(float(komi_wave(area, np.array(komi + more))), wave)
@@ -51,7 +51,7 @@ class Komi(unittest.TestCase):
         komi = 20 * after[changed, KOMI]
         self.assertTrue((np.abs(komi) <= 101).all() and komi.min() < -70 and komi.max() > 70)
         np.testing.assert_allclose(2 * komi, np.round(2 * komi), atol=1e-3)
-        # Half of them stay near the given komi.
+        # Half of the changed positions stay near the given komi.
         self.assertTrue(0.5 < (np.abs(after - before)[changed, KOMI] * 20 <= 30.5).mean() < 0.85)
         np.testing.assert_allclose(after[:, KOMI_WAVE][changed], komi_wave(81, komi), atol=1e-4)
 
@@ -60,7 +60,7 @@ class EvenKomi(unittest.TestCase):
     def test_leads_become_small(self):
         shard, rng = group(400, 7, 7), np.random.default_rng(1)
         shard["global"][:, KOMI] = np.round(shard["global"][:, KOMI] * 40) / 40
-        # The lead of the side to move is that on the board plus komi.
+        # The lead of the side to move is its lead on the board plus the komi.
         leads = rng.integers(-20, 21, 400) + 20 * shard["global"][:, KOMI]
         found = even_komi(shard["global"], 49, 0.75, leads, rng)
         changed = (found != shard["global"]).any(axis=1)
@@ -68,7 +68,7 @@ class EvenKomi(unittest.TestCase):
         after = leads + 20 * (found - shard["global"])[:, KOMI]
         self.assertTrue((np.abs(after[changed]) < 9).all())
         self.assertGreater(np.mean(np.abs(after[changed]) < 1.1), 0.6)
-        # Whole and half points both occur.
+        # Whole and half points must both occur.
         halves = np.round(40 * found[changed, KOMI]) % 2
         self.assertTrue(0.3 < halves.mean() < 0.7)
         np.testing.assert_array_equal(even_komi(shard["global"], 49, 0.0, leads, rng), shard["global"])

@@ -1,4 +1,4 @@
-"""Labels."""
+"""Labels of shards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Labels(unittest.TestCase):
     def test_a_fair_komi_follows_the_judge(self):
         class Judge:
             def __call__(self, spatial, globals_):
-                # The lead on the board is 30 points for the side to move, to which komi is added.
+                # The lead on the board is 30 points for the side to move. Komi is added to it.
                 answer = mock.Mock()
                 answer.lead = lambda: 30 + 20 * globals_[:, KOMI]
                 return answer
@@ -53,7 +53,7 @@ class Labels(unittest.TestCase):
             self.assertEqual(len(run("--most", "1")), 1)
             both = run()
             self.assertEqual(len(both), 2)
-            # A kill leaves a partial file, or nothing.
+            # A kill leaves a partial file or no file.
             (folder / "training-1.labels.npz").unlink()
             (folder / "training-1.npz.part").write_bytes(b"half")
             again = run()
@@ -68,7 +68,7 @@ class Labels(unittest.TestCase):
 
     @torch.inference_mode()
     def check(self, folder: Path) -> None:
-        """The labels are the outputs of the network at the komi in the labels."""
+        """Checks that the labels are the network's outputs at the komi that the labels contain."""
         made = network()
         found = read_groups(folder / "training-0.npz")[7, 7]
         komi = found["global"][:, KOMI] != group(40, 7, 7)["global"][:, KOMI]
@@ -77,7 +77,7 @@ class Labels(unittest.TestCase):
         total = found["policy_share"].astype(np.float64).sum(axis=1) + found["policy_rest"]
         np.testing.assert_allclose(total, 65535, atol=20)
         rows = np.arange(40)
-        # Averaged over all symmetries, the outputs of a turned board are the turned outputs.
+        # Averaged over all symmetries, the outputs for a turned board must be the turned outputs.
         policy, value, score, errors, owners, hopes = label.evaluate(made, (7, 7), found, rows, list(range(8)))
         source = turned_points(7, 7, 5)
         turned = dict(found)

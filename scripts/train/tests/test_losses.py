@@ -1,4 +1,4 @@
-"""Losses."""
+"""Loss terms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tests.fixtures import group, network
 
 class Losses(unittest.TestCase):
     def unknown(self) -> dict[str, np.ndarray]:
-        """Returns two positions; the second is off the path of its game: no move, no result, no ownership."""
+        """Returns two positions. The second one is off the path of its game, so it has no move, no result and no
+        ownership."""
         shard = group(2, 5, 5)
         shard["played"][1], shard["value"][1], shard["ownership"][1] = 65535, 0, -128
         return shard
@@ -70,6 +71,7 @@ class Losses(unittest.TestCase):
             teacher_value=torch.tensor([[1.0, 0, 0], [0.8, 0.2, 0]]),
             teacher_score=torch.tensor([[0, 0, 4.0, 0], [0, 0, 3.0, 0]]),
         )
-        # The teacher's errors where both agree, else the root of the sum of squares: 0.3 and 0.4, 3 and 4.
+        # The target is the teacher's error where both networks agree. Otherwise it is the root of the sum of squares,
+        # of 0.3 and 0.4, and of 3 and 4.
         wanted = torch.tensor([[0.3, 3.0], [0.5, 5.0]])
         torch.testing.assert_close(wanted_errors(answer, batch), wanted, rtol=1e-3, atol=1e-3)

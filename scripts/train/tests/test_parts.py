@@ -76,7 +76,7 @@ class Parts(unittest.TestCase):
         shape = "b2c64h2nbttflrs-silu"
         with tempfile.TemporaryDirectory() as name:
             folder = self.folder(name, f"{shape}-smooth")
-            # Only teachers have scales in front of SiLU: their files fold the variance of the norms into them.
+            # Only teachers have scales before SiLU, because their files fold the variance of the norms into them.
             teacher_network, made = teacher.read(folder / "teacher.bin.gz"), network(shape, 2)
             with torch.no_grad():
                 for norm in (teacher_network.g1_norm, teacher_network.p1_norm, teacher_network.v1_norm):
@@ -91,7 +91,7 @@ class Parts(unittest.TestCase):
             facts = parts.solve(heads, pool)
             self.assertGreater(facts["before"], 0.1)
             self.assertLess(facts["after"], 1e-5)
-            # The file holds the same.
+            # The written file must give the same result.
             katago_file.write(folder / "made.bin.gz", "m", made)
             again = Heads(katago_file.read(folder / "made.bin.gz")[1], teacher_network)
             self.assertAlmostEqual(again.measured(pool.batches), heads.measured(pool.batches), delta=1e-7)
@@ -116,16 +116,16 @@ class Parts(unittest.TestCase):
         count = parts.point_weights(wanted, before)
         self.assertEqual(float(parts.weighted_error(wanted, wanted, before, count)), 0)
         self.assertAlmostEqual(float(parts.weighted_error(before, wanted, before, count)), 1, delta=1e-5)
-        # All positions but one with huge numbers are wrong, which a plain sum of squares does not show.
+        # All positions are wrong except one with huge activations. A plain sum of squares would not show this.
         found = before.clone()
         found[0] = wanted[0]
         self.assertLess(float(blocks.error_of(found, wanted, before)), 1e-3)
         self.assertGreater(float(parts.weighted_error(found, wanted, before, count)), 0.9)
-        # Only that position is wrong. It counts as two of 41.
+        # Only the position with huge activations is wrong. It counts as two positions of 41.
         found = wanted.clone()
         found[0] = before[0]
         self.assertAlmostEqual(float(parts.weighted_error(found, wanted, before, count)), 2 / 41, delta=0.01)
-        # Within a position, points count by their squares.
+        # Within a position, points count by the squares of their activations.
         wanted[1, 0] = before[1, 0] + 100
         found = wanted.clone()
         found[1, 0] = before[1, 0]
@@ -168,7 +168,7 @@ class Parts(unittest.TestCase):
             pairs, block, generator = pool.pairs(part), part.inner, torch.Generator().manual_seed(1)
             earlier = copy.deepcopy(block)
             width = block.q.out_features // block.heads
-            # Each block has one right head of two, and their norms have different scales.
+            # Each block has one correct head of two. Their norms have different scales.
             with torch.no_grad():
                 for wrong, head in ((block, 0), (earlier, 1)):
                     own = slice(head * width, (head + 1) * width)
@@ -205,7 +205,7 @@ class Parts(unittest.TestCase):
             search = rotations.Search(attention, boards)
             first = next(search.missing(0, 1))
             self.assertLess(min(float((first - one).norm()) for one in (wanted, -wanted)), 0.2, first)
-            # The other head lacks nothing.
+            # The other head lacks no rotation.
             self.assertEqual(list(search.missing(1, 3)), [])
             with torch.no_grad():
                 attention.frequencies[0, -1] = first
@@ -216,7 +216,7 @@ class Parts(unittest.TestCase):
                         rows.copy_(size * torch.stack([own.real, own.imag]))
                     is_off.append(parts.measured(part, pairs))
             self.assertLess(is_off[1], is_off[0], "the pair does not decrease the error")
-            # Boards that are too large are left out.
+            # Boards that are too large must be left out.
             self.assertEqual(rotations.give(attention, [dataclasses.replace(boards[0], rows=25)], 2), 0)
 
     def test_rotations_begin_everywhere(self):
@@ -256,7 +256,7 @@ class Parts(unittest.TestCase):
             stem = next(line for line in log if line["part"] == "stem")
             self.assertGreater(stem["before"], 0.01)
             self.assertLess(stem["after"], 1e-6, "it is linear")
-            # The file holds the result, and `distil heads` starts from it.
+            # The file has the result, and `distil heads` can start from it.
             _, written = katago_file.read(folder / "run" / "network.bin.gz")
             pool = parts.Pool(teacher.read(folder / "teacher.bin.gz"), folder, 8000, 1, 8)
             for part in parts.parts_of(written):
@@ -278,7 +278,7 @@ class Parts(unittest.TestCase):
             training = blocks.Training(parser.parse_args([str(word) for word in more]))
             self.assertEqual(training.positions, 7)
             self.assertGreater(training.cpu_seconds, 12 * 0.3)
-            # Only some parts learn, from there on.
+            # Another run starts from the result, and trains only some parts.
             words[words.index("--start") + 1], words[words.index("--out") + 1] = (
                 str(folder / "run"),
                 str(folder / "some"),

@@ -1,4 +1,4 @@
-"""Learning from games against itself."""
+"""Training on self-play games."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.fixtures import call, network, write_shard
 
 
 def write_games(loop: reinforce.Loop, number: int) -> None:
-    """Stands in for the program: the games of a round give 40 positions."""
+    """Replaces the program: the games of a round have 40 positions."""
     loop.games(number).mkdir(parents=True)
     write_shard(loop.games(number) / "training-selfplay-00000.npz", 5, 5)
 
 
 def state_of(learning: Path) -> tuple[int, int, int]:
-    """Returns how far a training has come: positions, steps, and passes through the shards."""
+    """Returns the progress of a training: positions, steps, and passes through the shards."""
     state = runs.state_of(learning)
     return state["positions"], state["steps"], state["round"]
 
@@ -64,7 +64,7 @@ class Rounds(unittest.TestCase):
             with self.assertRaises(KeyboardInterrupt):
                 call(*self.words("parts", "--rounds", 2))
         self.assertFalse((self.folder / "parts/network-0002.bin.gz").exists())
-        # The games are there, so the program has nothing to do.
+        # The games exist already, so the program has nothing to play.
         with mock.patch.object(reinforce.Loop, "play"):
             call(*self.words("parts", "--rounds", 2))
         whole, parts = (self.folder / run for run in ("whole", "parts"))

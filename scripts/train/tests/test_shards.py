@@ -16,7 +16,7 @@ class Batches(unittest.TestCase):
     def test_everything_is_turned_together(self):
         for columns, rows, symmetries in [(5, 5, 8), (4, 3, 4)]:
             shard = group(3, columns, rows)
-            # A feature marks the point of the move.
+            # A feature marks the point of the played move.
             shard["played"] = np.array([0, 2, columns * rows], np.uint16)
             shard["planes"][:, 9] = 0
             shard["planes"][0, 9, 0], shard["planes"][1, 9, 0] = 0x80, 0x20
@@ -37,7 +37,8 @@ class Batches(unittest.TestCase):
             folder = Path(name)
             shard = group(6, 5, 5)
             moves, shares = np.zeros((6, 16), np.uint16), np.zeros((6, 16), np.uint16)
-            # Preferred moves: the teacher's first, its second, one that it does not name, and no search.
+            # Moves that the player preferred: the teacher's first choice, its second choice, a move that it does not
+            # list, and none (no search).
             moves[:4, 0], shares[:4, 0] = [7, 8, 9, 0], [60000, 60000, 60000, 0]
             shard |= {"policy_move": moves, "policy_share": shares}
             teacher_moves, teacher_shares = np.zeros((6, 32), np.uint16), np.zeros((6, 32), np.uint16)
@@ -48,7 +49,7 @@ class Batches(unittest.TestCase):
                 "policy_rest": np.full(6, 0.05 * 65535, np.uint16),
                 "teacher_value": np.zeros((6, 3), np.float32),
             }
-            # The games of the last two positions are decided.
+            # The last two positions are decided.
             found_labels["teacher_value"][4:, 1] = 1
             found_labels["teacher_ownership"] = np.zeros((6, 25), np.int8)
             found_labels["teacher_score"] = np.zeros((6, 4), np.float32)

@@ -1,4 +1,4 @@
-"""Teachers."""
+"""Networks for inference."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Teachers(unittest.TestCase):
 
     @torch.no_grad()
     def test_an_older_network_gets_the_missing_outputs(self):
-        """A file of version 8: one policy, four numbers of the score, activations without a kind."""
+        """Reads a file of version 8, with one policy, four score outputs, and activations without a kind."""
         made = network()
         for name, outputs in [("p2", 1), ("policy_pass", 1), ("score", 4)]:
             layer = getattr(made, name)
@@ -77,7 +77,8 @@ class Teachers(unittest.TestCase):
         if not kosumi:
             self.skipTest("KOSUMI does not name the program")
         with tempfile.TemporaryDirectory() as folder:
-            # With and without an optimistic policy; blocks of other programs and of this one; weights in bytes.
+            # Networks with and without an optimistic policy, with blocks of other programs and of this one, and with
+            # weights in bytes.
             for name, data in [
                 ("t.bin", Emitter(15).bytes()),
                 ("n.bin.gz", None),
@@ -91,7 +92,7 @@ class Teachers(unittest.TestCase):
                     self.assertRaises((OSError, katago_file.FormatError), teacher.ProgramTeacher, kosumi, path)
                     continue
                 known, teacher_network = teacher.read(path), teacher.ProgramTeacher(kosumi, path, "f32")
-                # The last request and its response do not fit into the pipes.
+                # The last request and its response are larger than the pipes.
                 for columns, rows, count in [(7, 9, 9), (5, 5, 9), (9, 9, 400)]:
                     spatial, globals_ = (torch.rand(count, 22, rows, columns) > 0.7).float(), torch.randn(count, 19)
                     found, right = teacher_network(spatial, globals_), known(spatial, globals_)
@@ -100,7 +101,7 @@ class Teachers(unittest.TestCase):
                             getattr(found, part), getattr(right, part), rtol=2e-3, atol=2e-3, msg=part
                         )
                     torch.testing.assert_close(found.lead(), right.lead(), rtol=2e-3, atol=2e-2)
-                # The program has ended before the next request.
+                # The next request fails, because the program has ended.
                 teacher_network.process.kill()
                 teacher_network.process.wait()
                 self.assertRaises(OSError, teacher_network, spatial, globals_)
@@ -121,7 +122,7 @@ class Teachers(unittest.TestCase):
     def test_kernels_match_pytorch(self):
         if fast._transformer is None:
             self.skipTest("no C++ compiler, or no AVX-512 BF16")
-        # Small numbers in bf16, as in a network.
+        # Small numbers, as in the bf16 activations of a network.
         torch.manual_seed(4)
         for points, heads, kv_heads, key, value in [
             (361, 6, 6, 32, 32),
@@ -195,7 +196,7 @@ class Teachers(unittest.TestCase):
         }
         if not kosumi or not all((oracle / file).exists() for file in files.values()):
             self.skipTest(f"needs the program (KOSUMI) and KataGo's answers in {oracle}")
-        # The same positions in all files.
+        # All files have the same positions.
         answers = {
             name: list(map(json.loads, (oracle / file).read_text().splitlines())) for name, file in files.items()
         }
@@ -204,16 +205,17 @@ class Teachers(unittest.TestCase):
         self.assertGreater(len(shown), 60)
         for name, katago in answers.items():
             teacher_network = teacher.read(SHARED / "models" / f"{name}.bin.gz")
-            # The large network is slow, so it gets fewer positions.
+            # The large network is slow, so it is checked on fewer positions.
             for number in sorted(shown)[:: 4 if "b10" in name else 1]:
                 self.assertEqual(katago[number]["moves"], rows[number]["moves"])
                 with self.subTest(f"{name} {number}"):
                     self.check(teacher_network, *shown[number], katago[number])
 
     def shown(self, kosumi: str, rows: list[dict]):
-        """Yields number, board size and rows of a shard of all positions that game records can contain."""
+        """Yields the number of a row with the board size, the arrays and the index of its position in a shard, for all
+        rows that game records can represent."""
         for rules in sorted({row["rules"] for row in rows}):
-            # One record for each position, with a move after it, because positions are those before a move.
+            # One record for each position. A move follows the position, because shards have positions before moves.
             numbers = [number for number, row in enumerate(rows) if row["rules"] == rules]
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "games.sgf"
@@ -222,7 +224,7 @@ class Teachers(unittest.TestCase):
                 made = subprocess.run([*command, "--rules", rules], capture_output=True, text=True)
                 files = sorted(Path(folder).glob("*.npz"))
                 if made.returncode or not files:
-                    continue  # Records cannot have these rules.
+                    continue  # Game records cannot have these rules.
                 for size, found in read_groups(files[0]).items():
                     for game, number in enumerate(numbers):
                         here = (found["game"] == game) & (found["ply"] == len(rows[number]["moves"]))

@@ -40,7 +40,7 @@ class Optimisers(unittest.TestCase):
 
 class Rate(unittest.TestCase):
     def rate(self, minutes: float | None, positions: int | None, seconds: float) -> float:
-        """Returns the rate of a training that learnt 2,000 positions in `seconds` and cools down over 1,000."""
+        """Returns the rate of a training that has used 2,000 positions in `seconds`, and cools down over 1,000."""
         options = SimpleNamespace(batch=64, warm_up=1, minutes=minutes, positions=positions, cool_down=1000, rate=1.0)
         training = train.Training.__new__(train.Training)
         training.options, training.positions, training.started_at = options, 2000, 0

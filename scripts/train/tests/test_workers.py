@@ -78,7 +78,7 @@ os.write(1, b"agreed %d\\n" % workers.rank)
                 folder / "run", "--shape", "b2c32h2tflrs", "--minutes", "0.1", "--batch", "8", "--threads", "1",
             )  # fmt: skip
             lines = [json.loads(line) for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
-            # One process writes, and counts the positions of both.
+            # One process writes the log, and counts the positions of both processes.
             self.assertEqual([line["kind"] for line in lines], ["blocks", "validation"])
             self.assertGreaterEqual(lines[0]["positions"], 8 * 2 * lines[0]["steps"])
             self.assertGreater(lines[0]["steps"], 5)

@@ -1,5 +1,5 @@
-//! Writes the page of a table in a Web Worker: `page FOLDER` writes `index.html`, `play.js`, `play.css`, and a file for each
-//! language that the page loads. `scripts/web` adds the other files.
+//! Writes the page of a table in a Web Worker. `page FOLDER` writes `index.html`, `play.js`, `play.css`, and one file
+//! for each language that the page loads. `scripts/web` adds the other files.
 
 use kosumi_board::pages::texts_files;
 use kosumi_board::play::{PageKind, page, script, style};

@@ -11,8 +11,8 @@ function svg(name, attributes, parent, text) {
   return element;
 }
 
-// Board of the same width as its element. Points are numbered row by row from the top left. The distance between points
-// is UNIT.
+// A board that is as wide as its element. Points are numbered row by row from the top left. Neighbouring points are
+// UNIT apart.
 const UNIT = 40;
 const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 
@@ -42,7 +42,7 @@ class Board {
     return point < 0 ? text("pass-name") : LETTERS[point % this.columns] + (this.rows - Math.floor(point / this.columns));
   }
 
-  // Returns the point at a position in the window, or -1.
+  // Returns the point at a position in the window, or -1 if there is none.
   pointAt(x, y) {
     const matrix = this.root.getScreenCTM();
     if (!matrix) return -1;
@@ -94,7 +94,7 @@ class Board {
     }
   }
 
-  // Draws stones: 1 for Black, 2 for White. Only changes are redrawn.
+  // Draws stones: 1 for Black, 2 for White. Redraws only those that have changed.
   showStones(stones) {
     for (let point = 0; point < stones.length; point++) {
       if (stones[point] === this.shown[point]) continue;
@@ -139,7 +139,8 @@ class Board {
     }
   }
 
-  // Draws candidates: [{ point, label, grade, note }], and the next move of the game. A note stands under the label.
+  // Draws candidates, [{ point, label, grade, note }], and a ring on the next move of the game. The note is below the
+  // label.
   showCandidates(candidates, next) {
     const layer = this.layers.lines;
     layer.replaceChildren();
@@ -156,7 +157,7 @@ class Board {
     }
   }
 
-  // Marks the move that would have been better than the played one with a ring and a tick, so that a best move of the
+  // Marks the move that would have been better than the played one, with a ring and a tick, so that a candidate of the
   // other player on the same point stays readable. -1 removes the mark.
   showMissed(point) {
     this.layers.ticks.replaceChildren();
@@ -167,14 +168,15 @@ class Board {
     svg("path", { d: `M${x + 9.5} ${y - 13.2}l2.8 3.2l5.2-6.6` }, group);
   }
 
-  // Draws a ring on each point at which a variation goes on.
+  // Draws a ring on each point on which a variation continues.
   showNext(points) {
     for (const point of points) {
       if (!this.shown[point]) svg("circle", { class: "next", cx: this.x(point), cy: this.y(point), r: 17.5, "data-next": this.name(point) }, this.layers.lines);
     }
   }
 
-  // Draws dots on stones: [{ point, grade, size }] with a size from 0 to 3, so that the colour is not all that tells.
+  // Draws dots on stones: [{ point, grade, size }] with a size from 0 to 3. The size repeats the grade, so that the
+  // grade is not shown by colour alone.
   showDots(dots) {
     const layer = this.layers.dots;
     layer.replaceChildren();
@@ -183,7 +185,7 @@ class Board {
     }
   }
 
-  // Draws marks of a record: [{ point, kind, words }] with the names of SGF, and words for labels.
+  // Draws the marks of a record: [{ point, kind, words }]. The kinds have SGF's names, and labels have words.
   showLabels(labels) {
     const layer = this.layers.labels, r = 10;
     layer.replaceChildren();
@@ -199,7 +201,8 @@ class Board {
     }
   }
 
-  // Marks a rectangle of points: [left, top, right, bottom], counted from the top left; nothing removes it.
+  // Marks a rectangle of points, [left, top, right, bottom], counted from the top left. A missing argument removes the
+  // mark.
   showRegion(box) {
     this.layers.region.replaceChildren();
     if (!box) return;
@@ -208,7 +211,7 @@ class Board {
       "data-region": box.join(" ") }, this.layers.region);
   }
 
-  // Draws a line of moves: [{ point, color, number }], without the stones that were captured.
+  // Draws a line of moves: [{ point, color, number }], leaving out the stones that were captured.
   showLine(moves) {
     const layer = this.layers.lines;
     layer.replaceChildren();
@@ -220,7 +223,7 @@ class Board {
     }
   }
 
-  // Crosses out stones that are dead, or points of the board.
+  // Crosses out dead stones, or other points.
   showCrosses(points) {
     const layer = this.layers.marks;
     for (const point of points) {
@@ -229,7 +232,7 @@ class Board {
     }
   }
 
-  // Draws a stone that may be placed; -1 removes it.
+  // Draws a preview of a stone that may be placed; -1 removes it.
   showGhost(point, color) {
     this.layers.ghost.replaceChildren();
     if (point < 0 || this.shown[point]) return;
@@ -238,7 +241,7 @@ class Board {
       "data-ghost": this.name(point) }, this.layers.ghost);
   }
 
-  // Marks the point that was selected by keys; -1 removes the mark.
+  // Marks the point that was selected with the keyboard; -1 removes the mark.
   showCursor(point) {
     this.layers.cursor.replaceChildren();
     if (point < 0) return;
@@ -247,18 +250,20 @@ class Board {
   }
 }
 
-// Keys that go through a game, and by how many moves, on every page. The arrows belong to the board while a cursor is on it.
+// Keys that step through a game on every page, with the number of moves. The arrow keys belong to the board while it
+// has a cursor.
 const MOVE_KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: "first", End: "last" };
 
-// Point of the board that is moved by keys. `describe(point)` returns the text for screen readers, and `choose(point)`
-// is called by Enter.
+// Cursor on the board that is moved with the keyboard. `describe(point)` returns the text for screen readers, and
+// `choose(point)` is called when Enter is pressed.
 class Cursor {
   constructor(board, { say, describe, choose }) {
     Object.assign(this, { board, say, describe, choose, point: -1 });
   }
 
-  // Handles a key; returns false if the key is not for the board. Any arrow with Shift, and up and down on the board itself, put
-  // the cursor on the board. From then on all arrows move it. Elsewhere up and down scroll the page or move a slider.
+  // Handles a key. Returns false if the key is not for the board. Any arrow key with Shift, and up and down on the
+  // board itself, put the cursor on the board. From then on all arrow keys move it. Elsewhere up and down scroll the
+  // page or move a slider.
   key({ key: name, shiftKey, target }) {
     const { columns, rows } = this.board, steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (name === "Enter" || name === " ") {
@@ -287,7 +292,7 @@ class Cursor {
 }
 
 // Returns the boards after each of a list of changes: { s: [black, white, empty] } or { color, at, lifted }, all of
-// them points. Black is 1, White 2. Also returns the numbers of captured stones.
+// them points. Black is 1, White 2. Also returns the number of captured stones.
 function playOut(area, changes) {
   const stones = new Uint8Array(area), number = new Uint16Array(area), taken = [0, 0, 0];
   return changes.map(change => {

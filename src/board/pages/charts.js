@@ -1,9 +1,9 @@
 // Curves over the steps of the game. Each curve is drawn for the width of its element, so that text and lines have the
 // same size on any screen.
 class Chart {
-  // series: [{ name, values }] with null for unknown values; options: height, top and bottom of the scale, ticks:
-  // [[value, text]], area: fill between the curve and this value, marks: [{ step, grade, value }], xTicks: [[step,
-  // text]], label: value -> text.
+  // `series` is [{ name, values }], with null for unknown values. The options are `height`; `top` and `bottom` of the
+  // scale; `ticks`, [[value, text]]; `area`, the value down or up to which the first curve is filled; `marks`, [{ step,
+  // grade, value }]; `xTicks`, [[step, text]]; and `label`, a function from a value to its text.
   constructor(root, length, series, options, onJump) {
     Object.assign(this, { root, length, series, options });
     this.current = 0;
@@ -37,13 +37,13 @@ class Chart {
   draw() {
     const { ticks, area, xTicks } = this.options, width = this.root.clientWidth;
     if (!width) return;
-    // Curves are scaled with the font of the page.
+    // Curves are scaled with the page's font size.
     const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, height = this.options.height * scale;
     this.root.replaceChildren();
     this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.root.setAttribute("height", height);
     [this.left, this.right, this.up, this.down] = [38 * scale, width - 8, 8, height - (xTicks.length ? 20 * scale : 8)];
-    // Where no value is known, there is no ground: an empty stretch must not look like a value.
+    // The background is drawn only below known values, so that an unknown stretch does not look like a value.
     svg("rect", { class: "unknown", x: this.left, y: this.up, width: this.right - this.left,
       height: this.down - this.up }, this.root);
     const lines = this.series.map(series => this.lines(series.values));
@@ -79,7 +79,7 @@ class Chart {
     this.show(this.current);
   }
 
-  // Returns the stretches of known values as coordinates.
+  // Returns the coordinates of each uninterrupted run of known values.
   lines(values) {
     const found = [];
     let line = null;

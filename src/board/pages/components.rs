@@ -1,5 +1,5 @@
-//! Parts of pages with a board: scripts without a build step, and their style. A page includes the parts that it needs,
-//! in this order.
+//! Components of pages with a board: scripts that need no build step, and their style. A page includes the components
+//! that it needs, in this order.
 
 use super::texts;
 use data_encoding::BASE64;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 /// `svg(name, attributes, parent, text)`; `Board`; `Cursor` for keys; `playOut(area, changes)`.
 pub const BOARD: &str = include_str!("board.js");
-/// `text(name, values)` in the reader's language, `translate()`, `takeLanguage(then)`; needs [`texts`].
+/// `text(name, values)` in the reader's language, `translate()`, `takeLanguage(then)`. Needs [`texts`].
 pub const LANGUAGE: &str = include_str!("language.js");
 /// `Chart`: curves over the moves of a game.
 pub const CHARTS: &str = include_str!("charts.js");
@@ -19,17 +19,17 @@ pub const RECORDS: &str = include_str!("records.js");
 pub const LINK: &str = include_str!("link.js");
 /// `Link`: the connection to a table in a Web Worker, with the same interface.
 pub const WORKER_LINK: &str = include_str!("worker_link.js");
-/// Returns `TEXTS` and `OTHERS`, the texts of pages that are files.
+/// Returns `TEXTS` and `OTHERS`, the texts of pages that are saved as files.
 pub fn texts() -> &'static str {
     texts::of_files()
 }
 
-/// Returns all scripts but the connection, for the board, whose texts they contain.
+/// Returns all scripts of the page of a game, with their texts, but not the script of the connection.
 pub fn board_scripts() -> [&'static str; 6] {
     [BOARD, texts::of_board(), LANGUAGE, CHARTS, PACKED, RECORDS]
 }
 
-/// Returns all scripts with their texts, for the page of a review: a page with a board, curves and a running engine.
+/// Returns all scripts of the page of a review, with their texts: a page with a board, curves and possibly an engine.
 pub fn scripts() -> [&'static str; 7] {
     [BOARD, texts::of_reviews(), LANGUAGE, CHARTS, PACKED, RECORDS, LINK]
 }
@@ -37,14 +37,14 @@ pub fn scripts() -> [&'static str; 7] {
 /// Style of boards, stones, curves and panels, in addition to the common style.
 pub const STYLE: &str = include_str!("pieces.css");
 
-/// Returns a script without comments and indentation. No text of the scripts has several lines.
+/// Returns a script without comments and indentation. No string in the scripts may span several lines.
 pub fn compact(script: &str) -> String {
     let lines = script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Returns style rules without comments and without white space that means nothing. No text of the rules contains a comment,
-/// or white space beside a brace, a comma or a semicolon.
+/// Returns style rules without comments and without insignificant white space. No string in the rules may contain a
+/// comment, or white space next to a brace, a comma or a semicolon.
 pub fn compact_style(style: &str) -> String {
     let mut rest = style;
     let mut plain = String::new();
@@ -66,7 +66,7 @@ pub fn compact_style(style: &str) -> String {
     compact
 }
 
-/// Returns the source of a script for a content security policy, which allows only this script.
+/// Returns the source expression of a script for a content security policy, which allows this script alone.
 pub fn script_source(script: &str) -> String {
     format!("'sha256-{}'", BASE64.encode(&Sha256::digest(script.as_bytes())))
 }
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_that_of_the_text() {
-        // Example of the specification of content security policies.
+        // Example from the specification of content security policies.
         assert_eq!(
             script_source("alert('Hello, world.');"),
             "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"

@@ -8,7 +8,7 @@ use maud::{Markup, Render, html};
 /// Style of diagrams, which [`Page::diagram_style`](super::Page::diagram_style) adds.
 pub(super) const STYLE: &str = include_str!("diagram.css");
 
-/// Meaning of a mark, which decides its colour.
+/// Meaning of a mark, which determines its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tone {
     /// Neither good nor bad.
@@ -76,14 +76,14 @@ impl<'a> Diagram<'a> {
         self
     }
 
-    /// Shades a point by its ownership, from -1 for White to +1 for Black. Values near 0 are not shown.
+    /// Shades a point by its ownership, from −1 for White to +1 for Black. Values near 0 are not shown.
     #[must_use]
     pub fn shade(mut self, point: Point, owner: f32) -> Diagram<'a> {
         self.shades.push((point, owner.clamp(-1.0, 1.0)));
         self
     }
 
-    /// Returns the centre of a point in the picture. Its y axis points down.
+    /// Returns the centre of a point in the picture, whose y axis points down.
     fn middle(&self, point: Point) -> (usize, usize) {
         (point.column() + 1, self.board.size().rows() - point.row())
     }
@@ -119,7 +119,7 @@ impl<'a> Diagram<'a> {
         }
     }
 
-    /// Returns a square whose size grows with the ownership of the point; none for a neutral point.
+    /// Returns a square whose size grows with the ownership of the point; `None` for a neutral point.
     fn shade_shape(&self, point: Point, owner: f32) -> Option<Markup> {
         let side = owner.abs() * 0.6;
         if side < 0.05 {

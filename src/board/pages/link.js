@@ -1,6 +1,6 @@
 // Connection to the program that serves the page. It is restored when the program restarts.
 class Link {
-  // `hear(message)` is called with each message, `change(isOpen)` when the connection opens or closes.
+  // `hear(message)` is called with each message, and `change(isOpen)` when the connection opens or closes.
   constructor(hear, change) {
     // Address of the page of a review.
     Object.assign(this, { hear, change, wait: 250, isOpen: false, reviewAddress: "review", keepsGames: false });

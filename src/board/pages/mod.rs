@@ -1,11 +1,11 @@
 //! HTML pages: self-contained files without external references.
 //!
 //! A [`Page`] has a title and sections. [`Table`] separates columns and cells from their markup. [`Diagram`] draws a
-//! board as SVG. [`components`] has the scripts of interactive boards and curves, [`study`] the parts that the board and the
-//! pages of reviews share. [`localized`] returns texts from a table with all languages. All markup is written with the
-//! templates of `maud`, which escape their values.
+//! board as SVG. [`components`] has the scripts of interactive boards and curves, and [`study`] the parts that the page
+//! of a game and the page of a review share. [`localized`] returns texts from a table with all languages. All markup is
+//! written with the templates of `maud`, which escape their values.
 //!
-//! It uses `board` and `handicap`.
+//! Uses `board` and `handicap`.
 
 pub mod components;
 mod diagram;

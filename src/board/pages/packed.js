@@ -22,8 +22,8 @@ class Packed {
     });
   }
 
-  // Returns the candidates with a letter and a grade, which follows from the loss against the first candidate. `sign`
-  // is 1 for Black and -1 for White. `losses` are the thresholds of an inaccuracy and a mistake.
+  // Returns the candidates, each with a letter, and with a grade that follows from the loss against the first
+  // candidate. `sign` is 1 for Black and -1 for White. `losses` are the thresholds of an inaccuracy and a mistake.
   graded(lines, sign, losses) {
     return (lines || []).map((line, index) => {
       const loss = sign * (lines[0].w - line.w);
@@ -48,7 +48,7 @@ class Packed {
       color = 3 - color;
     });
     const moves = Array.from(number, ([at, count]) => ({ point: at, color: stones[at], number: count }));
-    // Of several stones on one point, the last one counts. The stones of the line are drawn separately.
+    // If several stones were played on one point, the last one counts. The stones of the line are drawn separately.
     for (const { point: at } of moves) stones[at] = 0;
     return { stones, moves };
   }
@@ -58,8 +58,8 @@ const percent = thousandths => `${decimal(thousandths / 10, 1)} %`;
 const lead = tenths => tenths === 0 ? text("even") : `${tenths > 0 ? "B" : "W"}+${decimal(Math.abs(tenths) / 10, 1)}`;
 const grouped = number => localized(String(number).replace(/\B(?=(\d{3})+$)/g, ","));
 
-// Says why the first candidate stands above another one whose win rate is higher by 1 % or more; nothing if there is none.
-// `sign` is 1 for Black.
+// Explains why the first candidate is listed above one whose win rate is higher by 1 % or more. Returns an empty value
+// if there is no such candidate. `sign` is 1 for Black, -1 for White.
 function orderWords(graded, sign, name) {
   const [first, ...others] = graded;
   const higher = others.find(({ line }) => sign * (line.w - first.line.w) >= 10 && line.v < first.line.v);

@@ -19,7 +19,7 @@ pub const fn style() -> &'static str {
 #[derive(Clone, Debug)]
 pub struct Page {
     title: String,
-    /// Name of the title in the table of texts; `None` if the title is a proper name.
+    /// Text of the title; `None` if the title is a proper name.
     title_words: Option<Text>,
     /// Whether the reader can choose the language.
     has_languages: bool,
@@ -78,7 +78,7 @@ impl Page {
         self.class = Some(class);
     }
 
-    /// Adds an element to the head.
+    /// Adds an element to the head of the document.
     pub fn head(&mut self, markup: Markup) {
         self.head.push(markup);
     }
@@ -117,7 +117,7 @@ impl Page {
         self.policy_directives.push_str(directives);
     }
 
-    /// Returns the content security policy. It forbids external resources and all scripts but those of the page,
+    /// Returns the content security policy. It forbids external resources and all scripts that were not allowed,
     /// whatever the page contains.
     pub fn policy(&self) -> String {
         let scripts = if self.scripts.is_empty() { "'none'".to_owned() } else { self.scripts.join(" ") };
@@ -221,7 +221,7 @@ pub enum SortOrder {
 }
 
 impl SortOrder {
-    /// Value of `aria-sort`.
+    /// Returns the value of the attribute `aria-sort`.
     const fn name(self) -> &'static str {
         match self {
             SortOrder::Ascending => "ascending",
@@ -245,7 +245,7 @@ pub enum TableCell {
     Number(String),
     /// Other markup.
     Markup(Markup),
-    /// Another cell, with the number that rows are sorted by; `None` stays at the end.
+    /// Another cell, with the number by which rows are sorted; rows with `None` stay at the end.
     Sorted(Box<TableCell>, Option<f32>),
 }
 
@@ -267,7 +267,7 @@ impl TableCell {
         TableCell::Number(value.to_string())
     }
 
-    /// Returns the cell with the number that rows are sorted by. Without one, rows with this cell stay at the end.
+    /// Returns the cell with the number by which rows are sorted. Without one, rows with this cell stay at the end.
     #[must_use]
     pub fn sorted_by(self, number: Option<f32>) -> TableCell {
         TableCell::Sorted(Box::new(self), number.filter(|number| number.is_finite()))
@@ -295,8 +295,7 @@ impl Render for TableCell {
 }
 
 impl Table {
-    /// Creates a table with these columns. A name that begins with `#` marks a column of numbers; the sign is not
-    /// shown.
+    /// Creates a table with these columns. A name that begins with `#` marks a column of numbers; the `#` is not shown.
     pub fn new(columns: &[&str]) -> Table {
         Table::with_headings(columns, |name| html! { (name) })
     }
@@ -321,8 +320,8 @@ impl Table {
         Table { columns: columns.collect(), rows: Vec::new() }
     }
 
-    /// Makes columns sortable, each with the order of the first click on its heading. The page needs
-    /// [`Page::add_sort_script`]. Without scripts the rows stay as they are.
+    /// Makes columns sortable, each with the order of the first click on its header. The page needs
+    /// [`Page::add_sort_script`]. Without scripts the rows keep their order.
     pub fn sortable(&mut self, columns: &[(usize, SortOrder)]) {
         for &(number, order) in columns {
             if let Some(column) = self.columns.get_mut(number) {
@@ -345,7 +344,7 @@ impl Table {
 impl Render for Table {
     fn render(&self) -> Markup {
         html! {
-            // A table that is wider than its frame can be scrolled with keys.
+            // The tab stop lets the keyboard scroll a table that is wider than its frame.
             div.table tabindex="0" {
                 table {
                     thead {

@@ -6,7 +6,7 @@ use maud::{Markup, Render, html};
 
 /// Approximate maximum number of columns with a label.
 const MAX_LABELS: usize = 8;
-/// Maximum number of parts of a whole; the smallest ones are merged.
+/// Maximum number of parts of a whole. Beyond it, the smallest parts are merged.
 const MAX_PARTS: usize = 6;
 
 /// Style of plots.
@@ -60,7 +60,7 @@ impl Render for Columns {
                 }
                 div.scale-x aria-hidden="true" {
                     @for (index, (label, _)) in self.columns.iter().enumerate().step_by(step) {
-                        // The label of a range is its beginning.
+                        // A range is labelled with its lower end.
                         span style=(middle(index)) { (label.split('–').next().unwrap_or_default()) }
                     }
                 }
@@ -69,7 +69,7 @@ impl Render for Columns {
     }
 }
 
-/// Shares of a whole as one bar, with a legend that has the numbers.
+/// Shares of a whole as one bar, with a legend that contains the numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Shares {
     title: String,
@@ -80,7 +80,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Creates the plot, with the largest parts first. The smallest parts are merged. `title` is the text for screen
+    /// Creates the plot. The largest parts come first. The smallest parts are merged. `title` is the text for screen
     /// readers.
     pub fn new(title: &str, parts: impl IntoIterator<Item = (String, u64)>) -> Shares {
         let mut parts: Vec<(String, u64)> = parts.into_iter().filter(|part| part.1 > 0).collect();
@@ -90,7 +90,7 @@ impl Shares {
         Shares { title: title.to_owned(), parts, others, prefix: None }
     }
 
-    /// Takes the names of parts from the table of texts, if it has an entry of `prefix` and the name.
+    /// Takes the names of parts from the table of texts, where it has an entry for `prefix` followed by the name.
     #[must_use]
     pub fn in_words(mut self, prefix: &'static str) -> Shares {
         self.prefix = Some(prefix);

@@ -1,7 +1,7 @@
-// Sorts the rows of tables by a click on a column's head. Heads with `data-sort-first` name the order of the first click,
-// `ascending` or `descending`; the next one turns it round. Cells are compared by the number in `data-sort`, otherwise by
-// their text. Cells that have nothing stay at the end. Needs `language`. This script must not contain angle brackets or
-// ampersands, because it is also part of pages that are read as XML.
+// Sorts the rows of tables on a click on a column header. Headers with `data-sort-first` name the order of the first
+// click, `ascending` or `descending`; the next click reverses it. Cells are compared by the number in `data-sort`,
+// otherwise by their text. Empty cells stay at the end. Needs `language`. This script must not contain angle brackets
+// or ampersands, because it is also part of pages that are read as XML.
 function sortTables() {
   for (const table of document.querySelectorAll("table")) {
     const heads = Array.from(table.querySelectorAll("th")), body = table.tBodies[0];
@@ -21,7 +21,7 @@ function sortTables() {
         if (a === "" || b === "") return (a === "" ? 1 : 0) - (b === "" ? 1 : 0);
         return sign * (isNumber ? a - b : collator.compare(a, b));
       };
-      // Equal rows keep the order that the page had at first.
+      // Equal rows keep the page's original order.
       body.append(...rows.slice().sort(compare));
       for (const it of heads) it.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", order);

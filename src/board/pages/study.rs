@@ -1,12 +1,12 @@
-//! Parts of the pages on which a game with variations is studied: the board of `kosumi play` and the page of a review. Both
-//! have the same tree, verdicts, candidates, curves, problems and appearance. The markup contains the names of its texts, which
-//! scripts fill in; nothing of it works without scripts.
+//! Parts of the pages on which a game with variations is studied: the page of `kosumi play` and the page of a review.
+//! Both have the same tree, verdicts, candidates, curves, problems and appearance. The markup contains the names of its
+//! texts, which scripts fill in. None of it works without scripts.
 
 use crate::words::color_name;
 use kosumi_go::board::Color;
 use maud::{Markup, html};
 
-/// Scripts in their order; they need those of [`components`](super::components) for boards and curves.
+/// Scripts in their order. They need those of [`components`](super::components) for boards and curves.
 ///
 /// `tree.js`: `GameTree`, `NodeWords`, `TreeView`; `judgement.js`: `dotsOf`, `worstOf`, `Curves`, `showBalance`, `Verdict`;
 /// `candidates.js`: `Candidates`; `problems.js`: `ProblemGame`; `comfort.js`: `Comfort`; `keys.js`: `takeKeys`.
@@ -32,7 +32,7 @@ pub fn button(id: &str, text: &str, key: Option<&str>) -> Markup {
     html! { button id=(id) type="button" data-text=(text) data-key=[key] {} }
 }
 
-/// Returns a control with a label above it.
+/// Returns a form control with a label above it.
 pub fn field(text: &str, control: &Markup) -> Markup {
     html! { label.field { (words(text)) (control) } }
 }
@@ -62,7 +62,7 @@ pub fn transport(has_bad: bool) -> Markup {
     }
 }
 
-/// Returns a player's name beside the colour, with the number of stones taken. `rest` stands behind it.
+/// Returns a player's name beside the colour, with the number of captured stones. `rest` follows.
 pub fn seat(color: Color, name: &Markup, rest: &Markup) -> Markup {
     let color = color_name(color);
     html! {
@@ -85,7 +85,7 @@ pub fn balance() -> Markup {
     }
 }
 
-/// Returns the drawing of the tree. `editing` stands below it.
+/// Returns the drawing of the tree. `editing` is below it.
 pub fn tree(editing: &Markup) -> Markup {
     html! {
         article.card.tree #tree-card hidden {
@@ -100,7 +100,7 @@ pub fn tree(editing: &Markup) -> Markup {
     }
 }
 
-/// Returns the judgement of the move that is shown. `first` stands above it, and `rest` below.
+/// Returns the judgement of the move that is shown. `first` is above it, and `rest` below.
 pub fn verdict(first: &Markup, rest: &Markup) -> Markup {
     html! {
         article.card.verdict #verdict hidden {
@@ -114,7 +114,7 @@ pub fn verdict(first: &Markup, rest: &Markup) -> Markup {
     }
 }
 
-/// Returns the table of candidates with a heading. `rest` stands below it.
+/// Returns the table of candidates with a heading. `rest` is below it.
 pub fn candidates(heading: &Markup, rest: &Markup) -> Markup {
     html! {
         article.card.candidates #thoughts hidden {
@@ -179,7 +179,7 @@ pub fn problem() -> Markup {
     }
 }
 
-/// Returns the choices of appearance, and of sound if `has_sound` is set. `title` names the text of the heading.
+/// Returns the settings of appearance, and of sound if `has_sound` is set. `title` is the name of the heading's text.
 pub fn comfort(title: &str, has_sound: bool) -> Markup {
     let switch = |name: &str, is_on: bool| {
         html! { label.switch { input type="checkbox" data-comfort=(name) checked[is_on]; (words(&format!("comfort-{name}"))) } }

@@ -1,10 +1,10 @@
 //! Texts of the pages in all languages. `texts/` has a file for each language with the texts of all pages, and
-//! `texts/board/` another one with those that only the board of `kosumi play` has. Markup contains the names of texts, so
-//! that scripts can insert another language. Without scripts a page is in English.
+//! `texts/board/` another one with the texts that only the page of `kosumi play` has. The markup contains the names of
+//! texts, so that scripts can insert another language. Without scripts a page is in English.
 //!
-//! A page that is a file contains English as it is, and the other languages compressed. The board contains English alone,
-//! and loads a file with the language that is chosen. The translations into languages other than German have
-//! not been reviewed by a native speaker.
+//! A page that is saved as a file contains English uncompressed, and the other languages compressed. The page of
+//! `kosumi play` contains only English, and loads the chosen language from a file. The translations into languages
+//! other than German have not been reviewed by a native speaker.
 
 use data_encoding::BASE64;
 use flate2::Compression;
@@ -37,7 +37,7 @@ macro_rules! language {
 
 const ENGLISH: Language = language!("en");
 
-/// Languages that pages that are files contain compressed.
+/// Languages other than English. Pages that are saved as files contain them compressed.
 const OTHERS: [Language; 6] =
     [language!("de"), language!("es"), language!("fr"), language!("ja"), language!("ko"), language!("zh")];
 
@@ -63,8 +63,8 @@ impl Language {
     }
 }
 
-/// Returns the script of `TEXTS`, which has the table of English; of `OTHERS`, the names of the other languages; and of
-/// `PACKED`, their compressed tables.
+/// Returns the script that defines `TEXTS`, which has the table of English; `OTHERS`, the names of the other languages;
+/// and `PACKED`, their compressed tables.
 fn script(english: &str, packed: &str) -> String {
     let others: Map<String, Value> =
         OTHERS.iter().map(|language| (language.code.to_owned(), language.name().into())).collect();
@@ -72,8 +72,8 @@ fn script(english: &str, packed: &str) -> String {
     format!("const TEXTS = {{ en: {english} }};\nconst OTHERS = {others};\nconst PACKED = \"{packed}\";\n")
 }
 
-/// Texts that the pages of single reviews do not have: those of games that are played, of reports about many reviews, of
-/// matches, regressions and collections.
+/// Texts that the pages of single reviews do not have: those of games that are played, of reports about many reviews,
+/// of matches, of regression tests and of collections.
 #[rustfmt::skip]
 const NOT_OF_REVIEWS: [&str; 129] = [
     "moves", "refused-bad-settings", "more", "new", "help", "size", "handicap", "clock", "increment", "kosumi", "undo", "estimate", "resign",
@@ -96,11 +96,11 @@ const NOT_OF_REVIEWS: [&str; 129] = [
     "part-forfeit", "results-of", "review-page", "remove",
 ];
 
-/// Script with the texts of pages that are files. For each of the other languages, `PACKED` has its texts in the order of
-/// their names.
+/// Script with the texts of pages that are saved as files. For each of the other languages, `PACKED` has its texts in
+/// the order of their names.
 static OF_FILES: LazyLock<String> = LazyLock::new(|| script_of_files(&[]));
 
-/// The same for the pages of single reviews.
+/// Script with the texts of pages of single reviews.
 static OF_REVIEWS: LazyLock<String> = LazyLock::new(|| script_of_files(&NOT_OF_REVIEWS));
 
 fn script_of_files(left_out: &[&str]) -> String {
@@ -120,10 +120,10 @@ fn script_of_files(left_out: &[&str]) -> String {
     script(&english, &BASE64.encode(&bytes))
 }
 
-/// Script with the texts of the board, which loads other languages from [`files`].
+/// Script with the texts of the page of `kosumi play`, which loads other languages from [`files`].
 static OF_BOARD: LazyLock<String> = LazyLock::new(|| script(&ENGLISH.all(), ""));
 
-/// Returns the script with the texts of pages that are files: `TEXTS` and `OTHERS`.
+/// Returns the script with the texts of pages that are saved as files: `TEXTS` and `OTHERS`.
 pub(super) fn of_files() -> &'static str {
     &OF_FILES
 }
@@ -133,17 +133,17 @@ pub(super) fn of_reviews() -> &'static str {
     &OF_REVIEWS
 }
 
-/// Returns the script with the texts of the board: `TEXTS` and `OTHERS`.
+/// Returns the script with the texts of the page of `kosumi play`: `TEXTS` and `OTHERS`.
 pub(super) fn of_board() -> &'static str {
     &OF_BOARD
 }
 
-/// Returns the names and contents of the files that the board loads languages from.
+/// Returns the names and contents of the files from which the page of `kosumi play` loads languages.
 pub fn files() -> impl Iterator<Item = (String, String)> {
     OTHERS.into_iter().map(|language| (format!("texts-{}.json", language.code), language.all()))
 }
 
-/// Returns the English text of a name, or the name itself if there is none.
+/// Returns the English text with this name, or the name itself if there is none.
 pub fn english(name: &str) -> &str {
     TABLE.get(name).map_or(name, String::as_str)
 }
@@ -161,7 +161,7 @@ pub struct Text {
     values: BTreeMap<&'static str, String>,
 }
 
-/// Returns the text of a name, without values.
+/// Returns the text with this name, without values.
 pub fn localized(name: impl Into<String>) -> Text {
     Text { name: name.into(), values: BTreeMap::new() }
 }
@@ -179,7 +179,7 @@ impl Text {
         &self.name
     }
 
-    /// Returns the values by the names of their placeholders.
+    /// Returns the values, by the names of their placeholders.
     pub fn all_values(&self) -> &BTreeMap<&'static str, String> {
         &self.values
     }
@@ -208,7 +208,7 @@ impl Render for Text {
 mod tests {
     use super::*;
 
-    /// Returns the placeholders in braces, sorted.
+    /// Returns the placeholders of a text, without their braces, sorted.
     fn braces(text: &str) -> Vec<&str> {
         let mut found: Vec<&str> =
             text.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect();

@@ -62,7 +62,7 @@ fn game_data(game: &ViewedGame) -> Value {
     })
 }
 
-/// Escapes JSON for a `allow_script` element: without `<`, no text can end the element.
+/// Escapes JSON for a script element. Without `<`, no string in it can end the element.
 pub fn embedded(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }

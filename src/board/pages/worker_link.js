@@ -1,9 +1,9 @@
-// Connection to a table in a Web Worker: the same interface as the connection to a program. The worker also keeps the
-// games, and this page keeps the worker's files for times without a network.
+// Connection to a table in a Web Worker, with the same interface as the connection to a program. The worker also stores
+// the games, and a service worker stores the files for use without a network connection.
 class Link {
   // `hear(message)` is called with each message, `change(isOpen)` when the worker is ready.
   constructor(hear, change) {
-    // The worker keeps the games, so the page need not.
+    // The worker stores the games, so the page need not.
     Object.assign(this, { hear, change, isOpen: false, reviewAddress: "", keepsGames: true });
     this.worker = new Worker("table-worker.js", { type: "module" });
     this.worker.onmessage = ({ data }) => {
@@ -11,7 +11,8 @@ class Link {
       else if (data.is === "review-page") this.showReview(data.html);
       else this.hear(data);
     };
-    // The worker handles its own errors, so its script was not loaded or the browser is too old for it.
+    // The worker handles its own errors. An error here means that its script was not loaded or that the browser is too
+    // old for it.
     this.worker.onerror = event => this.hear({ is: "cannot-run", text: event.message || "table-worker.js" });
   }
 
@@ -19,7 +20,7 @@ class Link {
     this.isOpen = true;
     this.change(true);
     const keeper = `service-worker.js?files=${files.join(",")}`;
-    // Without it, as on a page without encryption, the page needs its server.
+    // Without a service worker, for example on an unencrypted page, the page needs its server.
     navigator.serviceWorker?.register(keeper, { updateViaCache: "none" }).catch(() => {});
   }
 

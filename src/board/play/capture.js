@@ -1,7 +1,7 @@
-// A first lesson: whoever takes a stone first has won. The game is an ordinary one against the weakest rank, which ends on
-// this page.
+// A first lesson: whoever captures a stone first wins. The game is an ordinary one against the weakest rank. The page
+// ends it.
 
-// The chains of a board: { color, points, liberties }.
+// Returns the chains of a board: { color, points, liberties }.
 function chainsOf(stones, columns) {
   const seen = new Set(), chains = [];
   const around = point => [point - columns, point + columns, point % columns ? point - 1 : -1, (point + 1) % columns ? point + 1 : -1]
@@ -22,9 +22,9 @@ function chainsOf(stones, columns) {
 }
 
 class CaptureLesson {
-  // `page` has the table and the tree of the page, and what draws them.
+  // `page` has the table and the tree of the page, and the functions that draw them.
   constructor(page) {
-    // The game of the lesson, and the node at which a stone was taken.
+    // The number of the lesson's game, and the node at which a stone was captured.
     Object.assign(this, { page, game: null, isStarting: false, end: null });
     this.actions = {
       "capture-go": () => this.begin(),
@@ -48,7 +48,8 @@ class CaptureLesson {
   get isOn() { const state = this.page.state(); return Boolean(state) && this.game === state.game && !state.study && !state.tsumego; }
   get isOver() { return this.isOn && this.end !== null; }
 
-  // Takes a state of the table. `isFirst` tells that the page was opened just now, perhaps in the middle of a lesson.
+  // Handles a state of the table. `isFirst` means that the page has just been opened, perhaps in the middle of a
+  // lesson.
   changed(isFirst) {
     const { tree } = this.page, state = this.page.state();
     const isLesson = state.columns === 9 && state.rows === 9 && state.seats.B.kind === "person" && state.seats.W.level === "30k" && !state.study;
@@ -63,12 +64,12 @@ class CaptureLesson {
     if (!this.isOn) return "";
     const taking = tree.path(state.at).find(({ x }) => x), wasOver = this.end !== null;
     this.end = taking ? taking.i : null;
-    // The opponent must not go on after the end.
+    // The opponent must not play on after the end.
     if (this.isOver !== wasOver || this.isOver && !state.paused) this.page.ask("pause", { on: this.isOver });
     return this.words();
   }
 
-  // What the board teaches now.
+  // Returns the words with which the lesson comments on the position.
   words() {
     const { page } = this, { tree } = page, state = page.state();
     if (this.isOver) {
@@ -86,7 +87,7 @@ class CaptureLesson {
     return chain ? text("capture-liberties", { point: page.pointName(last.m), count: chain.liberties.length }) : text("capture-intro");
   }
 
-  // Marks of the stones in atari.
+  // Returns marks on the stones in atari.
   marks() {
     if (!this.isOn) return [];
     return chainsOf(this.page.stones(), this.page.state().columns).filter(({ liberties }) => liberties.length === 1)

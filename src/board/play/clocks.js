@@ -1,4 +1,5 @@
-// Time left of a player as words, and whether it is short. `heard` is the time at which the state was received.
+// Returns the time left of a player in words, and whether it is short. `heard` is the time at which the state was
+// received.
 function clockWords(clock, color, heard) {
   const mine = clock[color];
   let left = mine.left, { overtime, periods } = mine;

@@ -1,11 +1,11 @@
-// The name of a level: a rank, an adaptive one such as auto:25k:0, or full strength.
+// Returns the name of a level: a rank, an adaptive level such as auto:25k:0, or full strength.
 function levelName(level) {
   const [kind, now] = level.split(":"), [, number, letter] = /^(\d+)([kd])$/.exec(now || kind) || [];
   const rank = number && text(`rank-${letter}`, { number });
   return !rank ? text(`level-${kind}`) : now ? text("level-auto-now", { rank }) : rank;
 }
 
-// Dialogs of the page: new games and players, links, and the games that the browser keeps.
+// Dialogs of the page: new games and players, links, and the games that the browser stores.
 class Dialogs {
   // `ask(what, more)` sends a request, `seatName(color, game)` and `resultWords(result)` return words.
   constructor({ ask, seatName, resultWords }) {
@@ -25,14 +25,14 @@ class Dialogs {
     });
     onClick("help", () => get("help-text").showModal());
     onClick("comfort", () => get("comfort-choice").showModal());
-    // On a phone the rest of the menu is folded.
+    // On a phone the rest of the menu is collapsed.
     onClick("more", () => get("more").setAttribute("aria-expanded", get("menu").classList.toggle("open")));
-    // Only the page without a program has these.
+    // Only the page without a program has these elements.
     if (!get("share")) return;
     onClick("games", () => ask("games"));
     onClick("share-copy", async () => {
       get("share-link").select();
-      // Pages without encryption have no other way.
+      // Unencrypted pages have no clipboard API.
       await navigator.clipboard?.writeText(get("share-link").value) ?? document.execCommand("copy");
       get("share-done").textContent = text("copied");
     });
@@ -62,7 +62,7 @@ class Dialogs {
     this.choices = choices;
     this.fillSeats(get("black"), kept("black") || "person");
     this.fillSeats(get("white"), kept("white") || `kosumi ${choices.usual}`);
-    // An opponent of an earlier version is no longer on offer.
+    // The opponent chosen last time may no longer be available, for example after an update.
     for (const [id, usual] of [["black", "person"], ["white", `kosumi ${choices.usual}`]]) get(id).value ||= usual;
     get("rules").replaceChildren(...choices.rules.map(({ id }) => new Option(text(`rules-${id}`), id)));
     get("handicap").replaceChildren(new Option(text("no-handicap"), 0),
@@ -120,7 +120,8 @@ class Dialogs {
     this.get("new-trouble").hidden = false;
   }
 
-  // Offers the players; if `from` is a node, the game continues there, against Kosumi unless it plays already.
+  // Offers a choice of players. If `from` is a node, the game continues there, against Kosumi unless Kosumi already
+  // plays.
   players({ seats, turn }, from = null) {
     const { get } = this, hasEngine = ["B", "W"].some(color => seats[color].kind !== "person");
     this.from = from;
@@ -131,7 +132,7 @@ class Dialogs {
     get("seat-choice").showModal();
   }
 
-  // ---- Games in addresses, and games that the browser keeps ----
+  // ---- Games in addresses, and games that the browser stores ----
 
   showLink(fragment) {
     const { get } = this;

@@ -1,6 +1,7 @@
-// Hints by degrees.
+// Hints in three degrees.
 
-// Third of the board with a point: the corners of its rectangle, and the name of its text.
+// Returns the region of a point, a third of the board in each direction: the corners of its rectangle, and the name of
+// its text.
 function regionOf(point, columns, rows) {
   const third = (at, count) => count < 5 ? [0, count - 1, 1] : [0, 1, 2].map(part => {
     const edge = Math.floor(count / 3) + (count % 3 ? 1 : 0);
@@ -13,7 +14,8 @@ function regionOf(point, columns, rows) {
 // Degrees of a hint: the region, the move, and what follows.
 const WHERE = 1, MOVE = 2, WHY = 3;
 
-// The words of a hint: `best` and `second` are the first candidates, `lead` tells who leads after the best one.
+// Returns the words of a hint. `best` and `second` are the first candidates, and `lead` says who leads after the best
+// one.
 function hintText(best, second, { degree, sign, lead, region, name, points }) {
   if (best.point < 0) return text("hint-pass");
   if (degree === WHERE) return text("hint-where", { where: text(region) });

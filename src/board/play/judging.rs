@@ -1,9 +1,9 @@
-//! Judgement of moves of the tree, and of answers to problems, by equally long searches. The classes and errors are those
-//! of [reviews](crate::review).
+//! Judgements of moves of the tree, and of answers to problems, by searches of equal length. The classes and errors are
+//! those of [reviews](crate::review).
 //!
-//! A move needs the search of the position before it, of the one after it, and, if it is not the first choice and the two
-//! differ, of the position after the first choice. Each search is a task of the engine, so that the table can stop it at
-//! any time.
+//! A judgement needs a search of the position before the move and of the position after it. If the move is not the
+//! first choice and the two differ, it also needs a search of the position after the first choice. Each search is a
+//! task of the engine, so that the table can stop it at any time.
 
 use super::table::GameTable;
 use super::tree::GameTree;
@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Simulations of each search.
+/// Number of simulations of each search.
 pub(super) const JUDGE_PLAYOUTS: u32 = 40;
-/// Maximum number of searched positions that are stored.
+/// Maximum number of searched positions whose results are stored.
 const ANALYSES_MOST: usize = 4000;
-/// Maximum number of positions that were searched twice.
+/// Maximum number of pairs of searches of the same position that are stored.
 const PAIRS_MOST: usize = 200;
 /// Number of positions that are searched twice at the start.
 const FIRST_REPEATS: usize = 3;
-/// After that, one position in this number is searched twice.
+/// After that, one position out of this number is searched twice.
 const REPEAT_EVERY: usize = 7;
-/// Maximum number of answers to problems that wait.
+/// Maximum number of answers to problems that wait for their judgement.
 const TRIALS_MOST: usize = 16;
 
 /// Results of the judgement of a node.
@@ -54,9 +54,9 @@ impl Judged {
 /// Subject of a judgement.
 #[derive(Clone, PartialEq, Debug)]
 enum Subject {
-    /// The move to a node of the tree.
+    /// The move that led to a node of the tree.
     Node(NodeId),
-    /// An answer to a problem of a window, with the window's name for it.
+    /// An answer to a problem: the window that sent it, and the window's key for it.
     Answer(usize, u64),
 }
 
@@ -80,7 +80,7 @@ enum Search {
     Before,
     After,
     Check,
-    /// The position once more, with other random numbers.
+    /// The position searched again, with other random numbers.
     Repeat,
     /// The position of a node, before a move is made there.
     Ahead(NodeId),
@@ -91,43 +91,43 @@ enum Search {
 pub(super) enum Step {
     /// A position has to be searched, with other random numbers if the flag is set.
     Search(Box<Game>, bool),
-    /// Nodes whose numbers or judgements have changed.
+    /// Results for these nodes have become known or have changed.
     Judged(Vec<NodeId>),
-    /// The answer to a problem was judged: the window, its name for the problem, and the result.
+    /// The answer to a problem was judged: the window, its key for the answer, and the result.
     Answered(usize, u64, Value),
     /// Nothing is left to do.
     Idle,
 }
 
-/// Judgements that were made and that are to be made.
+/// Judgements that were made, and those still to be made.
 #[derive(Debug, Default)]
 pub(super) struct Judging {
     /// Nodes whose moves are to be judged.
     queue: VecDeque<NodeId>,
     /// Node that must be judged before an engine moves.
     urgent: Option<NodeId>,
-    /// Number of moves of the review.
+    /// Number of moves of the review in progress.
     total: usize,
-    /// Position that is searched before a move is made there.
+    /// Node whose position is searched in advance, before a move is made there.
     ahead: Option<NodeId>,
     answers: VecDeque<Job>,
     job: Option<Job>,
     search: Option<Search>,
-    /// Position that is searched once more, with the first result.
+    /// Position that is searched again, with the first result.
     repeat: Option<(Box<Game>, PositionReview)>,
-    /// Results of the searches, with the errors of one search alone.
+    /// Results of the searches, without the scatter in their errors.
     analyses: BTreeMap<NodeId, PositionReview>,
     comparisons: BTreeMap<NodeId, Comparison>,
     pairs: VecDeque<(PositionReview, PositionReview)>,
     scatter: Scatter,
-    /// Whether the scatter has changed since the moves were judged.
+    /// Whether the scatter has changed since the judgements were last sent.
     is_rescaled: bool,
     /// Number of positions that were searched.
     searches: usize,
 }
 
 impl Judging {
-    /// Starts a review of moves, in this order. Moves that were judged are left out.
+    /// Starts a review of moves, in this order. Leaves out moves that have been judged.
     pub(super) fn review(&mut self, table: &GameTable, nodes: impl IntoIterator<Item = NodeId>) {
         let is_new = |&id: &NodeId| {
             table.tree().played(id).is_some() && table.judged(id).is_none_or(|it| it.judgement.is_none())
@@ -144,7 +144,7 @@ impl Judging {
         (self.job, self.search, self.repeat, self.ahead) = (None, None, None, None);
     }
 
-    /// Number of moves of the review that were judged, and their total.
+    /// Returns the number of moves of the review that have been judged, and their total; `None` if none are left.
     pub(super) fn progress(&self) -> Option<(usize, usize)> {
         let is_move = self.job.as_ref().is_some_and(|job| matches!(job.subject, Subject::Node(_)));
         let left = self.queue.len() + usize::from(is_move);
@@ -176,17 +176,17 @@ impl Judging {
         (self.search, self.repeat) = (None, None);
     }
 
-    /// Whether a move has to be judged before an engine moves.
+    /// Returns whether a move has to be judged before an engine moves.
     pub(super) fn is_urgent(&self) -> bool {
         self.urgent.is_some()
     }
 
-    /// Searches a position before a move is made there, when nothing else is to do.
+    /// Searches a position before a move is made there, when there is nothing else to do.
     pub(super) fn look_ahead(&mut self, id: NodeId) {
         self.ahead = Some(id).filter(|id| !self.analyses.contains_key(id));
     }
 
-    /// Judges an answer to a problem. Returns false if too many wait.
+    /// Queues an answer to a problem. Returns false if too many answers wait already.
     pub(super) fn judge_answer(&mut self, window: usize, key: u64, game: Game, mv: Move) -> bool {
         if self.answers.len() >= TRIALS_MOST {
             return false;
@@ -201,7 +201,7 @@ impl Judging {
         self.search = None;
     }
 
-    /// Takes the result of the search that was in progress.
+    /// Stores the result of the search that was in progress.
     pub(super) fn take(&mut self, tree: &GameTree, analysis: PositionReview) {
         let Some(search) = self.search.take() else { return };
         if search == Search::Repeat {
@@ -255,7 +255,7 @@ impl Judging {
         }
     }
 
-    /// Returns the next step.
+    /// Returns the next step, and makes the judgements that need no search.
     pub(super) fn advance(&mut self, table: &GameTable) -> Step {
         let tree = table.tree();
         loop {
@@ -331,7 +331,7 @@ impl Judging {
         }
     }
 
-    /// Creates the judgement of the move to a node, with what is known of it.
+    /// Creates the job of judging the move to a node, from the results that are known.
     fn job_of(&self, tree: &GameTree, id: NodeId) -> Option<Job> {
         tree.path(id)?;
         let ((color, mv), parent) = (tree.played(id)?, tree.parent(id)?);
@@ -339,12 +339,12 @@ impl Judging {
         game.set_to_move(color);
         let known = |id: NodeId| self.analyses.get(&id).cloned();
         let (before, after) = (known(parent), known(id));
-        // A search for the other side says nothing about this move.
+        // A search with the other side to move gives no information about this move.
         let before = before.filter(|it| it.to_move == color || it.visits == 0);
         Some(Job { subject: Subject::Node(id), game, color, mv, before, after, checked: None })
     }
 
-    /// Ends the judgement in progress, for which everything is known.
+    /// Completes the judgement in progress, for which all results are known.
     fn finish(&mut self, table: &GameTable) -> Step {
         let Some(job) = self.job.take() else { return Step::Idle };
         let (Some(before), Some(after)) = (&job.before, &job.after) else { return Step::Idle };
@@ -383,7 +383,7 @@ impl Judging {
             .comparisons
             .get(&id)
             .map(|it| it.clone().judge(&widened, &self.scatter, &Thresholds::default()));
-        // The lines do not depend on the errors, and cost most.
+        // The lines do not depend on the errors, and computing them is the expensive part.
         let numbers = match known.map(|it| &it.numbers).filter(|numbers| numbers.a.is_some()) {
             Some(numbers) => numbers.with_errors(&widened),
             None => {

@@ -1,4 +1,4 @@
-//! Messages of the pages, with the checks that are possible on a message alone.
+//! Messages of the pages, with the checks that need nothing but the message.
 
 use super::judging::Judged;
 use super::strength::full_name;
@@ -20,14 +20,14 @@ pub enum PlayerKind {
         #[serde(deserialize_with = "full_level_name")]
         level: String,
     },
-    /// One of the engines given on the command line.
+    /// One of the engines that were given on the command line.
     Engine {
         /// Index of the engine.
         number: usize,
     },
 }
 
-/// Reads the name of a level.
+/// Reads the name of a level, and replaces a name of an earlier version.
 fn full_level_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     String::deserialize(deserializer).map(|name| full_name(&name).to_owned())
 }
@@ -84,7 +84,7 @@ pub enum ClockSettings {
 }
 
 /// Request of a page. Moves are in the form of [`review::place`](crate::review::place). `at` is the number of a node of
-/// the tree. During a game, moves at another node than the last one are refused: another window was faster.
+/// the tree. During a game, a move at any node but the last is refused, because another window has moved first.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PageRequest {
@@ -93,14 +93,14 @@ pub enum PageRequest {
         /// Its settings.
         game: NewGame,
     },
-    /// Plays a move of the side to move, in the study mode at any node.
+    /// Plays a move of the side to move. In the study mode, any node is accepted.
     Play {
         /// Node.
         at: usize,
         /// The move.
         place: String,
     },
-    /// Takes moves back until the same person is to move again. They stay in the tree.
+    /// Takes moves back until the same person is to move again. The moves stay in the tree.
     Undo {
         /// Node.
         at: usize,
@@ -115,22 +115,22 @@ pub enum PageRequest {
     },
     /// Starts or ends the study mode, in which moves of both colours are played at any node.
     Study {
-        /// Whether it starts.
+        /// Whether the study mode starts.
         on: bool,
     },
-    /// In the study mode: Kosumi plays a move at a node.
+    /// In the study mode: makes Kosumi play a move at a node.
     Answer {
         /// Node.
         at: usize,
     },
-    /// In the study mode: whether Kosumi answers every move.
+    /// In the study mode: sets whether Kosumi answers every move.
     Answers {
-        /// Whether it does.
+        /// Whether Kosumi answers.
         on: bool,
     },
-    /// Whether each move of a person is judged, before Kosumi moves.
+    /// Sets whether each move of a person is judged before Kosumi moves.
     Teach {
-        /// Whether it is.
+        /// Whether moves are judged.
         on: bool,
     },
     /// Sets the comment of a node.
@@ -140,33 +140,33 @@ pub enum PageRequest {
         /// The comment.
         text: String,
     },
-    /// Removes a node with all that follows.
+    /// Removes a node with everything below it.
     Remove {
         /// Node.
         at: usize,
     },
-    /// Puts the variation back that was removed last.
+    /// Puts back the variation that was removed last.
     PutBack {},
-    /// Makes the line of a node the first one where it leaves an earlier variation.
+    /// Moves the line of a node in front of the variation that it leaves.
     Promote {
         /// Node.
         at: usize,
     },
     /// Judges an answer to a problem.
     Solve {
-        /// Name that the page gives to the answer.
+        /// Key that the page gives to the answer.
         key: u64,
         /// Record whose main line leads to the position.
         text: String,
         /// The answer.
         place: String,
     },
-    /// Requests the positions before moves as records, for problems.
+    /// Requests records of the positions before moves, for problems.
     Problems {
         /// Nodes of the moves.
         at: Vec<usize>,
     },
-    /// Requests the problems of life and death of a file; without content, those of the program.
+    /// Requests the problems of life and death of a file; if the file is empty, the built-in problems.
     ReadTsumego {
         /// Content of the file if it is UTF-8.
         #[serde(default)]
@@ -175,19 +175,19 @@ pub enum PageRequest {
         #[serde(default)]
         bytes: String,
     },
-    /// Puts a problem of life and death on the table. The game there is put aside.
+    /// Puts a problem of life and death on the table. The game there waits.
     PoseTsumego {
-        /// Name that the page gives to the problem.
+        /// Key that the page gives to the problem.
         key: String,
         /// Record of the problem.
         text: String,
-        /// The goal, instead of what the record says.
+        /// The goal, instead of the one in the record.
         #[serde(default)]
         goal: Option<ProblemGoal>,
     },
-    /// Returns from the problems to the game.
+    /// Returns from problems to the game.
     LeaveTsumego {},
-    /// Requests all that [`Restore`](PageRequest::Restore) needs.
+    /// Requests everything that [`Restore`](PageRequest::Restore) needs.
     Remember {},
     /// Resigns for the person.
     Resign {
@@ -196,24 +196,24 @@ pub enum PageRequest {
     },
     /// Starts or stops continuous analysis.
     Analyse {
-        /// Whether it starts.
+        /// Whether the analysis starts.
         on: bool,
     },
-    /// Selects the position that continuous analysis is about.
+    /// Selects the position for continuous analysis.
     View {
         /// Node.
         at: usize,
     },
-    /// Judges all moves of the line through a node, or ends that.
+    /// Judges all moves of the line through a node, or ends this.
     Review {
         /// Node.
         at: usize,
-        /// Whether it starts.
+        /// Whether the judgements start.
         on: bool,
     },
     /// Makes a page with a review of the main line.
     ReviewPage {},
-    /// Shows the best moves of this position once.
+    /// Searches this position once, for its best moves.
     Hint {
         /// Node.
         at: usize,
@@ -234,7 +234,7 @@ pub enum PageRequest {
     Resume {},
     /// Pauses or resumes engines and clocks.
     Pause {
-        /// Whether it starts.
+        /// Whether the pause starts.
         on: bool,
     },
     /// Sets the players.
@@ -252,17 +252,17 @@ pub enum PageRequest {
         /// Content of the file in Base64 if it is not UTF-8.
         #[serde(default)]
         bytes: String,
-        /// Record of a [`Share`](PageRequest::Share) request.
+        /// Content of a link made by a [`Share`](PageRequest::Share) request.
         #[serde(default)]
         shared: String,
-        /// Whether the part before a fault is enough.
+        /// Whether it is enough to load the part before a fault.
         #[serde(default)]
         partial: bool,
-        /// Whether problems are opened like games, as a study.
+        /// Whether problems are opened as games, in the study mode.
         #[serde(default)]
         plain: bool,
     },
-    /// Requests the record in a form that fits into an address.
+    /// Requests the record in a form that fits into a URL.
     Share {},
     /// Restores the game that this page showed before the server restarted, unless a game has begun since.
     Restore {
@@ -288,8 +288,8 @@ pub enum PageRequest {
 pub struct RestoredGame {
     /// Record with all variations.
     pub text: String,
-    /// Places of the moves from the root to the node at which play continues. `=` and a number is a child without a
-    /// move. Moves that the record lacks are added.
+    /// Places of the moves from the root to the node at which play continues. `=` followed by a number is a child
+    /// without a move. Moves that the record lacks are added.
     pub line: Vec<String>,
     /// Result in the form of game records, if the game is over.
     pub result: Option<String>,
@@ -297,30 +297,30 @@ pub struct RestoredGame {
     pub black: PlayerKind,
     /// Player of White.
     pub white: PlayerKind,
-    /// What the record does not contain, if it is known.
+    /// Details that the record does not contain, if they are known.
     #[serde(default)]
     pub details: Option<GameDetails>,
 }
 
-/// What a record does not contain of a game.
+/// Details of a game that its record does not contain.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameDetails {
     /// Time control.
     pub clock: ClockSettings,
-    /// Time left of Black and of White, in seconds, and the periods left: 0 during the main time.
+    /// Time left of Black and of White, in seconds, and the stones or periods left: 0 during the main time.
     pub left: [(f64, u32); 2],
     /// Whether engines and clocks must wait.
     pub paused: bool,
-    /// In the study mode: node to which the game returns. Nodes have the numbers that reading the record gives them.
+    /// In the study mode: node to which the game returns. Nodes have the numbers that they get when the record is read.
     pub studied_from: Option<usize>,
-    /// Results of games that ended, with their last nodes.
+    /// Results of games that ended in this tree, with their last nodes.
     pub endings: Vec<(usize, String)>,
-    /// Numbers of positions.
+    /// Known numbers of positions.
     pub known: Vec<KnownNumbers>,
 }
 
-/// Numbers of a position. Evaluations are Black's win rate, Black's lead, and visits.
+/// Numbers of a position. Evaluations are Black's win rate in `[0, 1]`, Black's lead in points, and visits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownNumbers {
@@ -349,7 +349,7 @@ pub fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
 const LONGEST: f64 = 24.0 * 3600.0;
 
 impl ClockSettings {
-    /// Returns the settings of a time control. Those that a page does not offer count as none.
+    /// Returns the settings of a time control. A control that the page does not offer counts as no limit.
     pub(super) fn of(control: TimeControl) -> ClockSettings {
         match control {
             TimeControl::Absolute { main } => ClockSettings::Absolute { main: main.as_secs_f64() },
@@ -385,18 +385,18 @@ impl ClockSettings {
 }
 
 impl NewGame {
-    /// Board size, if it is valid.
+    /// Returns the board size, if it is valid.
     pub(super) fn size(&self) -> Option<BoardSize> {
         BoardSize::new(self.columns, self.rows)
     }
 
-    /// Rules with this name.
+    /// Returns the rules with this name.
     pub(super) fn rules(&self) -> Option<Rules> {
         PRESETS.iter().find(|preset| preset.names[0] == self.rules).map(|preset| preset.rules)
     }
 }
 
-/// Returns the move at a place; `None` if it is not on the board.
+/// Returns the move at a place of two letters, or a pass for `--`. Returns `None` if the place is not on the board.
 pub fn parse_place(size: BoardSize, place: &str) -> Option<Move> {
     if place == "--" {
         return Some(Move::Pass);

@@ -1,8 +1,8 @@
 //! `kosumi play` without its surroundings: the table, the engine's tasks, and the page.
 //!
-//! *Page → [`PageRequest`] → [`TableSession`] → state → all windows.* The pages know no rules of Go: they draw the state
-//! and send the user's actions. The [`Host`] of a session has the windows, the engines and the time: a server with threads
-//! (`kosumi-tools`), or a Web Worker (`kosumi-web`).
+//! *Page → [`PageRequest`] → [`TableSession`] → state → all windows.* The pages do not know the rules of Go: they draw
+//! the state and send the user's actions. The [`Host`] of a session provides the windows, the engines and the time. It
+//! is a server with threads (`kosumi-tools`), or a Web Worker (`kosumi-web`).
 
 mod judging;
 mod message;

@@ -1,6 +1,7 @@
-// The dialog "Network": which network advises and plays at a table in a Web Worker, and whether the graphics card computes it.
+// The dialog "Network": which network gives advice and plays at a table in a Web Worker, and whether the graphics card
+// computes it.
 class NetworkDialog {
-  // `ask(what, more)` sends a message to the worker, `notify(words)` shows a notice.
+  // `ask(what, more)` sends a message to the worker, and `notify(words)` shows a notice.
   constructor(ask, notify) {
     this.notify = notify;
     this.cardState = "none";
@@ -22,12 +23,12 @@ class NetworkDialog {
     on("network-card", "change", ({ target }) => ask("use-card", { isWanted: target.checked }));
   }
 
-  // Whether this is a phone or a tablet, whose processor is too slow for a large network.
+  // Returns whether this is a phone or a tablet, whose processor is too slow for a large network.
   static get isPhone() {
     return navigator.userAgentData?.mobile || matchMedia("(pointer: coarse)").matches;
   }
 
-  // Shows what the worker has told.
+  // Shows the state that the worker has sent.
   take({ chosen, name, large, loading, card }) {
     const hasCard = !["none", "failed"].includes(card.state);
     const megabytes = bytes => (bytes / 1e6).toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });

@@ -1,4 +1,4 @@
-//! Page of a game and its parts. The markup contains the keys of its texts.
+//! Page of a game and its parts. The markup contains the names of its texts.
 
 use super::networks;
 use crate::pages::study::{self, button, field};
@@ -8,8 +8,8 @@ use crate::words::color_name;
 use kosumi_go::board::Color;
 use maud::{DOCTYPE, Markup, html};
 
-/// Scripts of the page in their order, after those that it shares: each module has one purpose, and the last one uses the
-/// others.
+/// Scripts of the page in their order, after those that it shares with other pages. Each script has one purpose, and
+/// the last one uses the others.
 const SCRIPTS: [&str; 8] = [
     include_str!("hints.js"),
     include_str!("problems.js"),
@@ -22,16 +22,16 @@ const SCRIPTS: [&str; 8] = [
 ];
 const STYLE: &str = include_str!("play.css");
 
-/// Content security policy of the page of a program: only resources of its server, and nothing inline.
+/// Content security policy of a page that a program serves: only resources of its server, and nothing inline.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What is behind a page.
+/// Process behind a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PageKind {
-    /// A program, which serves the page.
+    /// A program, which also serves the page.
     Program,
-    /// A Web Worker. The page is a file beside its other files.
+    /// A Web Worker. The page is a static file, like the script of the worker.
     Worker,
 }
 
@@ -51,8 +51,8 @@ pub fn style() -> String {
     components::compact_style(&[common_style(), components::STYLE, study::STYLE, STYLE].concat())
 }
 
-/// Returns the policy of a page with a worker. A document that the page makes, such as a review, inherits the policy, so the
-/// script of reviews and inline style are allowed.
+/// Returns the policy of a page with a worker. A document that the page creates, such as a review, inherits the policy,
+/// so the script of reviews and inline styles are allowed.
 fn worker_policy() -> String {
     format!(
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {}; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
@@ -159,7 +159,7 @@ fn markup(is_file: bool) -> Markup {
     }
 }
 
-/// The link of a game.
+/// Returns the dialog with the link to a game.
 fn share() -> Markup {
     html! {
         dialog #share-text aria-labelledby="share-title" {
@@ -177,7 +177,7 @@ fn share() -> Markup {
     }
 }
 
-/// The games that the browser keeps.
+/// Returns the list of the games that the browser stores.
 fn games() -> Markup {
     html! {
         dialog #kept-games aria-labelledby="games-title" {
@@ -231,7 +231,7 @@ fn actions() -> Markup {
             (button("confirm", "confirm", None))
             (button("cancel", "cancel", None))
         }
-        // The refusal stands where "Resign" was, so that a double click does not resign.
+        // The button that cancels replaces "Resign", so that a double click does not resign.
         div.actions #resigning role="group" data-label="resign-sure" hidden {
             (button("resign-now", "resign-now", None))
             (button("keep-playing", "keep-playing", None))
@@ -298,7 +298,7 @@ fn players() -> Markup {
     }
 }
 
-/// The lesson about the latest move.
+/// Returns the panel with the lesson about the latest move.
 fn lesson() -> Markup {
     html! {
         div.lesson #lesson hidden {
@@ -311,7 +311,7 @@ fn lesson() -> Markup {
     }
 }
 
-/// A problem of life and death on the table.
+/// Returns the panel of a problem of life and death on the table.
 fn tsumego() -> Markup {
     html! {
         article.card.problem #solving hidden {
@@ -337,7 +337,7 @@ fn tsumego() -> Markup {
     }
 }
 
-/// The problems of a collection.
+/// Returns the dialog with the problems of a collection.
 fn tsumego_list() -> Markup {
     html! {
         dialog #tsumego-list aria-labelledby="tsumego-list-title" {
@@ -357,7 +357,7 @@ fn tsumego_list() -> Markup {
     }
 }
 
-/// The first lesson.
+/// Returns the panel of the first lesson.
 fn capture() -> Markup {
     html! {
         article.card.problem #capture hidden {
@@ -371,7 +371,7 @@ fn capture() -> Markup {
     }
 }
 
-/// The buttons that change the tree, and the comment of the node that is shown.
+/// Returns the buttons that change the tree, and the field with the comment of the node that is shown.
 fn editing() -> Markup {
     html! {
         div.actions role="group" data-label="tree" {
@@ -452,7 +452,7 @@ mod tests {
             ] {
                 assert_eq!(script.matches(name).count(), 1, "{name}");
             }
-            // A text of several lines would lose its indentation.
+            // `compact` would remove the indentation of a string that spans several lines.
             assert!(
                 SCRIPTS.iter().chain(&study::SCRIPTS).flat_map(|module| module.lines()).all(|line| line
                     .matches('`')

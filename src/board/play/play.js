@@ -1,27 +1,28 @@
 "use strict";
 
-// Page of a game: draws the state and the tree, and sends the user's actions to the program. It knows no rules of Go.
+// Page of a game: draws the state and the tree, and sends the user's actions to the program. It does not know the rules
+// of Go.
 (() => {
   const get = id => document.getElementById(id);
   const COLORS = { B: 1, W: 2 }, OTHER = { B: "W", W: "B" }, NAMES = { B: "black", W: "white" };
   const LOSSES = [50, 100];
-  // Candidates that are shown.
+  // Maximum number of candidates that are shown.
   const MOST = 6;
   let choices = null, state = null, board = null, cursor = null, packed = null;
   const tree = new GameTree();
   const nodeWords = new NodeWords({ tree, board: () => board, packed: () => packed });
-  // Node that is shown; null follows the game.
+  // Node that is shown; null if the page follows the game.
   let view = null;
   // The deepest report of the engine on each position, by node.
   const found = new Map();
-  // The latest hint: its node and its degree. Whether it is shown who leads.
+  // The latest hint: its node and its degree; and whether the page shows who leads.
   let hint = null, showsLead = false;
   // A point that waits for a second tap.
   let pending = -1;
   let isResigning = false;
   // The node that the server was last told to analyse.
   let told = null;
-  // Move of a person that was judged, for the lesson.
+  // Node of the judged move of a person that the lesson is about.
   let lesson = null;
 
   // ---- Texts ----
@@ -31,7 +32,8 @@
   // ---- Connection ----
 
   let session = null;
-  // What restores the game after a restart of the program: all that the program sent last, and the line of the game.
+  // What restores the game after a restart of the program: the latest details that the program sent, and the line of
+  // the game.
   let base = null, restorable = null, isAsking = false, isStale = false;
   let isSaving = false;
   const link = new Link(message => {
@@ -83,12 +85,12 @@
     if (state) show();
     say(words);
   }
-  // What the next state is announced with.
+  // Texts for screen readers with which the next state is announced.
   let notice = "", upcoming = "";
   // Latest opened file.
   let opened = null;
 
-  // Asks for all that restores the game, unless the program is on the same page and keeps it.
+  // Requests everything that restores the game, unless the program runs in the page's worker and stores it itself.
   function askKept() {
     if (link.keepsGames || state?.tsumego) return;
     isStale = true;
@@ -101,11 +103,11 @@
     isAsking = false;
     base = { game, kept: all };
     noteRestorable();
-    // A large tree is not asked for after every move.
+    // A large tree is not requested after every move.
     if (isStale) setTimeout(askKept, all.text.length > 200_000 ? 2000 : 0);
   }
 
-  // The server takes no message of 2 MB, so the numbers of a very large tree are left out.
+  // The server accepts messages of less than 2 MB, so the numbers of a very large tree are left out.
   function fitting(game) {
     return JSON.stringify(game).length < 1_900_000 ? game : { ...game, details: { ...game.details, known: [] } };
   }
@@ -128,7 +130,7 @@
     if (view !== null && !tree.has(view)) view = null;
     if (message.game === state.game) {
       askKept();
-      // A state that follows draws everything, but a comment or numbers come alone.
+      // After moves a state follows and draws everything, but a comment or numbers come without one.
       if (!message.order.length) show();
     }
   }
@@ -143,7 +145,7 @@
     showSoon();
   }
 
-  // Judgements come faster than a page is drawn.
+  // Judgements arrive faster than the page can be drawn.
   let isWaiting = false;
   function showSoon() {
     if (isWaiting) return;
@@ -156,7 +158,7 @@
     const before = state, isNewRun = session !== null && session !== next.session;
     session = next.session;
     if (isNewRun && restorable && next.count_moves === 0 && tree.nodes.size === 1) {
-      // The server was restarted. Send it the game.
+      // The server was restarted. It gets the game from this page.
       ask("restore", { game: fitting(restorable) });
     }
     const isSameGame = Boolean(before) && !isNewRun && before.game === next.game;
@@ -187,7 +189,7 @@
     const isOtherBoard = !before || before.columns !== next.columns || before.rows !== next.rows;
     state = next;
     state.heard = performance.now();
-    // The rank that an adaptive opponent has after this game.
+    // Stores the rank that an adaptive opponent has after this game.
     if (state.adapted) keep("adaptive", state.adapted);
     if (isOtherBoard) { packed = new Packed(state.columns); makeBoard(); }
     if (view === state.at || (view !== null && !tree.has(view))) view = null;
@@ -215,7 +217,7 @@
     show();
     if (!isSameGame || isOther || before.phase !== next.phase) askKept();
     if (!before) openAddress();
-    // A new board does not know how strong this person is.
+    // A new table does not know how strong this person is.
     const knows = kept("adaptive"), isNew = tree.nodes.size === 1 && state.phase === "playing" && !state.study;
     if (!before && knows && isNew && Object.values(state.seats).some(seat => seat.level === choices?.adaptive)) {
       const [black, white] = ["B", "W"].map(color => dialogs.seatOf(dialogs.seatValue(state.seats[color])));
@@ -223,7 +225,7 @@
     }
   }
 
-  // Whether moves of a colour are those of a person whom the page teaches.
+  // Returns whether moves of a colour are judged for the user: all in the study mode, otherwise those of a person.
   const isJudgedFor = color => state.study || state.seats[color].kind === "person";
 
   // ---- Board ----
@@ -246,7 +248,7 @@
 
   const at = () => view ?? state.at;
   const nodeHere = () => tree.get(at()) || { n: 0, t: "B", next: [] };
-  // The position that is shown, which is computed once.
+  // Cached position of the node that is shown.
   let shown = null;
   function here() {
     if (problems.current) return problems.current.position;
@@ -274,7 +276,7 @@
   const hintHere = () => hint?.at === at() ? hint.degree : 0;
   const graded = () => state.analysed || hintHere() >= WHY ? allGraded() : hintHere() === MOVE ? allGraded().slice(0, 1) : [];
 
-  // A hint that names a move alone has a letter.
+  // The hint that only names a move marks it with a letter.
   const labelled = () => state.analysed || hintHere() !== MOVE ? candidates.labelled(graded(), signHere()) : graded();
 
   function showBoard() {
@@ -343,7 +345,7 @@
     if (cursor.point >= 0) cursor.place(-1);
     const isNarrow = root.clientWidth / board.columns < 30;
     if (event.pointerType === "touch" && isNarrow && canPlay() && !here().stones[point] && pending !== point) {
-      // A finger is wider than a point, so only the second tap plays.
+      // A finger is wider than a point, so a tap only selects it and the second tap plays.
       pending = point;
       show();
       return;
@@ -364,7 +366,7 @@
 
   // ---- Side panels ----
 
-  // The name of a player in a state of the table or in the summary of a kept game.
+  // Returns the name of a player, from a state of the table or from the summary of a stored game.
   function seatName(color, { seats, names } = state) {
     const seat = seats[color];
     if (seat.kind === "kosumi") return text("kosumi", { level: levelName(seat.level) });
@@ -382,7 +384,7 @@
     return /^[\d.]+$/.test(how) ? text("wins-by", names) : text("unknown-result", { text: result });
   }
 
-  // Who leads by a number of tenths of a point, in words that people use.
+  // Returns in everyday words who leads by a number of tenths of a point.
   function leadWords(tenths = numbersHere()?.a?.[2]) {
     if (tenths === undefined) return text("lead-soon");
     const exact = Math.abs(tenths) / 10, color = colorName(tenths > 0 ? "B" : "W");
@@ -430,7 +432,7 @@
     get("pass").disabled = !canPlay();
     get("pass").hidden = isOver;
     get("undo").disabled = node.p === undefined;
-    // A game that counts its points now has no moves left to advise.
+    // When the game is being counted, there is no move left to advise.
     get("hint").disabled = state.thinking || isMarking || isProblem || isPosed;
     get("analyse").disabled = get("teach").disabled = get("hint").parentElement.hidden = isPosed;
     get("estimate").disabled = isMarking || isProblem || isPosed || (state.thinking && !state.analysed && !showsLead);
@@ -484,13 +486,13 @@
     get("reviewed").firstChild.href = link.reviewAddress;
   }
 
-  // The colour of the only person of a game; nothing if there are two, or none.
+  // Returns the colour of the only person in the game; nothing if there are two or none.
   function soleColor() {
     const people = ["B", "W"].filter(color => state.seats[color].kind === "person");
     return people.length === 1 ? people[0] : "";
   }
 
-  // The line through the node that is shown, which is computed once.
+  // Cached line through the node that is shown.
   let lineKey = "", wholeLine = null;
   function thisLine() {
     const end = tree.end(at()), key = `${state.game} ${tree.change} ${end}`;
@@ -498,7 +500,7 @@
     return wholeLine;
   }
 
-  // The lesson about the latest move of a person.
+  // Shows the lesson about the latest move of a person.
   function teach() {
     const node = tree.get(lesson.node), judged = node?.j?.j;
     if (!judged) return;
@@ -554,7 +556,7 @@
     get("comment-of").textContent = nodeWords.node(node);
   }
 
-  // The node of the comment that is shown, and a change that was not sent yet.
+  // The node whose comment is shown, and the timer of a change that was not sent yet.
   let commentAt = null, commentTimer = 0;
   function flushComment() {
     clearTimeout(commentTimer);
@@ -595,7 +597,8 @@
     showCurve();
   }
 
-  // Win rate in thousandths and lead in tenths of a node, if they are known: by equal searches, or by the deepest one.
+  // Returns the win rate in thousandths and the lead in tenths at a node, if they are known: from the searches of equal
+  // length, otherwise from the deepest one.
   function numbersOf(node) {
     const { a } = node.j || {}, deep = found.get(node.i)?.numbers.a;
     return a ? [a[0], a[2]] : deep ? [deep[0], deep[2]] : node.e ? [node.e[0], node.e[1]] : null;
@@ -670,7 +673,7 @@
     show();
     say(number === tree.path(number)[0].i ? text("at-start") : nodeWords.move(tree.get(number)));
   }
-  // The node that is a number of moves ahead or behind, or at an end of the line.
+  // Returns the node that is a number of moves ahead or behind, or at an end of the line.
   function target(to) {
     if (to === "first") return tree.path(at())[0].i;
     if (to === "last") return isLooking() && tree.isOnPath(at(), state.at) ? state.at : tree.end(at());
@@ -685,7 +688,7 @@
     pass: () => ask("play", { at: at(), place: "--" }),
     "study-pass": () => ask("play", { at: at(), place: "--" }),
     undo: () => ask("undo", { at: state.at }),
-    // Each press of the button goes a degree further.
+    // Each click on the button goes one degree further.
     hint: () => {
       const degree = Math.min(WHY, hintHere() + 1);
       hint = { at: at(), degree, isSearching: hint?.at === at() && hint.isSearching };
@@ -693,7 +696,7 @@
       show();
       if (!hint.isSearching && allGraded()[0]) say(hintWords(allGraded()[0]));
     },
-    // A running analysis knows who leads; otherwise the position is searched for it.
+    // A running analysis knows who leads. Without one, the position is searched.
     estimate: () => {
       showsLead = !showsLead;
       if (showsLead && !state.analysed) ask("estimate", { at: at() });
@@ -790,7 +793,7 @@
   takeFiles(get("file"), load);
   takeFiles(get("tsumego-file"), file => tsumego.read(file), false);
 
-  // Opens the game that the address holds. A later reload must not open it again, so it is removed from the address.
+  // Opens the game in the address, and removes it from the address so that a later reload does not open it again.
   function openAddress() {
     const shared = /^#game=(.+)$/.exec(location.hash)?.[1];
     if (shared === undefined) return;

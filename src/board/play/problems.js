@@ -1,11 +1,12 @@
-// Own problems: the worst moves of games, which come back after days. The engine judges every answer.
+// The user's own problems: the worst moves of games, which are posed again after days. The engine judges every answer.
 
 const DAY = 24 * 3600 * 1000;
-// Days after which a problem comes back, by the number of times in a row that it was solved.
+// Days after which a problem is posed again, by the number of times in a row that it was solved.
 const INTERVALS = [1, 3, 7, 21];
 const PROBLEMS_MOST = 300;
 
-// Problems that the browser keeps: { id, game, record, columns, rows, start: [black, white], turn, played, loss, line, due, solved }.
+// Problems that the browser stores: { id, game, record, columns, rows, start: [black, white], turn, played, loss, line,
+// due, solved }.
 class Problems {
   // `now()` returns the time in milliseconds.
   constructor(now = () => Date.now()) {
@@ -19,11 +20,11 @@ class Problems {
 
   keep() { keep("problems", JSON.stringify(this.all)); }
 
-  // Adds the problems of a game. Those that are known stay as they are.
+  // Adds the problems of a game. Known problems stay as they are.
   add(problems) {
     const known = new Set(this.all.map(({ id }) => id));
     this.all.push(...problems.filter(({ id }) => !known.has(id)).map(it => ({ ...it, due: this.now(), solved: 0 })));
-    // Those that are due last make way.
+    // If there are too many, those that are due last are removed.
     this.all.sort((a, b) => a.due - b.due).splice(PROBLEMS_MOST);
     this.keep();
   }
@@ -32,7 +33,8 @@ class Problems {
   ofGame(game) { return this.all.filter(it => it.game === game); }
   get next() { return Math.min(...this.all.map(({ due }) => due)); }
 
-  // Takes the first answer to a problem. A problem that was solved after the longest interval is learned and goes.
+  // Records the first answer to a problem. A problem that is solved after the longest interval counts as learned and is
+  // removed.
   answered({ id }, isSolved) {
     const problem = this.all.find(it => it.id === id);
     if (!problem) return;
@@ -43,7 +45,7 @@ class Problems {
   }
 }
 
-// A number that identifies a text among others (FNV-1a).
+// Returns a number that distinguishes a text from others (FNV-1a).
 function textKey(words) {
   let key = 0x811c9dc5;
   for (let at = 0; at < words.length; at++) key = Math.imul(key ^ words.charCodeAt(at), 0x01000193) >>> 0;
@@ -51,7 +53,7 @@ function textKey(words) {
 }
 
 class OwnProblems extends ProblemGame {
-  // `page` also has the line and the colour whose moves are meant, and `ask`.
+  // `page` also has the line, the colour whose moves become problems, and `ask`.
   constructor(page) {
     super(page);
     Object.assign(this, { store: new Problems(), asked: null });
@@ -64,7 +66,7 @@ class OwnProblems extends ProblemGame {
     if (this.asked) ask("problems", { at: worst.map(({ i }) => i) });
   }
 
-  // Takes the records that lead to the positions before the moves.
+  // Handles the records that lead to the positions before the moves.
   take({ game, records }) {
     const { tree, state } = this.page;
     if (!state() || game !== state().game || !this.asked) return;

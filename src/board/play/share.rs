@@ -1,4 +1,4 @@
-//! Records in addresses: compressed (DEFLATE), in Base64 for addresses, and limited in length.
+//! Records in URLs: compressed (DEFLATE), encoded in Base64 for URLs, and limited in length.
 
 use super::table::{BadRecord, Refusal};
 use data_encoding::BASE64URL_NOPAD;
@@ -6,13 +6,13 @@ use flate2::Compression;
 use flate2::read::{DeflateDecoder, DeflateEncoder};
 use std::io::Read;
 
-/// Maximum number of characters. Browsers accept longer addresses, but many programs through which links are sent cut
-/// them off.
+/// Maximum number of characters. Browsers accept longer URLs, but many programs through which links are sent truncate
+/// them.
 const CHARACTERS_MOST: usize = 16_000;
 /// Maximum length of a record in bytes.
 const RECORD_MOST: usize = 1_000_000;
 
-/// Returns a record as part of an address; `None` if it is too long.
+/// Returns a record as a part of a URL; `None` if it is too long.
 pub(super) fn fragment_of(record: &str) -> Option<String> {
     let mut packed = Vec::new();
     // Reading from memory cannot fail.
@@ -21,7 +21,7 @@ pub(super) fn fragment_of(record: &str) -> Option<String> {
     (record.len() <= RECORD_MOST && fragment.len() <= CHARACTERS_MOST).then_some(fragment)
 }
 
-/// Returns the record in a part of an address.
+/// Returns the record in a part of a URL.
 ///
 /// # Errors
 ///

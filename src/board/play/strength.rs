@@ -1,4 +1,4 @@
-//! Levels of strength against a person. This list is the only place to change for a new level.
+//! Levels of strength for games against a person. A new level needs changes to this list only.
 
 use kosumi_engine::{EngineSettings, HumanSettings};
 use kosumi_net::{GameOutcome, RankSetting};
@@ -13,11 +13,12 @@ pub struct Level {
     rank: Option<RankSetting>,
 }
 
-/// Level that adapts to the opponent. A level with its rank and its number of games is `auto:25k:0`.
+/// Name of the level that adapts to the opponent. Its full name contains its rank and its number of games, as in
+/// `auto:25k:0`.
 const ADAPTIVE: &str = "auto";
 
 /// Names of all levels that a page offers: the adaptive one, human ranks from the weakest to the strongest, and full
-/// strength with a time per move. Pages have texts for them.
+/// strength with a time per move. The table of texts has their descriptions.
 pub(super) const LEVELS: &[&str] = &[
     ADAPTIVE,
     "30k",
@@ -38,16 +39,16 @@ pub(super) const LEVELS: &[&str] = &[
     "seconds-20",
 ];
 
-/// Default level of a page.
+/// Name of the level that a page offers by default.
 pub(super) const DEFAULT_LEVEL: &str = ADAPTIVE;
 
-/// Adaptive level of a person whose level is not known. Many people who open the board are beginners.
+/// Full name of the adaptive level for a person whose strength is unknown. Many people who open the page are beginners.
 const FIRST_ADAPTIVE: &str = "auto:25k:0";
 
 /// Prefix of the names of levels with full strength. The time per move in seconds follows.
 const FULL_STRENGTH: &str = "seconds-";
 
-/// Names of earlier versions, which kept games may contain, and the levels that took their place.
+/// Names of levels in earlier versions, which stored games may contain, and the levels that replace them.
 const OLD_NAMES: [(&str, &str); 8] = [
     ("first", "20k"),
     ("easy", "15k"),
@@ -62,7 +63,7 @@ const OLD_NAMES: [(&str, &str); 8] = [
 /// Maximum time of a move at a rank, in seconds.
 const RANK_SECONDS: f64 = 5.0;
 
-/// Returns the full name of a level: that of today for an old one, and with a rank for the adaptive level.
+/// Returns the full name of a level: the present name for an old one, and with a rank for the adaptive level.
 pub(super) fn full_name(name: &str) -> &str {
     match OLD_NAMES.iter().find(|(old, _)| *old == name) {
         Some((_, new)) => new,
@@ -71,7 +72,7 @@ pub(super) fn full_name(name: &str) -> &str {
     }
 }
 
-/// Returns the name of a level for records: an adaptive level is its rank.
+/// Returns the name of a level for records: for an adaptive level, the name of its rank.
 pub(super) fn name_in_records(name: &str) -> &str {
     name.split(':').nth(1).unwrap_or(name)
 }
@@ -87,7 +88,7 @@ impl Level {
         (is_listed || rank.is_adaptive()).then_some(Level { seconds: RANK_SECONDS, rank: Some(rank) })
     }
 
-    /// Whether the level limits visits.
+    /// Returns whether the level limits visits.
     pub(super) fn bounds_visits(&self) -> bool {
         self.rank.is_some()
     }
@@ -99,7 +100,8 @@ impl Level {
 
     /// Returns the settings of an engine at this level.
     pub(super) fn settings(&self, base: &EngineSettings) -> EngineSettings {
-        // Without a network the rank has no effect, and visits and temperature take its place. This was not measured.
+        // Without a network a rank has no effect, and a limit on visits and a temperature replace it. Their strength
+        // was not measured.
         let weakness = self.rank.map(|rank| (f32::from(rank.rank().steps_below_ten_dan()) - 1.0) / 38.0);
         EngineSettings {
             visits: weakness.map(|share| (2000.0 * 0.002f32.powf(share)).round() as u32),

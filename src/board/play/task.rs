@@ -1,4 +1,4 @@
-//! Tasks of an engine about a game. A task runs either to its end, or in slices for a caller that must see to other
+//! Tasks of an engine about a game. A task runs either to its end, or in slices for a caller that must handle other
 //! events in between.
 
 use super::strength::Level;
@@ -14,10 +14,10 @@ use std::time::Duration;
 
 /// Number of moves in the reports on a position.
 const CANDIDATES: usize = 8;
-/// Value of the parameter `analysisWideRootNoise`, unless the user gave another one. Without it nearly all visits go to one
-/// move, and the page has nothing to compare.
+/// Value of the parameter `analysisWideRootNoise`, unless the user gave another one. Without this noise nearly all
+/// visits go to one move, and the page has nothing to compare.
 const WIDE_ROOT_NOISE: f32 = 0.04;
-/// Interval of the reports on a running search.
+/// Interval between reports on a running search.
 const EVERY: Duration = Duration::from_millis(120);
 
 /// Task about a game.
@@ -39,7 +39,7 @@ pub enum Task {
     Judge {
         /// Number of simulations.
         playouts: u32,
-        /// Whether the search uses other random numbers, and nothing of earlier searches.
+        /// Whether the search uses other random numbers, and no statistics of earlier searches.
         is_afresh: bool,
     },
     /// Find the dead stones.
@@ -49,7 +49,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// Purpose of the engine that does this task.
+    /// Returns the purpose of the engine that does this task.
     pub fn purpose(&self) -> EnginePurpose {
         match self {
             Task::Choose { level, .. } if level.bounds_visits() => EnginePurpose::Level,
@@ -68,7 +68,7 @@ pub enum TaskResult {
     Studied {
         /// The game at the analysed position.
         game: Box<Game>,
-        /// Numbers of the position.
+        /// Review of the position so far.
         analysis: Box<PositionReview>,
         /// Whether the analysis has ended.
         is_last: bool,
@@ -98,10 +98,10 @@ pub enum EnginePurpose {
     Level,
 }
 
-/// Function that creates an engine.
+/// Function that creates an engine for a purpose.
 pub type MakeEngine = Arc<dyn Fn(EnginePurpose) -> Engine + Send + Sync>;
 
-/// Engine with the settings it was created with.
+/// Engine with the settings that it was created with.
 #[derive(Debug)]
 pub struct ConfiguredEngine {
     engine: Engine,
@@ -111,24 +111,24 @@ pub struct ConfiguredEngine {
 }
 
 impl ConfiguredEngine {
-    /// Wraps an engine whose settings are those to start every task from.
+    /// Wraps an engine. Every task starts from its present settings.
     pub fn new(engine: Engine) -> ConfiguredEngine {
         ConfiguredEngine { base: *engine.settings(), engine, has_judged: false }
     }
 
-    /// The engine.
+    /// Returns the engine.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Changes the settings to start every task from, and those of the task that is running in slices.
+    /// Changes the settings from which every task starts, and those of the task that is running in slices.
     pub fn change(&mut self, change: impl Fn(EngineSettings) -> EngineSettings) {
         self.base = change(self.base);
         let running = change(*self.engine.settings());
         self.engine.change_settings(running);
     }
 
-    /// Carries a task out, unless it becomes unwanted. `tell` gets the results.
+    /// Carries out a task, unless it becomes unwanted. `tell` receives the results.
     pub fn carry_out(
         &mut self,
         game: &Game,
@@ -193,7 +193,7 @@ impl ConfiguredEngine {
         TaskRun { searches: self.engine.searches(), game, task, limits, elapsed: Duration::ZERO, playouts: 0 }
     }
 
-    /// Gives the engine the game and the settings of a task.
+    /// Sets the game and the settings of the engine for a task.
     fn prepare(&mut self, game: &Game, task: &Task) {
         if matches!(task, Task::Solve(_)) {
             return;
@@ -201,7 +201,7 @@ impl ConfiguredEngine {
         let (engine, base) = (&mut self.engine, &self.base);
         let is_judged = matches!(task, Task::Judge { .. });
         if is_judged && !self.has_judged {
-            // Longer searches of some positions would make the searches of a judgement unequal.
+            // If some positions were searched longer before, the searches for judgements would be unequal.
             engine.forget();
         }
         self.has_judged = is_judged;
@@ -233,7 +233,7 @@ impl ConfiguredEngine {
     }
 }
 
-/// Chooses a move. `searches` is the number of the engine's searches before the task.
+/// Chooses a move. `searches` is the number of searches that the engine had made before the task.
 fn choose(
     engine: &mut Engine,
     color: Color,
@@ -264,8 +264,8 @@ fn settle(engine: &mut Engine) -> TaskResult {
     TaskResult::Settled(Box::new(engine.final_status().dead))
 }
 
-/// Task that is carried out in slices. Between two slices, the caller may drop it, but must not use the engine for
-/// anything else.
+/// Task that is carried out in slices. Between two slices the caller may drop it. As long as it is not dropped, the
+/// engine must not be used for anything else.
 #[derive(Debug)]
 pub struct TaskRun {
     game: Game,
@@ -273,17 +273,17 @@ pub struct TaskRun {
     limits: Limits,
     /// Number of searches of the engine before the task.
     searches: u64,
-    /// Time of all searches of the task.
+    /// Total time of the searches of the task.
     elapsed: Duration,
-    /// Simulations of all searches of the task.
+    /// Total number of simulations of the searches of the task.
     playouts: u32,
 }
 
 impl TaskRun {
-    /// Works on the task for about the time of a report on an analysis. `tell` gets the results. Returns whether the task
-    /// has ended.
+    /// Works on the task for about the interval between two reports. `tell` receives the results. Returns whether the
+    /// task has ended.
     ///
-    /// The dead stones are found in one slice, however long it takes, and problems are read in one, which is bounded in
+    /// Finding the dead stones takes one slice, however long it lasts. So does reading a problem, which is limited in
     /// nodes.
     pub fn advance(
         &mut self,
@@ -294,7 +294,7 @@ impl TaskRun {
         let (engine, color) = (&mut engine.engine, self.game.to_move());
         match &self.task {
             Task::Choose { .. } => {
-                // The last visit is that of the search after which the move is chosen.
+                // One visit is left for the search by which the move is chosen.
                 let visits = self.limits.visits.map(|visits| visits.saturating_sub(1));
                 let rest = Limits { visits, ..self.limits };
                 let is_needed = visits != Some(0)
@@ -367,8 +367,7 @@ impl TaskRun {
     }
 }
 
-/// Updates the engine's game to `game`, by moves if possible, so that the engine keeps what it learned about earlier
-/// moves.
+/// Updates the engine's game to `game`, by moves if possible, so that the engine keeps the statistics of earlier moves.
 fn follow(engine: &mut Engine, game: &Game) {
     let own = engine.game();
     let is_same_game = own.size() == game.size()
@@ -401,13 +400,13 @@ mod tests {
     use kosumi_go::rules::Rules;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Each reading takes a millisecond.
+    /// Returns a time that advances by a millisecond at each call.
     fn time() -> Duration {
         static READINGS: AtomicU64 = AtomicU64::new(0);
         Duration::from_millis(READINGS.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Carries a task out in slices. Returns its results, and the number of slices.
+    /// Carries out a task in slices. Returns its results, and the number of slices.
     fn in_slices(task: Task) -> (Vec<TaskResult>, usize) {
         let settings = EngineSettings { threads: 1, memory_mebibytes: 8, ..EngineSettings::default() };
         let mut engine = ConfiguredEngine::new(Engine::new(settings).with_time_source(time));

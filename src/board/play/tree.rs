@@ -1,7 +1,7 @@
 //! Game tree of a table: the record with all of its variations, and the position of every node.
 //!
-//! The record is the only store of moves, comments and marks. What is opened is therefore saved again, including
-//! properties and variations that cannot be shown. Nothing here recurses over the depth of the tree.
+//! Moves, comments and marks are stored in the record alone. An opened record is therefore saved completely, including
+//! properties and variations that cannot be shown. No function recurses over the depth of the tree.
 
 use super::table::{BadRecord, Refusal};
 use crate::review::place;
@@ -26,21 +26,21 @@ const RECORD_MOST: usize = 5_000_000;
 pub(super) const COMMENT_MOST: usize = 20_000;
 /// Maximum total size of the comments that are written at the table, in bytes.
 const COMMENTS_MOST: usize = 2_000_000;
-/// Maximum number of set-ups above one another that are shown. Each of them needs a game of its own.
+/// Maximum number of set-ups on one path that are shown. Each of them needs a game of its own.
 const SET_UPS_MOST: usize = 100;
-/// Maximum number of points that a record sets up.
+/// Maximum number of points that a record may set up.
 const SET_UP_POINTS_MOST: usize = 200_000;
 /// Maximum number of removed variations that can be put back.
 const REMOVED_MOST: usize = 50;
 /// Maximum number of characters of a label on the board.
 const LABEL_MOST: usize = 3;
 
-/// Origin of a position.
+/// Change that led to a position.
 #[derive(Clone, PartialEq, Debug)]
 enum Origin {
-    /// A move, with the stones that it lifted.
+    /// A move, with the stones that it captured.
     Move { color: Color, mv: Move, lifted: Vec<Point> },
-    /// Points that differ from the position before, `None` for a point that is now empty.
+    /// A set-up: points that differ from the position before, `None` for a point that is now empty.
     SetUp(Vec<(Point, Option<Color>)>),
 }
 
@@ -54,11 +54,11 @@ struct Position {
     to_move: Color,
 }
 
-/// Variation that was removed.
+/// Variation that was removed and can be put back.
 #[derive(Clone, PartialEq, Debug)]
 struct Removed {
     parent: NodeId,
-    /// Place among the children of the parent.
+    /// Index among the children of the parent.
     index: usize,
     child: NodeId,
 }
@@ -67,7 +67,7 @@ struct Removed {
 #[derive(Clone, Debug)]
 pub(super) struct GameTree {
     record: Tree,
-    /// Game at the root. A game is too large for the stack of a thread to hold many.
+    /// Game at the root. Boxed, because a game is large and a thread's stack cannot hold many.
     start: Box<Game>,
     /// Position of each node by its number; `None` for a node that cannot be shown.
     positions: Vec<Option<Position>>,
@@ -91,11 +91,11 @@ pub(super) struct OpenedTree {
     pub(super) notes: Vec<String>,
 }
 
-/// Changes that are undone when the walk leaves a node.
+/// Change of the current game that is undone when the walk leaves a node.
 enum Back {
-    /// Moves of the current game, and its side to move before.
+    /// Number of moves played, and the side to move before them.
     Moves(usize, Color),
-    /// The current game, which began with a set-up.
+    /// The game before a set-up, with which another game began.
     Game,
 }
 
@@ -119,7 +119,7 @@ impl GameTree {
         GameTree { record, start, positions, removed, written: 0, changed: BTreeSet::new() }
     }
 
-    /// Opens a record. `rules` are those of a record that names none. A record that cannot be followed to its end is
+    /// Opens a record. `rules` apply to a record that names none. A record that cannot be followed to its end is
     /// refused, unless `is_partial` is set.
     pub(super) fn open(bytes: &[u8], rules: Rules, is_partial: bool) -> Result<OpenedTree, BadRecord> {
         let too_long = |text: String| BadRecord { refusal: Refusal::TooLong, text, can_be_partial: false };
@@ -173,7 +173,7 @@ impl GameTree {
         Ok(OpenedTree { tree: opened, record, is_whole, notes })
     }
 
-    /// Finds the positions of a node and of all nodes below it. Returns the number of nodes that cannot be shown.
+    /// Computes the positions of a node and of all nodes below it. Returns the number of nodes that cannot be shown.
     fn place_all(&mut self, from: NodeId) -> usize {
         self.positions.resize(self.record.node_count(), None);
         let parent = self.parent(from);
@@ -227,7 +227,7 @@ impl GameTree {
             let is_long = moves + count > MOVES_MOST;
             if (!played && !is_start) || is_long {
                 hidden += self.count_below(id);
-                // Undoes what was played of the node.
+                // Undoes the moves of this node that were played before one failed.
                 todo.push(Todo::Leave(back));
                 continue;
             }
@@ -247,7 +247,7 @@ impl GameTree {
         hidden
     }
 
-    /// Colour of the first move after a node, if it is a move.
+    /// Colour of the first move after a node, if its first child has a move.
     fn next_color(&self, id: NodeId) -> Option<Color> {
         let &first = self.record.node(id).children().first()?;
         let node = self.record.node(first);
@@ -258,7 +258,7 @@ impl GameTree {
         }
     }
 
-    /// Number of nodes from a node on.
+    /// Returns the number of nodes of the subtree at a node, that node included.
     fn count_below(&self, id: NodeId) -> usize {
         let (mut todo, mut count) = (vec![id], 0);
         while let Some(id) = todo.pop() {
@@ -272,17 +272,17 @@ impl GameTree {
         self.positions.get(id.number())?.as_ref()
     }
 
-    /// First node.
+    /// Returns the root.
     pub(super) fn root(&self) -> NodeId {
         self.record.root()
     }
 
-    /// Board size.
+    /// Returns the board size.
     pub(super) fn size(&self) -> BoardSize {
         self.start.size()
     }
 
-    /// Game at the root.
+    /// Returns the game at the root.
     pub(super) fn start(&self) -> &Game {
         &self.start
     }
@@ -293,18 +293,18 @@ impl GameTree {
         self.path(id).map(|_| id)
     }
 
-    /// Previous node.
+    /// Returns the parent of a node.
     pub(super) fn parent(&self, id: NodeId) -> Option<NodeId> {
         self.position(id)?.parent
     }
 
-    /// Children of a node that can be shown.
+    /// Returns the children of a node, without those that cannot be shown.
     pub(super) fn children(&self, id: NodeId) -> Vec<NodeId> {
         let children = self.record.node(id).children();
         children.iter().copied().filter(|&child| self.position(child).is_some()).collect()
     }
 
-    /// Number of moves up to a node.
+    /// Returns the number of moves from the root to a node, passes included.
     pub(super) fn moves(&self, id: NodeId) -> usize {
         self.position(id).map_or(0, |it| it.moves)
     }
@@ -332,12 +332,12 @@ impl GameTree {
         Some(path)
     }
 
-    /// Whether `ancestor` is on the path from the root to `id`.
+    /// Returns whether `ancestor` is on the path from the root to `id`.
     pub(super) fn is_on_path(&self, ancestor: NodeId, id: NodeId) -> bool {
         self.path(id).is_some_and(|path| path.contains(&ancestor))
     }
 
-    /// Returns the last node of the line that begins with a node and goes on with first children.
+    /// Returns the last node of the line that begins at a node and follows first children.
     pub(super) fn end_of(&self, id: NodeId) -> NodeId {
         let mut last = id;
         while let Some(next) =
@@ -348,7 +348,7 @@ impl GameTree {
         last
     }
 
-    /// Returns the game at a node, with the right side to move.
+    /// Returns the game at a node, with the side to move that the record implies.
     pub(super) fn game_at(&self, id: NodeId) -> Game {
         let mut game = (*self.start).clone();
         for id in self.path(id).unwrap_or_default() {
@@ -357,7 +357,7 @@ impl GameTree {
             if !change.set_up.is_empty() && !is_start {
                 game = with_set_up(&game, &change.set_up);
             }
-            // The moves were played when the tree was opened.
+            // These moves could be played when the tree was opened, so they succeed.
             play_change(&mut game, &change, is_start);
         }
         if let Some(it) = self.position(id) {
@@ -371,13 +371,12 @@ impl GameTree {
         self.record.node(id).children().iter().copied().find(|&child| self.played(child) == Some((color, mv)))
     }
 
-    /// Whether another node fits in.
+    /// Returns whether there is space for another node.
     pub(super) fn has_space(&self) -> bool {
         self.record.node_count() < NODES_MOST
     }
 
-    /// Adds a node for the latest move of a game, which is at the position after it. The node becomes the last child
-    /// of `parent`.
+    /// Adds a node for the latest move of a game. The node becomes the last child of `parent`.
     pub(super) fn add(&mut self, parent: NodeId, game: &Game) -> Option<NodeId> {
         let record = game.records().last()?;
         let id = self.record.add(parent);
@@ -397,7 +396,7 @@ impl GameTree {
         }
     }
 
-    /// Makes the line of a node the first one where it leaves an earlier variation. `None` if the node is on the main
+    /// Moves the line of a node in front of the variation that it leaves. Returns `None` if the node is on the main
     /// line.
     pub(super) fn promote(&mut self, id: NodeId) -> Option<()> {
         let path = self.path(id)?;
@@ -410,7 +409,7 @@ impl GameTree {
         Some(())
     }
 
-    /// Removes a node with all that follows. Returns its parent; `None` for the root.
+    /// Removes a node with everything below it. Returns its parent. Returns `None` for the root, which stays.
     pub(super) fn remove(&mut self, id: NodeId) -> Option<NodeId> {
         let parent = self.parent(id)?;
         let index = self.record.node(parent).children().iter().position(|&child| child == id)?;
@@ -422,7 +421,7 @@ impl GameTree {
         Some(parent)
     }
 
-    /// Puts the variation back that was removed last, if its place is still in the tree. Returns its first node.
+    /// Puts back the variation that was removed last, if its parent is still in the tree. Returns its first node.
     pub(super) fn put_back(&mut self) -> Option<NodeId> {
         let Removed { parent, index, child } = self.removed.pop()?;
         self.path(parent)?;
@@ -436,12 +435,12 @@ impl GameTree {
         mem::take(&mut self.changed)
     }
 
-    /// Number of nodes, including those that were removed.
+    /// Returns the number of nodes, including those that were removed.
     pub(super) fn node_count(&self) -> usize {
         self.record.node_count()
     }
 
-    /// Number of removed variations that can be put back.
+    /// Returns the number of removed variations that can be put back.
     pub(super) fn removed(&self) -> usize {
         self.removed.len()
     }
@@ -457,13 +456,13 @@ impl GameTree {
         Ok(())
     }
 
-    /// The record.
+    /// Returns the record.
     pub(super) fn record(&self) -> &Tree {
         &self.record
     }
 
     /// Returns all nodes that can be shown, each after its parent, in the order of the record. The children of a node
-    /// follow it in their order.
+    /// keep their order.
     pub(super) fn nodes_from(&self, id: NodeId) -> Vec<NodeId> {
         let (mut todo, mut nodes) = (vec![id], Vec::new());
         while let Some(id) = todo.pop() {
@@ -487,7 +486,7 @@ impl GameTree {
     }
 
     /// Returns a node as data for pages: number, parent, number of moves, side to move, then the move and the stones
-    /// that it lifted or the points that were set up, the comment, and marks.
+    /// that it captured, or the points that were set up, the comment, and the marks.
     pub(super) fn data(&self, id: NodeId) -> Value {
         let Some(it) = self.position(id) else { return Value::Null };
         let size = self.size();
@@ -524,7 +523,7 @@ impl GameTree {
         Value::Object(data)
     }
 
-    /// Returns the marks of a node: lists of a place, and a kind or the text of a label.
+    /// Returns the marks of a node as lists of a place, and a kind or the text of a label.
     fn marks(&self, id: NodeId) -> Vec<Value> {
         let size = self.size();
         let kinds = [Mark::Triangle, Mark::Square, Mark::Circle, Mark::Cross];
@@ -542,8 +541,8 @@ impl GameTree {
     }
 }
 
-/// Plays the side to move and the moves of a node. The start has its side to move already. Returns whether all moves
-/// could be played.
+/// Plays the moves of a node, after setting the side to move. At the start of a game, the side to move is already set.
+/// Returns whether all moves could be played.
 fn play_change(game: &mut Game, change: &NodeChange, is_start: bool) -> bool {
     if let Some(color) = change.to_move.filter(|_| !is_start) {
         game.set_to_move(color);
@@ -558,7 +557,7 @@ fn difference(before: &Board, game: &Game) -> Vec<(Point, Option<Color>)> {
     points.map(|point| (point, board.cell(point).color())).collect()
 }
 
-/// Returns a record with the main line of another one alone.
+/// Returns a record that contains only the main line of another one.
 fn main_line_of(tree: &Tree) -> Tree {
     let mut short = Tree::new(tree.size());
     let mut last = short.root();
@@ -579,7 +578,7 @@ mod tests {
         GameTree::open(text.as_bytes(), Rules::default(), false).unwrap()
     }
 
-    /// Returns the moves of all nodes in the order of the record, as places with the number of the parent.
+    /// Returns the moves of all nodes in the order of the record, as places, each with the number of the parent.
     fn shown(tree: &GameTree) -> Vec<String> {
         let of = |id: NodeId| {
             let data = tree.data(id);
@@ -630,7 +629,7 @@ mod tests {
         assert_eq!(tree.put_back().map(NodeId::number), Some(2));
         assert_eq!(tree.children(first).iter().map(|id| id.number()).collect::<Vec<_>>(), [4, 2, 7]);
         assert_eq!((tree.remove(tree.root()), tree.put_back()), (None, None));
-        // The place of a removed variation is removed itself.
+        // The parent of the removed variation is removed as well.
         tree.remove(node(&tree, 5)).unwrap();
         tree.remove(node(&tree, 4)).unwrap();
         tree.removed.swap(0, 1);
@@ -643,12 +642,12 @@ mod tests {
 
     #[test]
     fn hostile_records_are_bounded() {
-        // 100,000 variations: the main line alone is opened.
+        // 100,000 variations are too many, so only the main line is opened.
         let wide = format!("(;SZ[9];B[aa]{})", "(;W[bb];B[cc])".repeat(100_000));
         let opened = open(&wide);
         assert_eq!(shown(&opened.tree).len(), 4);
         assert!(opened.notes[0].contains("200002 positions"), "{:?}", opened.notes);
-        // Deep variations of moves that cannot be played, and of set-ups.
+        // Deep variations with moves that cannot be played, and with set-ups.
         let deep = format!("(;SZ[9];B[aa](;W[bb])(;W[aa]{}))", ";B[cc];W[cc]".repeat(5_000));
         let opened = open(&deep);
         assert_eq!(shown(&opened.tree).len(), 3);

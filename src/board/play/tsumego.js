@@ -1,7 +1,7 @@
-// Problems of life and death: collections, what was solved, and the card of the problem on the table. The program judges
-// every move; this page keeps the list and the progress.
+// Problems of life and death: collections, the user's progress, and the panel of the problem on the table. The program
+// judges every move. This page stores the list and the progress.
 
-// How often problems were tried, and whether they were solved: { id: [attempts, "first" | "later" | ""] }.
+// Number of attempts at each problem, and whether it was solved: { id: [attempts, "first" | "later" | ""] }.
 class TsumegoProgress {
   constructor() {
     this.all = new Map();
@@ -16,22 +16,22 @@ class TsumegoProgress {
     return { tries, solved };
   }
 
-  // Takes the end of an attempt. What was solved at the first try stays so.
+  // Records the end of an attempt. A problem that was solved at the first attempt stays so.
   tried(id, isSolved) {
     const { tries, solved } = this.of(id);
     this.all.delete(id);
     this.all.set(id, [tries + 1, solved || (isSolved ? tries ? "later" : "first" : "")]);
-    // Those that were tried longest ago make way.
+    // If there are too many, those that were tried longest ago are removed.
     while (this.all.size > TSUMEGO_MOST) this.all.delete(this.all.keys().next().value);
     keep("tsumego", JSON.stringify(Array.from(this.all)));
   }
 }
 const TSUMEGO_MOST = 3000;
-// Size of a collection that the browser keeps, in characters.
+// Maximum size of a collection that the browser stores, in characters.
 const COLLECTION_MOST = 400_000;
 
 class TsumegoGame {
-  // `page` has the table and the tree of the page, and what draws them.
+  // `page` has the table and the tree of the page, and the functions that draw them.
   constructor(page) {
     Object.assign(this, { page, progress: new TsumegoProgress(), list: [], goals: new Map(), seen: 0, key: null, game: null,
       isAnswering: false, opens: "", words: "" });
@@ -68,7 +68,7 @@ class TsumegoGame {
     this.page.ask("read-tsumego");
   }
 
-  // Reads a file as problems, whatever is in it.
+  // Reads a file as problems, even if it is a game.
   async read(file) {
     try {
       const record = await readRecord(file);
@@ -123,7 +123,7 @@ class TsumegoGame {
     this.pose(this.index);
   }
 
-  // The next problem that is not solved, from the one on the table on; -1 if all are.
+  // Returns the index of the next unsolved problem, beginning after the one on the table; -1 if all are solved.
   unsolved() {
     const { list, index } = this, later = list.map((_, at) => (index + 1 + at) % list.length);
     return later.find(at => at !== index && !this.progress.of(list[at].id).solved) ?? -1;
@@ -131,17 +131,17 @@ class TsumegoGame {
 
   canPlay(node) {
     const { posed } = this, isReady = Boolean(posed.goal && posed.reachable && posed.pending === null);
-    // Below a wrong move there is nothing left to find.
+    // After a wrong move there is nothing left to find.
     return isReady && node.t === posed.turn && !["wrong", "ko", "solved"].includes(this.judgedHere()?.verdict);
   }
 
-  // The latest judged move on the way to the node that is shown.
+  // Returns the latest judged move on the path to the node that is shown.
   judgedHere() {
     const known = new Map(this.posed.judged.map(([node, verdict, isOfRecord]) => [node, { node, verdict, isOfRecord }]));
     return this.page.tree.path(this.page.at()).reverse().map(({ i }) => known.get(i)).find(Boolean);
   }
 
-  // Takes a state of the table.
+  // Handles a state of the table.
   changed() {
     const { posed } = this, { game } = this.page.state();
     if (!posed) {
@@ -190,7 +190,7 @@ class TsumegoGame {
     return words.join(" ");
   }
 
-  // Marks of the group, before the first move.
+  // Returns marks on the stones of the group, before the first move.
   marks(node) {
     const { posed } = this;
     return posed.group && node.p === undefined ? posed.group.match(/../g).map(place => [place, "CR"]) : [];

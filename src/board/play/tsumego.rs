@@ -1,8 +1,8 @@
 //! Problems of life and death that are played against the solver. (The problems made of a player's own worst moves are
 //! judged by searches: see [`judging`](super::judging).)
 //!
-//! A problem on the table is a study whose moves the solver judges. Answers are proven, or taken from the record's own
-//! solution, or not decided.
+//! A problem on the table is a study whose moves the solver judges. The verdict on an answer is proven, or taken from
+//! the record's own solution, or undecided.
 
 mod goal;
 mod solution;
@@ -25,24 +25,24 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use solution::RecordedSolution;
 
-/// Problems that need no file: a collection.
+/// Collection of the built-in problems.
 const OWN: &str = include_str!("tsumego/own.sgf");
 /// Maximum number of problems of a collection.
 const PROBLEMS_MOST: usize = 1000;
 /// Maximum size of all records of a collection, in bytes.
 const COLLECTION_MOST: usize = 1_500_000;
-/// Number of records by which a file is recognised as a collection of problems.
+/// Number of records that are examined to recognise a file as a collection of problems.
 const EXAMINED: usize = 20;
-/// Maximum number of nodes for the first reading of a problem, each of whose two attempts has half of them, and for judging
-/// and answering a move. In a browser a reading cannot be interrupted, so this is a matter of seconds.
+/// Maximum number of nodes for the first reading of a problem, half of them for each of its two attempts, and for
+/// judging and answering a move. In a browser a reading cannot be interrupted, so it must not take more than seconds.
 const NODES_MOST: u64 = 200_000;
-/// Factor of this number where a reading can be interrupted.
+/// Factor of [`NODES_MOST`] where a reading can be interrupted.
 pub(super) const PATIENCE: u64 = 4;
 /// Size of each transposition table, in bytes. A reading has up to three.
 const TABLE_BYTES: usize = 8 << 20;
 
-/// Returns the problems of a file, or those of the program if the file is empty, as data for pages: their records,
-/// and how many could not be read or are too many.
+/// Returns the problems of a file, or the built-in ones if the file is empty, as data for pages: their records, and the
+/// number of records that could not be read or are too many.
 pub(super) fn read_collection(bytes: &[u8], rules: Rules) -> Value {
     let bytes = if bytes.is_empty() { OWN.as_bytes() } else { bytes };
     let (mut problems, mut size, mut left_out) = (Vec::new(), 0, 0);
@@ -68,7 +68,7 @@ pub(super) fn read_collection(bytes: &[u8], rules: Rules) -> Value {
     json!({ "is": "tsumego", "problems": problems, "left": left_out })
 }
 
-/// Calls a function with each record of a collection, `None` for one that is too long.
+/// Calls a function with each record of a collection, or with `None` for a record that is too long.
 fn for_each_record(bytes: &[u8], then: &mut dyn FnMut(Option<&[u8]>)) {
     let mut splitter = Splitter::new(COLLECTION_MOST);
     let mut take = |piece: CollectionPiece<'_>| match piece {
@@ -79,7 +79,7 @@ fn for_each_record(bytes: &[u8], then: &mut dyn FnMut(Option<&[u8]>)) {
     splitter.finish(&mut take);
 }
 
-/// Whether a file is a collection of problems, or a record that says what its goal is.
+/// Returns whether a file is a collection of problems, or a record that states its goal.
 pub(super) fn is_collection(bytes: &[u8], rules: Rules) -> bool {
     let (mut count, mut are_set_up, mut is_goal_named) = (0, true, false);
     for_each_record(bytes, &mut |record| {
@@ -99,11 +99,11 @@ pub(super) fn is_collection(bytes: &[u8], rules: Rules) -> bool {
     are_set_up && (count > 1 || is_goal_named)
 }
 
-/// A problem with what its record says.
+/// Problem, with the statements of its record.
 #[derive(Clone, Debug)]
 struct ProblemRecord {
     tree: GameTree,
-    /// Node of the position.
+    /// Node of the problem's position.
     start: NodeId,
     stated: StatedProblem,
     solution: Option<RecordedSolution>,
@@ -113,7 +113,7 @@ impl ProblemRecord {
     fn read(bytes: &[u8], rules: Rules) -> Result<ProblemRecord, BadRecord> {
         let tree = GameTree::open(bytes, rules, true)?.tree;
         let mut start = tree.root();
-        // The position is the one before the first move.
+        // The problem's position is the one before the first move.
         while let Some(&next) = tree.children(start).first().filter(|&&child| tree.played(child).is_none()) {
             start = next;
         }
@@ -122,7 +122,7 @@ impl ProblemRecord {
         Ok(ProblemRecord { tree, start, stated, solution })
     }
 
-    /// Returns the position with the player to move.
+    /// Returns the position with the player of the problem to move.
     fn game(&self) -> Game {
         let mut game = self.tree.game_at(self.start);
         game.set_to_move(self.stated.player);
@@ -130,19 +130,19 @@ impl ProblemRecord {
     }
 }
 
-/// Whether a move is right.
+/// Verdict on a move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Verdict {
     /// Nothing is lost, and the opponent has replied.
     Right,
-    /// The goal is reached: nothing that the opponent plays needs an answer.
+    /// The goal is reached, whatever the opponent plays.
     Solved,
-    /// The move works only with a ko, and another one works without, or with a better ko.
+    /// The move works only with a ko, but another move works without one or with a better ko.
     Ko,
     /// The move misses the goal.
     Wrong,
-    /// Neither the solver nor the record says.
+    /// Neither the solver nor the record decides it.
     Undecided,
 }
 
@@ -154,26 +154,26 @@ struct JudgedMove {
     is_of_record: bool,
 }
 
-/// Progress of the first reading.
+/// State of the first reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FirstReading {
-    /// It has to be done, if the goal is known.
+    /// The reading has yet to be done, if the goal is known.
     Wanted,
-    /// What the player reaches; `None` if that is not decided.
+    /// Best outcome that the player can reach; `None` if it is undecided.
     Done(Option<Outcome>),
 }
 
 /// Problem on the table.
 #[derive(Clone, Debug)]
 pub(super) struct PosedProblem {
-    /// Name that the page gives to the problem.
+    /// Key that the page gives to the problem.
     key: String,
     record: ProblemRecord,
     goal: Option<ProblemGoal>,
-    /// Region and aim of the goal; `None` if the board has no such group.
+    /// Region to read and aim of the solver for the goal; `None` if the board has no such group.
     question: Option<(Region, Aim)>,
     first: FirstReading,
-    /// Move to be judged, and the moves from the start to it.
+    /// Move to be judged, and the moves from the start up to it.
     pending: Option<(NodeId, Vec<Move>)>,
     judged: Vec<JudgedMove>,
 }
@@ -183,12 +183,12 @@ pub(super) struct PosedProblem {
 pub(super) struct Continuation {
     pub(super) node: NodeId,
     pub(super) moves: Vec<Move>,
-    /// Whether play goes on after the moves. Otherwise they are a variation that is only shown.
+    /// Whether play continues after the moves. Otherwise they are only shown as a variation.
     pub(super) goes_on: bool,
 }
 
 impl PosedProblem {
-    /// Reads a problem. `goal` replaces what the record says.
+    /// Reads a problem. `goal` replaces the goal of the record.
     pub(super) fn read(
         key: String,
         bytes: &[u8],
@@ -206,22 +206,22 @@ impl PosedProblem {
         Ok(PosedProblem { key, record, goal, question, first, pending: None, judged: Vec::new() })
     }
 
-    /// Returns the record of the position alone.
+    /// Returns a record of the position alone.
     pub(super) fn position(&self) -> String {
         write(&self.record.game(), &Meta::default())
     }
 
-    /// Side that solves the problem.
+    /// Returns the side that solves the problem, the player.
     pub(super) fn player(&self) -> Color {
         self.record.stated.player
     }
 
-    /// Whether a move can be judged now.
+    /// Returns whether a move can be judged now, because the first reading is done.
     pub(super) fn is_open(&self) -> bool {
         self.pending.is_none() && self.goal.is_some() && self.first != FirstReading::Wanted
     }
 
-    /// Whether a request may be answered while a problem is on the table.
+    /// Returns whether a request may be answered while a problem is on the table.
     pub(super) fn admits(request: &PageRequest) -> bool {
         use PageRequest as It;
         matches!(
@@ -244,7 +244,7 @@ impl PosedProblem {
         )
     }
 
-    /// Returns what the solver has to do.
+    /// Returns the task of the solver that is due, if there is one.
     pub(super) fn task(&self) -> Option<ProblemTask> {
         let (region, aim) = self.question?;
         let game = self.record.game();
@@ -259,7 +259,8 @@ impl PosedProblem {
         Some(ProblemTask { board, player: self.player(), suicide: game.rules().suicide, region, aim, step })
     }
 
-    /// Takes a move that was played. `line` are the moves from the start to it. Returns what follows if no task is needed.
+    /// Handles a move that was played. `line` contains the moves from the start up to it. Returns the moves that follow
+    /// if no task is needed.
     pub(super) fn answer(&mut self, node: NodeId, line: &[(Color, Move)]) -> Option<Continuation> {
         if self.judged.iter().any(|it| it.node == node) {
             return None;
@@ -271,12 +272,12 @@ impl PosedProblem {
         Some(self.judge_by_record(node, line))
     }
 
-    /// Whether a move was right and got a reply.
+    /// Returns whether a move was judged as right, so that it has a reply.
     pub(super) fn has_reply(&self, node: NodeId) -> bool {
         self.judged.iter().any(|it| it.node == node && it.verdict == Verdict::Right)
     }
 
-    /// Whether the solver knows how the problem ends, and that it can be solved.
+    /// Returns whether the solver has proven that the problem can be solved.
     fn is_read_by_solver(&self) -> bool {
         matches!(self.first, FirstReading::Done(Some(outcome)) if outcome != Outcome::Fails)
     }
@@ -295,7 +296,7 @@ impl PosedProblem {
         Continuation { node, moves, goes_on: verdict == Verdict::Right }
     }
 
-    /// Takes the result of a task. Returns what follows the judged move.
+    /// Handles the result of a task. Returns the moves that follow the judged move.
     pub(super) fn take(&mut self, found: ProblemFound) -> Option<Continuation> {
         match found {
             ProblemFound::First(outcome, region) => {
@@ -325,7 +326,7 @@ impl PosedProblem {
         }
     }
 
-    /// Gives the work up that is in progress, because it failed.
+    /// Ends the task in progress without a result, because the solver failed.
     pub(super) fn give_up(&mut self) {
         self.first = match self.first {
             FirstReading::Wanted => FirstReading::Done(None),
@@ -370,7 +371,7 @@ impl PosedProblem {
     }
 }
 
-/// Work of the solver.
+/// Task of the solver.
 #[derive(Clone, Debug)]
 pub struct ProblemTask {
     board: Box<Board>,
@@ -383,24 +384,24 @@ pub struct ProblemTask {
 
 #[derive(Clone, Debug)]
 enum ProblemStep {
-    /// Read what the player reaches.
+    /// Finds the best outcome that the player can reach.
     First,
-    /// Judge the last move of a line.
+    /// Judges the last move of a line.
     Answer { line: Vec<Move>, reachable: Outcome },
 }
 
 /// Result of the solver.
 #[derive(Clone, Debug)]
 pub enum ProblemFound {
-    /// What the player reaches, and the region in which that was found.
+    /// Best outcome that the player can reach, and the region in which it was found.
     First(Option<Outcome>, Box<Region>),
     /// A judged move.
     Answer(JudgedAnswer),
 }
 
 impl ProblemTask {
-    /// Does the work with `patience` times the usual number of nodes, unless it becomes unwanted; then the result has no
-    /// meaning.
+    /// Carries out the task with `patience` times the usual number of nodes. If it becomes unwanted, it ends early and
+    /// the result is meaningless.
     pub(super) fn run(&self, patience: u64, is_unwanted: &dyn Fn() -> bool) -> ProblemFound {
         let most = patience * NODES_MOST;
         let question = Question {
@@ -416,7 +417,7 @@ impl ProblemTask {
         match &self.step {
             ProblemStep::First => {
                 let stop = |nodes| nodes > most / 2 || is_unwanted();
-                // The stones around a problem of a book live, however few liberties the diagram leaves them.
+                // In books, the stones around a problem count as alive, however few liberties the diagram leaves them.
                 let quiet = Region { excludes_moves_outside: true, ..self.region };
                 for region in [self.region, quiet] {
                     let question = Question { region: &region, ..question };

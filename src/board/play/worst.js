@@ -1,6 +1,6 @@
 // The list of the worst moves of a line.
 class WorstList {
-  // `page` has the `line()` and the `color()` of the moves, their `words`, and `go(number)`.
+  // `page` has `line()`, `color()` of the moves to list, `words` for them, and `go(number)`.
   constructor(page) { Object.assign(this, { page, key: "" }); }
 
   show(isWanted) {

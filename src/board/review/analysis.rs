@@ -5,8 +5,8 @@ use kosumi_go::board::{Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_search;
 
-/// Review of a position: the part of a [search's analysis](kosumi_search::Analysis) that is kept for every position of
-/// a game, with errors widened by the scatter of searches. Values and scores are Black's.
+/// Review of a position: the part of a search's [analysis](kosumi_search::Analysis) that is stored for every position
+/// of a game. Reviews of games widen its errors by the scatter of searches. Values and scores are Black's.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PositionReview {
     /// Side to move.
@@ -19,7 +19,7 @@ pub struct PositionReview {
     pub score: Estimate,
     /// Searched moves, the best first.
     pub candidates: Vec<Candidate>,
-    /// Mean owner of every point, row by row from the lower left, in `[-1, 1]`, +1 for Black.
+    /// Mean owner of every point, row by row from the lower left, in `[-1, 1]`, where 1 is Black.
     pub ownership: Vec<f32>,
 }
 
@@ -50,7 +50,7 @@ impl PositionReview {
     /// Makes the review of a position from a search's analysis, with at most this number of candidates.
     pub fn new(analysis: kosumi_search::Analysis, candidates: usize) -> PositionReview {
         let kosumi_search::Analysis { to_move, visits, root, moves, .. } = analysis.seen_by(Color::Black);
-        // A move with hardly any visits tells nothing. The most visited move has at least one visit.
+        // A move with hardly any visits gives no information. The most visited move has at least one visit.
         let most = moves.iter().map(|entry| entry.edge_visits).max().unwrap_or(0);
         let least = (visits / 100).clamp(1, most.max(1));
         let kept = moves.into_iter().filter(|entry| entry.edge_visits >= least).take(candidates);
@@ -88,7 +88,7 @@ impl PositionReview {
         }
     }
 
-    /// Returns the first choice.
+    /// Returns the first choice, if there are candidates.
     pub fn best(&self) -> Option<&Candidate> {
         self.candidates.first()
     }

@@ -20,7 +20,7 @@ pub trait Analyst {
     }
 }
 
-/// The engine as analyst.
+/// The engine as an analyst.
 pub struct EngineAnalyst<'a> {
     /// The engine.
     pub engine: &'a mut Engine,

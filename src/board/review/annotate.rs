@@ -1,7 +1,7 @@
-//! The annotated record: the file's own tree, with a comment for each move, better lines as variations, and marks.
+//! The annotated record: the tree of the file, with a comment for each move, better lines as variations, and marks.
 //!
 //! Everything in the file stays, except the additions of an earlier review, so a reviewed file can be reviewed again.
-//! Additions are recognised by the line [`HEADING`] in comments and by the name of variations.
+//! The additions are recognised by the line [`HEADING`] in comments and by the names of variations.
 
 use super::analysis::PositionReview;
 use super::explain::MoveFact;
@@ -20,10 +20,10 @@ pub(crate) const HEADING: &str = "— Kosumi —";
 pub(super) const VARIATION: &str = "Kosumi:";
 /// Name of the first node of a line that shows a fact.
 const CAPTURE: &str = "Kosumi: capture";
-/// Greatest number of moves of a variation.
+/// Maximum number of moves of a variation.
 const VARIATION_MOVES: usize = 12;
 
-/// Returns the record with the findings of the review.
+/// Returns the record with the results of the review.
 pub fn annotated(reviewed: &Reviewed) -> Tree {
     let mut tree = reviewed.tree.clone();
     let line = tree.main_line();
@@ -50,14 +50,14 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
             (&reviewed.review.judgements[index], &step.change)
         {
             put_verdict(&mut tree, id, judgement);
-            // A node that also holds the position before the move cannot have a variation beside it.
+            // If one node contains several moves, only the first of them can have a variation beside it.
             let is_alone = index > 0 && reviewed.line.steps()[index - 1].node < step.node;
             if is_alone && judgement.class > Class::Good {
                 put_variation(&mut tree, line[step.node - 1], id, *color, judgement);
             }
         }
     }
-    // These lines share their first moves with the better lines, which are all there now.
+    // These lines share their first moves with the better lines, which have all been added by now.
     for (&index, facts) in explanations {
         put_facts(&mut tree, &line, reviewed.line.steps(), index, facts);
     }
@@ -68,7 +68,7 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
     tree
 }
 
-/// Findings in a position outside the game, after moves that a user tried.
+/// Results for a position outside the game, after moves that a user tried.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
     /// Step of the main line that the moves follow.
@@ -79,7 +79,7 @@ pub struct Tried {
     pub analysis: PositionReview,
 }
 
-/// Returns the record with the findings of the review, and with the tried moves as variations.
+/// Returns the record with the results of the review, and with the tried moves as variations.
 pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried>) -> Tree {
     let mut tree = annotated(reviewed);
     let line = tree.main_line();
@@ -108,7 +108,7 @@ pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried
     tree
 }
 
-/// Returns the child of a node that plays this move, and adds it if there is none.
+/// Returns the child of a node that plays this move. Adds it if there is none.
 fn continue_with(tree: &mut Tree, node: NodeId, color: Color, mv: Move) -> NodeId {
     let name = if color == Color::Black { "B" } else { "W" };
     let is_move = |&child: &NodeId| tree.node(child).has(name) && tree.played(child) == Some(mv);
@@ -176,7 +176,7 @@ fn put_verdict(tree: &mut Tree, id: NodeId, judgement: &Judgement) {
         Class::Mistake => node.judge(Verdict::Bad).hotspot(1),
         Class::Inaccuracy => node.judge(Verdict::Doubtful),
         Class::Good if judgement.is_better => node.judge(Verdict::Good),
-        // A person's judgement of the move is kept.
+        // The file's own judgement of the move is kept.
         Class::Good => node,
     };
 }
@@ -204,12 +204,12 @@ fn put_variation(tree: &mut Tree, parent: NodeId, id: NodeId, color: Color, judg
     }
 }
 
-/// Adds the lines of the facts about the move that led to a step: what the move allows follows it, and what it misses stands
-/// beside it.
+/// Adds the lines of the facts about the move that led to a step. A line that the move allows follows the move, and a
+/// line that it misses is a variation beside the move.
 fn put_facts(tree: &mut Tree, line: &[NodeId], steps: &[Step], index: usize, facts: &[MoveFact]) {
     let Some(step) = steps.get(index) else { return };
     let (Some(&id), Change::Move { color, .. }) = (line.get(step.node), &step.change) else { return };
-    // Nodes with several steps have no place for the line, and behind the last move it would continue the game.
+    // A node with several steps has no place for the line, and after the last move the line would continue the game.
     let is_first = index > 0 && steps[index - 1].node < step.node;
     let is_followed = steps.get(index + 1).is_some_and(|next| next.node > step.node);
     for fact in facts {
@@ -222,8 +222,8 @@ fn put_facts(tree: &mut Tree, line: &[NodeId], steps: &[Step], index: usize, fac
     }
 }
 
-/// Adds a line with a comment as a variation. It shares its first moves with the review's other variations, and the comment is
-/// where it leaves them. A line that is there already gets no second comment.
+/// Adds a line with a comment as a variation. The line shares its first moves with the review's other variations, and
+/// the comment is at the node where it leaves them. A line that already exists gets no second comment.
 fn put_line(tree: &mut Tree, start: NodeId, color: Color, moves: &[Move], text: &str) {
     let (mut last, mut mover, mut is_new) = (start, color, false);
     for &mv in moves {
@@ -317,12 +317,12 @@ mod tests {
         let line = tree.main_line();
         let at = |column: usize, row: usize| Move::Play(Point::new(column, row));
         let moves = [at(2, 2), at(3, 3), at(4, 4)];
-        // A variation of the record is not continued.
+        // A variation of the record itself is not continued.
         put_line(&mut tree, line[2], Color::Black, &moves, "a fact");
         assert_eq!(tree.node(line[2]).children().len(), 3);
         put_line(&mut tree, line[2], Color::Black, &moves, "the same again");
         assert_eq!(tree.to_string().matches("the same again").count(), 0);
-        // Another line leaves it after two moves.
+        // Another line leaves this one after two moves.
         put_line(&mut tree, line[2], Color::Black, &[moves[0], moves[1], at(0, 8)], "another fact");
         assert_eq!(tree.node(line[2]).children().len(), 3);
         assert_eq!(tree.to_string().matches(CAPTURE).count(), 2);

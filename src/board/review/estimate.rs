@@ -12,7 +12,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the advantage of `self` over `other` for a player, if both are Black's numbers.
+    /// Returns the advantage of `self` over `other` for `color`. Both estimates must be Black's.
     pub(super) fn better_than(self, other: Estimate, color: Color) -> Estimate {
         Estimate {
             mean: (self.mean - other.mean) * color.sign() as f32,
@@ -20,17 +20,17 @@ impl Estimate {
         }
     }
 
-    /// Returns true if the number is further from 0 than chance explains.
+    /// Returns true if the number is further above 0 than chance explains.
     pub fn is_sure(self) -> bool {
         self.mean.abs() >= SURE_ERRORS * self.error
     }
 
-    /// Returns the estimate with an error that is larger by a factor.
+    /// Returns the estimate with its error multiplied by a factor.
     pub(super) fn widened(self, factor: f32) -> Estimate {
         Estimate { error: factor * self.error, ..self }
     }
 
-    /// Returns the number as a loss. A negative loss is chance and becomes 0.
+    /// Returns the number as a loss. A negative loss is due to chance and becomes 0.
     pub(super) fn at_least_nothing(self) -> Estimate {
         Estimate { mean: self.mean.max(0.0), ..self }
     }

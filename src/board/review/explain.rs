@@ -1,7 +1,8 @@
-//! Facts about bad moves: what the ladder reader and the solver prove and what the rules say, with a line that shows it.
+//! Facts about bad moves: what the ladder reader and the solver prove and what follows from the rules, with a line that
+//! shows it.
 //!
-//! Nothing here is a guess. What is not decided within a reader's limit is not mentioned. The line of a capture ends with the
-//! capture that the sentence promises. Life and death: `life.rs`.
+//! Facts are never guesses. What a reader cannot decide within its limit is not mentioned. The line of a capture ends
+//! with the capture that the sentence promises. Facts of life and death are in `life.rs`.
 
 use super::judge::{Class, Judgement};
 use super::life::LifeReader;
@@ -12,13 +13,13 @@ use kosumi_go::game::Game;
 use kosumi_go::tactics::LadderReader;
 use std::collections::BTreeMap;
 
-/// Positions that a query of the ladder reader may examine.
+/// Maximum number of positions that one query of the ladder reader examines.
 const LADDER_POSITIONS: u32 = 2000;
-/// Number of stones of a chain from which its capture is mentioned.
+/// Minimum number of stones of a chain whose capture is mentioned.
 pub(super) const STONES_LEAST: usize = 2;
 /// Maximum number of moves of a line.
 const LINE_MOST: usize = 80;
-/// Number of worst moves that are explained.
+/// Maximum number of moves that are explained, the worst first.
 const MOVES_MOST: usize = 40;
 
 /// Kind of a fact.
@@ -38,16 +39,18 @@ pub enum FactKind {
     LeavesDead,
     /// The first choice kills stones of the opponent.
     MissesKill,
-    /// The first choice lets stones of the player live, which die without a move.
+    /// The first choice saves stones of the player that die without it.
     MissesSave,
     /// The stones that die would live, and a chain beside them would be captured, if the player had one more move.
     RaceLostByOne,
-    /// Two more moves would be needed for that. With one the stones die nevertheless.
+    /// Like [`RaceLostByOne`](FactKind::RaceLostByOne), but with two more moves. With one more move the stones still
+    /// die.
     RaceLostByTwo,
 }
 
 impl FactKind {
-    /// Whether the line of the fact begins with the move that was played, and not with the first choice.
+    /// Returns whether the line of the fact begins with the move that was played. Otherwise it begins with the first
+    /// choice.
     pub(super) const fn follows_move(self) -> bool {
         use FactKind as It;
         match self {
@@ -57,17 +60,17 @@ impl FactKind {
         }
     }
 
-    /// Whether the fact says that stones of the player die.
+    /// Returns whether the fact is that stones of the player die.
     pub(super) const fn is_death(self) -> bool {
         matches!(self, FactKind::AllowsKill | FactKind::LeavesDead)
     }
 
-    /// Name of the kind in documents for other programs.
+    /// Returns the name of the kind in documents for other programs.
     pub fn name(self) -> &'static str {
         self.text().trim_start_matches("fact-")
     }
 
-    /// Name of the sentence in the table of texts.
+    /// Returns the name of the sentence in the table of texts.
     const fn text(self) -> &'static str {
         match self {
             FactKind::AllowsCapture => "fact-allows-capture",
@@ -87,11 +90,12 @@ impl FactKind {
 /// Fact about a bad move.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MoveFact {
-    /// What kind of fact it is.
+    /// Kind of the fact.
     pub kind: FactKind,
-    /// Number of stones of the chain that is captured, dies, lives or wins the race, where the line of the fact begins to differ.
+    /// Number of stones of the chain that is captured, dies, lives or wins the race. They are counted after the move
+    /// that was played, or before it if the line begins with the first choice.
     pub stones: usize,
-    /// One of them.
+    /// One of these stones.
     pub at: Point,
     /// Line from the position before the move. For captures it ends with the capture.
     pub line: Vec<Move>,
@@ -137,7 +141,7 @@ pub(super) fn facts(
     found
 }
 
-/// Leaves out deaths of no more stones than another fact captures, which are mostly the same stones.
+/// Removes deaths of no more stones than another fact captures, because they are mostly the same stones.
 pub(super) fn without_repetition(mut facts: Vec<MoveFact>) -> Vec<MoveFact> {
     use FactKind as It;
     let captured = |allows: bool| {
@@ -159,7 +163,7 @@ pub(super) fn without_repetition(mut facts: Vec<MoveFact>) -> Vec<MoveFact> {
     facts
 }
 
-/// Returns the facts about captures by a move in a game, against the first choice.
+/// Returns the facts about captures that a move allows or misses, compared with the first choice.
 pub(super) fn facts_of(game: &Game, color: Color, mv: Move, best: Move) -> Vec<MoveFact> {
     let opponent = color.opponent();
     let mut found = Vec::new();
@@ -198,7 +202,7 @@ struct Capture {
     is_ladder: bool,
 }
 
-/// Returns one stone of every chain of a colour with two stones or more.
+/// Returns one stone of every chain of this colour that has two stones or more.
 fn chains(board: &Board, color: Color) -> Vec<Point> {
     let mut seen: Vec<Point> = Vec::new();
     let mut found = Vec::new();
@@ -214,7 +218,7 @@ fn chains(board: &Board, color: Color) -> Vec<Point> {
     found
 }
 
-/// Returns the capture of the largest chain that `attacker`, who is to move, can capture for certain.
+/// Returns the capture of the largest chain that `attacker`, who is to move, is certain to capture.
 fn largest(game: &Game, attacker: Color) -> Option<Capture> {
     let found = chains(game.board(), attacker.opponent());
     let captures = found.into_iter().filter_map(|at| capture_of(game, attacker, at));
@@ -253,7 +257,8 @@ fn capture_of(game: &Game, attacker: Color, at: Point) -> Option<Capture> {
         if game.board().cell(at) == Cell::Empty {
             return Some(Capture { at, stones, line, is_ladder });
         }
-        // The defender extends, or passes where that is suicide. The reader has shown that captures do not help either.
+        // The defender extends, or passes where that is suicide. The ladder reader has shown that captures do not help
+        // either.
         let extension = Move::Play(game.board().atari_liberty(at)?);
         let reply = if game.play(attacker.opponent(), extension).is_ok() { extension } else { Move::Pass };
         if reply == Move::Pass {
@@ -271,9 +276,9 @@ pub(super) mod tests {
     use kosumi_go::game::Game;
     use kosumi_go::rules::Rules;
 
-    /// Returns whether `attacker`, who is to move, captures the chain at a point whatever its owner does. Every move on a
-    /// liberty of the chain is tried, and for the owner every capture of a chain beside it too. With three liberties the
-    /// chain counts as escaped. A slow reference: it uses whole games, with all rules.
+    /// Returns whether `attacker`, who is to move, captures the chain at a point whatever its owner does. Tries every
+    /// move on a liberty of the chain and, for the owner, also every capture of an adjacent chain. A chain with three
+    /// liberties counts as escaped. This is a slow reference that uses whole games, with all rules.
     fn is_caught(game: &Game, attacker: Color, at: Point, is_attack: bool, left: &mut u32) -> bool {
         if game.board().cell(at) == Cell::Empty {
             return true;
@@ -312,7 +317,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Returns a game after random moves, most of them beside other stones.
+    /// Returns a game of random moves, most of them next to other stones.
     pub(in super::super) fn random_game(state: &mut u64, size: usize, moves: usize) -> Game {
         let mut game = Game::new(BoardSize::square(size).unwrap(), Rules::default(), 7.0);
         for _ in 0..moves {
@@ -331,8 +336,8 @@ pub(super) mod tests {
         game
     }
 
-    /// Every sentence of 1,000 random positions is true: its line is legal and ends with the capture, and the reference
-    /// finds no way out.
+    /// Checks every sentence about 1,000 random positions: its line is legal and ends with the capture, and the
+    /// reference finds no way out.
     #[test]
     fn no_sentence_is_false() {
         let mut state = 1;
@@ -348,7 +353,7 @@ pub(super) mod tests {
                 .collect();
             let Some(&mv) = legal.get(position % legal.len().max(1)) else { continue };
             let best = legal[(position * 7 + 3) % legal.len()];
-            // The first choice that captures most, so that all kinds occur.
+            // Chooses the move that captures most as the first choice, so that all kinds of facts occur.
             let best = largest(&game, color).map_or(best, |capture| capture.line[0]);
             for fact in facts_of(&game, color, mv, best) {
                 counts[fact.kind as usize] += 1;

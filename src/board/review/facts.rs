@@ -12,7 +12,7 @@ use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Record, Tree};
 use kosumi_search::Limits;
 
-/// Parameters of a review that are not in the record.
+/// Parameters of a review that do not come from the record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Given {
     /// Limits of the search of each position.
@@ -21,7 +21,7 @@ pub struct Given {
     pub seed: u64,
     /// Scope of the review.
     pub scope: Scope,
-    /// Whether rules were given that override those of the record.
+    /// Whether the user gave rules, which override those of the record.
     pub are_rules_given: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Facts {
     pub rules: Rules,
     /// Whether the rules come from the record and not from the user.
     pub are_rules_known: bool,
-    /// Points for White.
+    /// Komi: points for White.
     pub komi: f32,
     /// Whether the komi comes from the record and not from the user.
     pub is_komi_known: bool,
@@ -88,7 +88,7 @@ impl Facts {
         warnings.extend(record.notes(start.rules(), start.komi(), given.are_rules_given));
         let seconds = given.limits.hard.map(|time| time.as_secs_f64());
         let count = given.limits.playouts.map(|count| format!("{} simulations", grouped(count.into())));
-        // Shares of the time for a whole game are not round numbers.
+        // If the time is a share of the time for a whole game, it is not a round number.
         let time = seconds.map(|seconds| format!("{} s", (seconds * 100.0).round() / 100.0));
         let spent: Vec<String> = count.into_iter().chain(time).collect();
         Facts {
@@ -133,7 +133,7 @@ impl Facts {
     }
 }
 
-/// Formats a lead in the form of SGF's results: `B+3.5`.
+/// Formats a lead like a result in SGF: `B+3.5`.
 pub(super) fn lead(score: f32) -> String {
     let rounded = (score * 10.0).round() / 10.0;
     match rounded {
@@ -142,7 +142,7 @@ pub(super) fn lead(score: f32) -> String {
     }
 }
 
-/// Formats a share and its standard error, in per cent.
+/// Formats a share and its standard error as percentages.
 pub(super) fn percent(estimate: Estimate) -> String {
     format!("{:.1} % ± {:.1}", 100.0 * estimate.mean, 100.0 * estimate.error)
 }
@@ -152,14 +152,14 @@ pub(super) fn vertices(moves: &[Move]) -> String {
     moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns one line about the move that led to a step.
+/// Returns a line of text about the move that led to a step.
 pub fn sentence(line: &MainLine, index: usize, judgement: &Judgement) -> String {
     let step = &line.steps()[index];
     let Change::Move { color, mv, .. } = step.change else { return String::new() };
     move_sentence(step.moves, color, mv, judgement)
 }
 
-/// Returns one line about a move, which has this number.
+/// Returns a line of text about the move with this number.
 pub(crate) fn move_sentence(number: usize, color: Color, mv: Move, judgement: &Judgement) -> String {
     let best = &judgement.best;
     let intro = format!("Move {number}, {color} {mv}");
@@ -184,8 +184,8 @@ pub(crate) fn move_sentence(number: usize, color: Color, mv: Move, judgement: &J
     }
 }
 
-/// Returns the sentence about the points that a bad move loses against the first choice by the two searches alone, if they
-/// are sure of it.
+/// Returns the sentence about the points that a bad move loses against the first choice according to the two searches
+/// alone. Returns `None` if their difference may be chance.
 pub(super) fn searched_loss(mv: Move, judgement: &Judgement) -> Option<Text> {
     let (points, [low, high]) = judgement.searched_points()?;
     let text = localized("searched-loss").with("move", mv).with("points", format_args!("{points:.1}"));
@@ -193,12 +193,12 @@ pub(super) fn searched_loss(mv: Move, judgement: &Judgement) -> Option<Text> {
     Some(text.with("low", format_args!("{low:.1}")).with("high", format_args!("{high:.1}")))
 }
 
-/// Formats Black's win rate.
+/// Formats Black's win rate, with its standard error.
 pub(super) fn win_rate(estimate: Estimate) -> String {
     format!("Black wins {:.1} %", 100.0 * estimate.mean)
 }
 
-/// Explains the classes of moves and how sure they are. The second part is missing if the scatter was not measured.
+/// Explains the classes of moves and their certainty. The second text is missing if the scatter was not measured.
 pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> (Text, Option<Text>) {
     let least = |class: Class| 100.0 * thresholds.least(class);
     let points = Thresholds::least_points;

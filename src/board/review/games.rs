@@ -1,7 +1,7 @@
 //! Reviews of many games: an entry for each game, and reports about each player over all games.
 //!
-//! *[`Reviewed`] → [`GameEntry`] → [`PlayerReport`].* Entries are short and can be stored, so the reports of a folder need
-//! no game to be reviewed twice.
+//! *[`Reviewed`] → [`GameEntry`] → [`PlayerReport`].* Entries are short and can be stored, so that no game needs to be
+//! reviewed twice for the reports of a folder.
 
 use super::judge::Class;
 use super::main_line::Change;
@@ -68,7 +68,7 @@ pub struct MoveEntry {
     pub accuracy: f32,
 }
 
-/// Returns a name for the contents of a record and the settings of its review.
+/// Returns a name that identifies the content of a record together with the settings of its review.
 pub fn review_digest(settings: &str, record: &[u8]) -> String {
     let hash = Sha256::new().chain_update(settings).chain_update([0]).chain_update(record).finalize();
     HEXLOWER.encode(&hash[..16])
@@ -140,12 +140,12 @@ impl GameEntry {
     }
 }
 
-/// Sums over moves.
+/// Sums over some moves.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Sums {
     /// Number of moves.
     pub moves: usize,
-    /// Points that they lost.
+    /// Sum of the points that they lost.
     pub points: f32,
     /// Sum of their accuracies.
     #[serde(skip)]
@@ -184,11 +184,11 @@ pub struct AccuracyInterval {
     pub interval: Option<[f32; 2]>,
 }
 
-/// 95 % points of Student's distribution with 1 to 9 degrees of freedom.
+/// 95 % quantiles of Student's t-distribution with 1 to 9 degrees of freedom.
 const STUDENT: [f32; 9] = [6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833];
 
 impl AccuracyInterval {
-    /// Returns the accuracy over games, each with the sums of its moves; `None` without moves.
+    /// Returns the accuracy over games, given the sums of each game's moves; `None` without moves.
     fn of(games: &[Sums]) -> Option<AccuracyInterval> {
         let games: Vec<&Sums> = games.iter().filter(|sums| sums.moves > 0).collect();
         let moves = games.iter().map(|sums| sums.moves).sum::<usize>() as f32;
@@ -212,7 +212,7 @@ impl AccuracyInterval {
 /// Part of a report: the sums of some moves.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ReportPart<K> {
-    /// What the moves have in common.
+    /// Property that the moves have in common.
     pub of: K,
     /// Number of games with such moves.
     pub games: usize,
@@ -228,7 +228,7 @@ pub struct ReportPart<K> {
 /// Move among the worst of several games.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WorstMove {
-    /// Number of the game in the list of entries.
+    /// Index of the game in the list of entries.
     pub entry: usize,
     /// The move.
     #[serde(flatten)]
@@ -244,9 +244,9 @@ pub struct PlayerReport {
     pub ranks: Vec<String>,
     /// All moves.
     pub all: ReportPart<()>,
-    /// Opening, middle game and endgame: 1, 2, 3.
+    /// Moves by stage of the game: 1 is the opening, 2 the middle game, 3 the endgame.
     pub stages: Vec<ReportPart<usize>>,
-    /// Moves by the points that they lost, from a least loss on.
+    /// Moves by the points that they lost. Each part is named by its smallest loss.
     pub sizes: Vec<ReportPart<f32>>,
     /// Moves by the opponent's rank, the strongest first; `None` for opponents without a rank.
     pub opponents: Vec<ReportPart<Option<String>>>,
@@ -254,9 +254,9 @@ pub struct PlayerReport {
     pub worst: Vec<WorstMove>,
 }
 
-/// Losses in points from which moves are counted apart.
+/// Losses in points at which the groups of moves begin.
 pub(super) const LOSS_SIZES: [f32; 5] = [0.0, 0.5, 2.0, 5.0, 10.0];
-/// Maximum number of moves in the list of a report.
+/// Maximum number of moves in the list of worst moves.
 const WORST_MOST: usize = 40;
 
 /// Returns a number that orders ranks, stronger ones first, from a text such as `3d`, `12 kyu` or `1p`.
@@ -275,7 +275,7 @@ fn rank_order(text: &str) -> Option<i32> {
 /// Collects the parts of a report.
 #[derive(Debug)]
 struct Parts<K> {
-    /// For each part the sums of each game.
+    /// Sums of each game, for each part.
     sums: BTreeMap<K, BTreeMap<usize, Sums>>,
 }
 
@@ -313,8 +313,8 @@ impl<K: Ord> Parts<K> {
 }
 
 impl PlayerReport {
-    /// Returns the reports of all players of some games, those with most judged moves first. Players without a name and
-    /// without judged moves are left out.
+    /// Returns the reports about all players of some games, those with the most judged moves first. Leaves out players
+    /// without a name or without judged moves.
     pub fn all(entries: &[GameEntry]) -> Vec<PlayerReport> {
         let mut games: BTreeMap<&str, Vec<(usize, Color)>> = BTreeMap::new();
         for (index, entry) in entries.iter().enumerate() {
@@ -326,7 +326,7 @@ impl PlayerReport {
         }
         let mut reports: Vec<PlayerReport> =
             games.into_iter().filter_map(|(name, games)| PlayerReport::of(name, &games, entries)).collect();
-        // The sort is stable, so players with as many moves stay in the order of their names.
+        // The sort is stable, so players with equal numbers of moves stay in the order of their names.
         reports.sort_by_key(|report| std::cmp::Reverse(report.all.sums.moves));
         reports
     }
@@ -401,7 +401,7 @@ impl Games {
     ///
     /// # Errors
     ///
-    /// Returns an error if the document cannot be written, which no value causes.
+    /// Returns an error if the document cannot be written, which no value can cause.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
         struct Document<'a> {
@@ -434,7 +434,7 @@ impl Games {
 pub(super) mod tests {
     use super::*;
 
-    /// Creates a 19×19 game between two players, with the points that each move lost, Black's first.
+    /// Creates a 19×19 game between two players, with the points that each move lost, starting with Black's first move.
     pub(crate) fn entry(players: [(&str, &str); 2], losses: &[f32]) -> GameEntry {
         let player = |(name, rank): (&str, &str)| {
             let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
@@ -466,7 +466,7 @@ pub(super) mod tests {
     #[test]
     fn sums_are_those_of_the_moves() {
         let mut losses = vec![0.0; 160];
-        // Black's: one in the opening, one in the middle game, two in the endgame.
+        // Black's moves: one in the opening, one in the middle game, two in the endgame.
         (losses[0], losses[60], losses[152], losses[158]) = (1.0, 12.0, 3.0, 4.0);
         losses[1] = 30.0;
         let games = [
@@ -510,7 +510,7 @@ pub(super) mod tests {
         assert_eq!(AccuracyInterval::of(&[sums(0, 0.0)]), None);
         let one = AccuracyInterval::of(&[sums(10, 8.0)]).unwrap();
         assert_eq!((one.mean, one.interval), (0.8, None));
-        // Two games with means of 0.7 and 0.9: a standard error of 0.1.
+        // Two games with means of 0.7 and 0.9 have a standard error of 0.1.
         let two = AccuracyInterval::of(&[sums(10, 7.0), sums(10, 9.0)]).unwrap();
         let [low, high] = two.interval.unwrap();
         assert!((two.mean - 0.8).abs() < 1e-6 && (low - (0.8 - 0.6314)).abs() < 1e-4 && high == 1.0);

@@ -17,19 +17,19 @@ const STYLE: &str = "\
 .faint { color: var(--faint); }
 ";
 
-/// Maximum number of players with a report of their own.
+/// Maximum number of players who get a report.
 pub const REPORTS_MOST: usize = 500;
 
 /// Name of the index page.
 pub const INDEX: &str = "index.html";
 
-/// Returns the name of the page with a player's report.
+/// Returns the name of the file of a player's report.
 fn report_file(number: usize) -> String {
     format!("player-{}.html", number + 1)
 }
 
 impl Games {
-    /// Returns the names and contents of all pages. Names of files depend on the order of the players.
+    /// Returns the names and contents of all pages. The names depend on the order of the players.
     pub fn pages(&self) -> Vec<(String, String)> {
         let reports = self.reports.iter().take(REPORTS_MOST).enumerate();
         let reports = reports.map(|(number, report)| (report_file(number), self.report(report)));
@@ -199,7 +199,7 @@ fn parts<K>(heading: &str, parts: &[ReportPart<K>], name: impl Fn(&K) -> Markup)
     table
 }
 
-/// Returns the name of a group of losses that begins at this loss.
+/// Returns the name of the group of losses that begins at this loss.
 fn size_name(least: f32) -> Text {
     let next = LOSS_SIZES.iter().copied().find(|&size| size > least);
     match next {
@@ -209,7 +209,7 @@ fn size_name(least: f32) -> Text {
     }
 }
 
-/// Margin that stands for a victory without points when results are sorted.
+/// Margin, in points, that stands for a victory without a score when results are sorted.
 const DECIDED: f32 = 10_000.0;
 
 /// Returns Black's margin in points, by which results are sorted; `None` for a game without a result.
@@ -218,7 +218,7 @@ fn margin(result: &str) -> Option<f32> {
     match (result.winner, result.ending) {
         (Winner::Player(color), Ending::Score(points)) => Some(color.sign() as f32 * points),
         (Winner::Player(color), _) => Some(color.sign() as f32 * DECIDED),
-        (Winner::Nobody, _) => Some(0.0),
+        (Winner::Draw, _) => Some(0.0),
         (Winner::Void | Winner::Unknown, _) => None,
     }
 }
@@ -250,7 +250,7 @@ fn entry_name(entry: &GameEntry) -> String {
     file_and_number(&entry.file, entry.game)
 }
 
-/// Returns a link to a game's page, or to one of its positions; the content itself if there is no page.
+/// Returns a link to a game's page, or to one of its positions. Returns the content itself if there is no page.
 fn link(entry: &GameEntry, step: Option<usize>, content: Markup) -> Markup {
     match &entry.page {
         Some(page) => {
@@ -261,7 +261,7 @@ fn link(entry: &GameEntry, step: Option<usize>, content: Markup) -> Markup {
     }
 }
 
-/// Returns a relative address of a file: characters that have a meaning in addresses are encoded.
+/// Returns the relative URL of a file, in which characters with a meaning in URLs are encoded.
 fn address(file: &str) -> String {
     let mut text = String::new();
     for byte in file.bytes() {
@@ -344,7 +344,7 @@ mod tests {
         }
     }
 
-    /// The texts of all languages are the largest part.
+    /// Checks the size of pages, most of which are the texts of all languages.
     #[test]
     fn pages_are_small() {
         let many: Vec<GameEntry> =

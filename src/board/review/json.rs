@@ -1,8 +1,9 @@
 //! Results of a review as JSON, for other programs.
 //!
 //! The first fields are the name and the version of the format. The version increases when a field changes its meaning
-//! or is removed. Win rates and scores are Black's, from the [analysis](kosumi_search::Analysis) of a search. Shares
-//! are in `[0, 1]`, scores are leads in points with komi. Every estimate has its standard error. Moves are GTP
+//! or is removed. Win rates and scores are Black's, from the [analysis](kosumi_search::Analysis) of a search. Win rates
+//! and shares are in `[0, 1]`. Scores are leads in points, with komi. Every estimate has its standard error. Moves are
+//! GTP
 //! vertices.
 
 use super::analysis::{Candidate, PositionReview};
@@ -27,9 +28,9 @@ struct Document<'a> {
     /// Part of the game that was reviewed; `null` for the whole game.
     part: Option<GamePart>,
     search: Search,
-    /// Least loss of win rate of each class.
+    /// Smallest loss of win rate of each class.
     thresholds: BTreeMap<&'static str, f64>,
-    /// Least loss of points of each class.
+    /// Smallest loss of points of each class.
     score_thresholds: BTreeMap<&'static str, f64>,
     players: BTreeMap<&'static str, Player>,
     positions: Vec<Position>,
@@ -66,8 +67,8 @@ struct Search {
     playouts: Option<u32>,
     seconds: Option<f64>,
     seed: u64,
-    /// Number of positions that were searched twice. The scatters are the standard deviations of one search beyond the
-    /// error that follows from the number of its evaluations. All errors in the document include them.
+    /// Number of positions that were searched twice. The scatters are the standard deviations of one search in excess
+    /// of the error that follows from its number of evaluations. All errors in the document include them.
     repeats: usize,
     win_rate_scatter: f64,
     score_scatter: f64,
@@ -88,7 +89,7 @@ struct Player {
     mean_loss_by_chance: f64,
     mean_score_loss: f64,
     accuracy: f64,
-    /// Positions, each with the mean accuracy of the player's ten moves up to there.
+    /// Positions, each with the mean accuracy of the player's last ten moves up to it.
     accuracy_curve: Vec<(usize, f64)>,
 }
 
@@ -124,10 +125,10 @@ struct PositionAnalysis {
     visits: u32,
     win_rate: Number,
     score: Number,
-    /// What the search of this position alone says.
+    /// Values of the search of this position alone.
     searched: SearchedValues,
     candidates: Vec<CandidateMove>,
-    /// Owners row by row from the top, each row from the left; +1 is Black's.
+    /// Owners row by row from the top, each row from the left; 1 is Black.
     ownership: Vec<f64>,
 }
 
@@ -156,18 +157,18 @@ struct CandidateMove {
 #[derive(Serialize)]
 struct MoveJudgement {
     class: &'static str,
-    /// Whether the move is called good only because the loss may be chance.
+    /// Whether the move is called good only because the loss may be due to chance.
     is_unclear: bool,
     is_first_choice: bool,
     is_better_than_first_choice: bool,
-    /// Whether the first choice had a search of its own.
+    /// Whether the position after the first choice had a search of its own.
     is_checked: bool,
     loss: Number,
     score_loss: Number,
-    /// What the searches after the move and after the first choice alone say; negative if the move is better.
+    /// Losses by the searches after the move and after the first choice alone; negative if the move is better.
     searched: SearchedLosses,
     best: CandidateMove,
-    /// What is proven about the move.
+    /// Proven facts about the move.
     facts: Vec<Fact>,
 }
 
@@ -179,7 +180,7 @@ struct Fact {
     /// Number of stones of the chain that the fact is about, and one of them.
     stones: usize,
     at: String,
-    /// Moves from the position before the move, the sides alternating.
+    /// Moves from the position before the move, by alternating sides.
     line: Vec<String>,
 }
 
@@ -187,7 +188,7 @@ struct Fact {
 ///
 /// # Errors
 ///
-/// Returns an error if the document cannot be written, which no value causes.
+/// Returns an error if the document cannot be written, which no value can cause.
 pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
     let Facts { thresholds, .. } = &reviewed.facts;
     let (line, facts, review) = (&reviewed.line, &reviewed.facts, &reviewed.review);
@@ -342,7 +343,7 @@ fn candidate(candidate: &Candidate) -> CandidateMove {
     }
 }
 
-/// Reorders values of points from row by row from the bottom to row by row from the top.
+/// Reorders values of points: from rows from the bottom up to rows from the top down.
 pub(super) fn from_the_top(size: BoardSize, values: &[f32]) -> impl Iterator<Item = f32> + '_ {
     values.chunks(size.columns()).rev().flatten().copied()
 }

@@ -8,7 +8,7 @@ use kosumi_go::board::{Color, Move};
 /// Class of a move.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Class {
-    /// No loss, or a loss that may be chance; see [`Judgement::is_unclear`].
+    /// No loss, or a loss that may be due to chance; see [`Judgement::is_unclear`].
     Good,
     /// See [`Thresholds`].
     Inaccuracy,
@@ -22,7 +22,7 @@ impl Class {
     /// All classes, from the best to the worst.
     pub const ALL: [Class; 4] = [Class::Good, Class::Inaccuracy, Class::Mistake, Class::Blunder];
 
-    /// Name of the class.
+    /// Returns the name of the class.
     pub const fn name(self) -> &'static str {
         match self {
             Class::Good => "good",
@@ -32,7 +32,7 @@ impl Class {
         }
     }
 
-    /// Sign of the class, as in chess; empty for a good move.
+    /// Returns the sign of the class, as in annotations of chess games; empty for a good move.
     pub const fn sign(self) -> &'static str {
         match self {
             Class::Good => "",
@@ -59,7 +59,7 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// Returns the thresholds. `None` unless they are ascending, above 0 and at most 1.
+    /// Returns the thresholds. Returns `None` unless they are ascending, above 0 and at most 1.
     pub fn new(inaccuracy: f32, mistake: f32, blunder: f32) -> Option<Thresholds> {
         let is_ordered = 0.0 < inaccuracy && inaccuracy < mistake && mistake < blunder && blunder <= 1.0;
         is_ordered.then_some(Thresholds { inaccuracy, mistake, blunder })
@@ -75,8 +75,8 @@ impl Thresholds {
         }
     }
 
-    /// Returns the loss in points from which a move belongs to a class. In an even game the loss of win rate reaches its
-    /// threshold first. The points decide where the win rate is near 0 or 1 and hardly moves any more.
+    /// Returns the loss in points from which a move belongs to a class. In an even game the loss of win rate reaches
+    /// its threshold first. The points matter where the win rate is near 0 or 1 and hardly changes any more.
     pub const fn least_points(class: Class) -> f32 {
         match class {
             Class::Good => 0.0,
@@ -86,8 +86,8 @@ impl Thresholds {
         }
     }
 
-    /// Returns the class of a loss of win rate and of points: the worse one of the two. A loss that chance explains does
-    /// not count.
+    /// Returns the worse of the classes of a loss of win rate and of a loss of points. A loss that chance may explain
+    /// does not count.
     pub fn class(&self, loss: Estimate, score_loss: Estimate) -> Class {
         let of = |loss: Estimate, least: &dyn Fn(Class) -> f32| {
             let named = Class::ALL.into_iter().rev().find(|&class| loss.mean >= least(class));
@@ -100,28 +100,29 @@ impl Thresholds {
 /// Judgement of a move that was played.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judgement {
-    /// Whether the search would have made the move.
+    /// Whether the move is the one that the search prefers.
     pub is_first_choice: bool,
-    /// The first choice, with the numbers of its own search if there was one.
+    /// The first choice, with the values of its own search if there was one.
     pub best: Candidate,
-    /// Whether the first choice was searched as long as the move that was played.
+    /// Whether the positions after the first choice and after the move were searched equally long.
     pub is_checked: bool,
     /// Loss of win rate, in `[0, 1]`; 0 for the first choice.
     pub loss: Estimate,
     /// Loss in points; 0 for the first choice.
     pub score_loss: Estimate,
-    /// What the two searches alone say about the move.
+    /// Losses by the two searches alone.
     pub searched: Searched,
     /// Class of the move.
     pub class: Class,
-    /// Whether the loss is that of a worse class than good, but may be chance.
+    /// Whether the loss is large enough for a worse class, but may be due to chance.
     pub is_unclear: bool,
-    /// Whether the move is better than the first choice, beyond chance and by the threshold of an inaccuracy.
+    /// Whether the move is better than the first choice, by more than chance explains and by the threshold of an
+    /// inaccuracy.
     pub is_better: bool,
 }
 
 /// Differences between the search after the first choice and the search after the move that was played, before the
-/// values of neighbouring positions were reconciled. They are negative if the move is better.
+/// values of neighbouring positions were reconciled. They are negative if the played move is better.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Searched {
     /// Loss of win rate.
@@ -139,18 +140,19 @@ pub(super) struct Measured {
     score_gain: Estimate,
 }
 
-/// Factor of the errors of two searches alone, which cover chance only, as errors of a loss. Where a whole game is
-/// reviewed, `reconcile.rs` has better ones.
+/// Factor that turns the errors of two searches, which cover only chance, into errors of a loss. Where a whole game is
+/// reviewed, `reconcile.rs` computes better errors.
 const SEARCH_ERROR_FACTOR: f32 = 1.95;
 
 /// Number of standard errors of a 90 % interval.
 const INTERVAL_ERRORS: f32 = 1.645;
-/// Least end of an interval that is shown as above 0, in points.
+/// Minimum lower end, in points, of an interval that counts as above 0.
 const POINTS_LEAST: f32 = 0.05;
 
 impl Judgement {
-    /// Returns the points that a bad move loses against the first choice by the two searches alone, with the ends of the
-    /// 90 % interval. `None` for a good move, if the searches were not equally long, or if the interval contains 0.
+    /// Returns the points that a bad move loses against the first choice according to the two searches alone, with the
+    /// ends of the 90 % interval. Returns `None` for a good move, if the searches were not equally long, or if the
+    /// interval contains 0.
     pub fn searched_points(&self) -> Option<(f32, [f32; 2])> {
         let loss = self.searched.score_loss.widened(SEARCH_ERROR_FACTOR);
         let reach = INTERVAL_ERRORS * loss.error;
@@ -169,19 +171,19 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// Player of the move.
+    /// Returns the player of the move.
     pub(super) fn color(&self) -> Color {
         self.color
     }
 
-    /// Whether the search would have made the move.
+    /// Returns whether the move is the one that the search prefers.
     pub(super) fn is_first_choice(&self) -> bool {
         self.is_first_choice
     }
 
     /// Returns the first choice if it needs a search of its own before it is compared with `color`'s move: if the two
-    /// are different moves, and differ by at least half of an inaccuracy. `before` reviews the position, `after` the
-    /// one after the move.
+    /// are different moves that differ by at least half of an inaccuracy. `before` is the review of the position before
+    /// the move, and `after` of the position after it.
     pub(crate) fn to_check(
         color: Color,
         mv: Move,
@@ -197,8 +199,9 @@ impl Comparison {
         (best.mv != mv && could_count).then_some(best.mv)
     }
 
-    /// Compares `color`'s move with the first choice. `before` reviews the position, `after` the one after the move.
-    /// `check` analyses the position after another move. `None` if the search knew no move.
+    /// Compares `color`'s move with the first choice. `before` is the review of the position before the move, and
+    /// `after` of the position after it. `check` analyses the position after another move. Returns `None` if the search
+    /// knew no move.
     pub(crate) fn new(
         color: Color,
         mv: Move,
@@ -216,7 +219,7 @@ impl Comparison {
             is_checked = true;
             best.win_rate = checked.win_rate;
             best.score = checked.score;
-            // The choice's own search has the longer variation.
+            // The search after the first choice has the longer variation.
             if let Some(answer) = checked.best() {
                 best.variation.truncate(1);
                 best.variation.extend(&answer.variation);
@@ -225,7 +228,7 @@ impl Comparison {
         Some(Comparison { color, best, is_first_choice, is_checked })
     }
 
-    /// Returns what the searches say, when their scatter is known. The errors of `after` contain it already.
+    /// Returns the measurements by the searches, when their scatter is known. The errors of `after` already contain it.
     pub(super) fn measured(&self, after: &PositionReview, scatter: &Scatter) -> Measured {
         let mut best = self.best.clone();
         if self.is_first_choice {
@@ -238,8 +241,8 @@ impl Comparison {
         Measured { best, gain, score_gain }
     }
 
-    /// Returns the judgement of a move alone, when the scatter of searches is known. The errors of `after` contain it
-    /// already.
+    /// Returns the judgement of a single move, when the scatter of searches is known. The errors of `after` already
+    /// contain it.
     pub(crate) fn judge(
         self,
         after: &PositionReview,
@@ -252,7 +255,7 @@ impl Comparison {
         self.graded(measured, losses, thresholds)
     }
 
-    /// Returns the judgement of a move that was measured and has these losses of win rate and of points.
+    /// Returns the judgement of a measured move with these losses of win rate and of points.
     pub(super) fn graded(
         self,
         measured: Measured,

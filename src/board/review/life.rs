@@ -1,37 +1,37 @@
-//! Facts of life and death about bad moves: what the solver proves about the position after the move and the one after the
+//! Facts of life and death about bad moves: what the solver proves about the positions after the move and after the
 //! first choice.
 //!
-//! Stones *die* if the opponent captures their chain whatever its owner plays, also outside the region and with any number of
-//! ko threats. They *live* if their owner makes eyes that cannot be taken. This is more than not being captured: no
-//! repetition and no seki counts. What a sentence says is proven. It is only mentioned if the other side is decided as well: a chain
-//! that dies after the move is not captured after the first choice, because it lives or gets out of the region that is read, and
-//! the other way round.
+//! Stones *die* if the opponent captures their chain whatever its owner plays, also outside the region and with any
+//! number of ko threats. They *live* if their owner makes eyes that cannot be taken. This is more than not being
+//! captured: neither a repetition nor a seki counts as life. Every sentence is proven. A fact is mentioned only if the
+//! opposite case is decided as well: a chain that dies after the move must not be captured after the first choice,
+//! because it lives or escapes from the region that is read, and vice versa.
 //!
-//! A race is lost by as many moves as the player would have to make before the opponent's next one so that the stones live and a
-//! chain beside them is captured.
+//! A race is lost by the number of moves that the player would need to make, before the opponent moves again, for the
+//! stones to live and an adjacent chain to be captured.
 
 use super::explain::{FactKind, MoveFact, STONES_LEAST};
 use kosumi_go::board::{Board, Cell, Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_solve::{Aim, Memo, Outcome, Question, Region, Success, judge_answer, read};
 
-/// Maximum number of empty points of a region that is read.
+/// Maximum number of empty points in a region that is read.
 const EMPTY_MOST: usize = 14;
-/// Distances from a chain within which its surroundings are read, if they are not closed and small.
+/// Distances from a chain within which its surroundings are read, if they are not a small closed region.
 const REACHES: [usize; 2] = [2, 1];
-/// Maximum number of nodes for one question.
+/// Maximum number of nodes for one query.
 const NODES_EACH: u64 = 10_000;
-/// Maximum number of nodes for all questions about a move. Only a fact that is found adds the nodes of its line.
+/// Maximum number of nodes for all queries about a move, without those for the line of a fact that is found.
 const NODES_MOST: u64 = 40_000;
-/// Number of nodes that a death adds for its race.
+/// Number of nodes that a death adds to the budget, for its race.
 const NODES_RACE: u64 = 30_000;
-/// Maximum number of chains beside stones that die with which a race is read.
+/// Maximum number of chains next to dying stones with which a race is read.
 const RIVALS_MOST: usize = 3;
 /// Maximum number of nodes for each step of a line.
 const NODES_LINE: u64 = 30_000;
 /// Maximum number of moves of a line that shows how stones live or die.
 const LINE_MOST: usize = 13;
-/// Size of the table of a question, in bytes.
+/// Size of the solver's table for a query, in bytes.
 const TABLE_BYTES: usize = 1 << 20;
 /// Number of cached answers.
 const CACHED: usize = 4096;
@@ -41,7 +41,7 @@ pub(super) struct LifeReader {
     memo: Memo,
 }
 
-/// Position to be read, with its budget.
+/// Positions to be read, with their budget.
 struct Reading<'a> {
     memo: &'a mut Memo,
     /// The position before the move.
@@ -50,11 +50,11 @@ struct Reading<'a> {
     after: &'a Game,
     /// The position after the first choice.
     instead: &'a Game,
-    /// Player of the move.
+    /// Player who made the move.
     color: Color,
     mv: Move,
     best: Move,
-    /// Nodes left for questions.
+    /// Number of nodes left for queries.
     left: u64,
 }
 
@@ -63,7 +63,7 @@ impl LifeReader {
         LifeReader { memo: Memo::new(CACHED) }
     }
 
-    /// Returns the facts about a move in a game, against the first choice.
+    /// Returns the facts about a move in a game, compared with the first choice.
     pub(super) fn facts_of(&mut self, game: &Game, color: Color, mv: Move, best: Move) -> Vec<MoveFact> {
         let played = |mv: Move| {
             let mut game = game.clone();
@@ -86,7 +86,8 @@ impl LifeReader {
 }
 
 impl Reading<'_> {
-    /// Returns the facts about the largest chain of the player that dies after the move and does not after the first choice.
+    /// Returns the facts about the largest chain of the player that dies after the move, but not after the first
+    /// choice.
     fn lost(&mut self) -> Vec<MoveFact> {
         let (after, before) = (self.after.board(), self.before.board());
         let opponent = self.color.opponent();
@@ -116,7 +117,7 @@ impl Reading<'_> {
                 self.left += NODES_RACE;
                 found.extend(self.race(&region, at, kind));
             }
-            // If the stones were safe before, the first choice did not save them.
+            // The first choice saves stones only if they were in danger before.
             if self.best != Move::Pass
                 && self.dies(before, &earlier, opponent).is_some()
                 && self.lives(self.instead.board(), at, opponent)
@@ -129,7 +130,7 @@ impl Reading<'_> {
         Vec::new()
     }
 
-    /// Returns the fact about the race of the stones of a region, one of which is at `at`, that die after the move.
+    /// Returns the fact about the race of the stones of a region that die after the move. One of them is at `at`.
     fn race(&mut self, dying: &Region, at: Point, death: FactKind) -> Option<MoveFact> {
         let board = self.after.board();
         let (player, opponent) = (self.color, self.color.opponent());
@@ -153,7 +154,7 @@ impl Reading<'_> {
                 return Some(fact(FactKind::RaceLostByOne, &[capturing]));
             }
             let region = small_region(board, rival)?;
-            // What dies although the chain beside it can be captured has not lost a race with it.
+            // Stones that die even if the chain next to them can be captured have not lost a race with it.
             if self.dies(board, &region, player).is_some() {
                 return None;
             }
@@ -169,18 +170,19 @@ impl Reading<'_> {
         found.filter(|fact| is_shown(self.before, &fact.line, fact.kind))
     }
 
-    /// Returns the move with which the player, who moves next, is proven to capture the chain at `rival`, if the player's chain at
-    /// `at` is proven to live after it.
+    /// Returns a move with which the player, who moves next, provably captures the chain at `rival`, if the player's
+    /// chain at `at` provably lives after it.
     fn wins_race(&mut self, board: &Board, rival: Point, at: Point) -> Option<Move> {
         let capturing = self.dies(board, &small_region(board, rival)?, self.color)?;
-        // A chain that dies without a move lost its race before.
+        // A chain that dies even after a pass has already lost its race.
         let Move::Play(point) = capturing else { return None };
         let mut next = *board;
         next.play_unchecked(point, self.color);
         self.lives(&next, at, self.color.opponent()).then_some(capturing)
     }
 
-    /// Returns the fact about the largest chain of the opponent that dies after the first choice and does not after the move.
+    /// Returns the fact about the largest chain of the opponent that dies after the first choice, but not after the
+    /// move.
     fn not_killed(&mut self) -> Option<MoveFact> {
         let opponent = self.color.opponent();
         let (before, instead) = (self.before.board(), self.instead.board());
@@ -194,7 +196,7 @@ impl Reading<'_> {
             {
                 continue;
             }
-            // Stones that were dead before are not killed.
+            // Stones that were already dead cannot be killed.
             if !self.is_safe(before, at, opponent) {
                 continue;
             }
@@ -205,8 +207,8 @@ impl Reading<'_> {
         None
     }
 
-    /// Returns the regions of the chains of a colour, the largest chains first. They are small, and the move or the first choice
-    /// touches them: elsewhere the two make no difference that can be proven.
+    /// Returns the regions of the chains of this colour, the largest chains first. The regions are small, and the move
+    /// or the first choice touches them. Elsewhere the two moves make no difference that could be proven.
     fn chains(&self, board: &Board, color: Color) -> Vec<Region> {
         let anchors = board.stones().filter(|&(point, its)| its == color && board.anchor(point) == point);
         let mut anchors: Vec<Point> = anchors.map(|(point, _)| point).collect();
@@ -216,7 +218,7 @@ impl Reading<'_> {
         regions.filter(|region| touches(region, self.mv) || touches(region, self.best)).collect()
     }
 
-    /// Asks a question, within the budget of the move. Returns the answer with the move that leads to it.
+    /// Reads the answer to a query, within the budget of the move. Returns the answer with the best first move.
     fn ask(
         &mut self,
         board: &Board,
@@ -239,29 +241,29 @@ impl Reading<'_> {
         Question { board, region, aim, suicide, memory: TABLE_BYTES, threads: 1 }
     }
 
-    /// Returns the move that leads to it if the region's chain is proven to die if `first` moves first.
+    /// If the region's chain provably dies when `first` moves first, returns the move that kills it.
     fn dies(&mut self, board: &Board, region: &Region, first: Color) -> Option<Move> {
-        // That the chain gets out of its region ends the reading, and is not claimed.
+        // If the chain escapes from its region, reading ends, and its death is not claimed.
         let open = Region { is_closed: false, ..*region };
         let (success, best) = self.ask(board, &open, Aim::Capture, first)?;
         (success == Success::Yes).then(|| best.unwrap_or(Move::Pass))
     }
 
-    /// Returns whether the reading of the chain at a stone ends without its capture if `first` moves first. Outside the region it
-    /// may be captured nevertheless, so no sentence says this.
+    /// Returns whether the reading of the chain at a stone ends without its capture when `first` moves first. It may
+    /// still be captured outside the region, so no sentence claims that it lives.
     fn is_safe(&mut self, board: &Board, at: Point, first: Color) -> bool {
         let Some(region) = small_region(board, at) else { return false };
         let open = Region { is_closed: false, ..region };
         matches!(self.ask(board, &open, Aim::Capture, first), Some((Success::No, _)))
     }
 
-    /// Returns whether the chain at a stone is proven to live if `first` moves first.
+    /// Returns whether the chain at a stone provably lives when `first` moves first.
     fn lives(&mut self, board: &Board, at: Point, first: Color) -> bool {
         let Some(region) = small_region(board, at) else { return false };
         matches!(self.ask(board, &region, Aim::Secure, first), Some((Success::Yes, _)))
     }
 
-    /// Returns the move that was played and its refutation, if that is decided.
+    /// Returns the move that was played and its refutation, if the solver finds one.
     fn refutation(&self, region: &Region) -> Option<Vec<Move>> {
         let question = self.question(self.before.board(), region, Aim::Capture);
         let stop = |nodes| nodes > NODES_LINE;
@@ -270,7 +272,7 @@ impl Reading<'_> {
         is_refuted.then(|| [self.mv].into_iter().chain(judged.line).collect())
     }
 
-    /// Returns the first choice with the most stubborn replies, and the right moves against them.
+    /// Returns a line that begins with the first choice, with the most stubborn replies and the right answers to them.
     fn continuation(&self, region: &Region, at: Point) -> Vec<Move> {
         let question = self.question(self.before.board(), region, Aim::Capture);
         let stop = |nodes| nodes > NODES_LINE;
@@ -301,8 +303,8 @@ impl Reading<'_> {
     }
 }
 
-/// Returns a small region of the chain at a stone: all that the opponent's stones enclose, or what is near. It counts as closed,
-/// so that getting out of it does not save the chain.
+/// Returns a small region for the chain at a stone: everything that the opponent's stones enclose, or else what is
+/// near. It counts as closed, so that leaving it does not save the chain.
 fn small_region(board: &Board, at: Point) -> Option<Region> {
     let enclosed = Some(Region::of_group(board, at)?).filter(|region| region.is_closed);
     let near = REACHES.map(|reach| Region::near(board, &[at], reach));
@@ -316,7 +318,8 @@ fn touches(region: &Region, mv: Move) -> bool {
     region.playable.contains(point) || point.adjacent().iter().any(|&beside| region.playable.contains(beside))
 }
 
-/// Returns whether a line is legal and shows a fact of this kind: the reply to the move kills, or it is not needed.
+/// Returns whether a line is legal and shows a fact of this kind. If stones die only after the opponent's reply, the
+/// reply must be on the board. Otherwise, some later move must be.
 fn is_shown(before: &Game, line: &[Move], kind: FactKind) -> bool {
     let mut game = before.clone();
     let is_legal = line.iter().all(|&mv| {

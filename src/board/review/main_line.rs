@@ -1,14 +1,14 @@
-//! Main line of a recorded game: its positions, forwards and backwards.
+//! Main line of a recorded game: its positions, in either direction.
 
 use kosumi_go::board::{BoardSize, Cell, Color, Move, Point, PointMap};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Record, SgfError, Strictness};
 
-/// Origin of a position.
+/// Change that led to a position.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// Set-up: the points that differ from the position before, `None` for a point that is now empty. The first
+    /// A set-up: the points that differ from the position before, `None` for a point that is now empty. The first
     /// position is always a set-up and is compared with the empty board.
     SetUp(Vec<(Point, Option<Color>)>),
     /// A move.
@@ -17,7 +17,7 @@ pub enum Change {
         color: Color,
         /// The move.
         mv: Move,
-        /// Stones that the move lifted.
+        /// Stones that the move captured.
         lifted: Vec<Point>,
     },
 }
@@ -25,11 +25,11 @@ pub enum Change {
 /// A position of the game.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
-    /// Number of its node in the record's main line.
+    /// Index of its node in the record's main line.
     pub node: usize,
     /// Number of moves up to the position, passes included.
     pub moves: usize,
-    /// Origin of the position.
+    /// Change that led to the position.
     pub change: Change,
     /// Side to move: the player of the next move, if a move follows.
     pub to_move: Color,
@@ -38,9 +38,9 @@ pub struct Step {
 /// Part of the game without set-up.
 #[derive(Clone, Debug)]
 struct Segment {
-    /// Number of its first step.
+    /// Index of its first step.
     first: usize,
-    /// Game at that step, without moves.
+    /// Game at that step, which has no moves yet.
     start: Game,
 }
 
@@ -53,23 +53,23 @@ pub struct MainLine {
 }
 
 impl MainLine {
-    /// Plays the main line of a record. `komi` is used if the record has none. Moves that break the rules are
-    /// followed where possible. The line ends before a move that cannot be followed, with a warning.
+    /// Plays the main line of a record. `komi` is used if the record has none. Moves that break the rules are played
+    /// where possible. The line ends before a move that cannot be followed, with a warning.
     ///
     /// # Errors
     ///
-    /// Returns the error of [`Record::replay`], which has none today.
+    /// Returns the error of [`Record::replay`]. At present there is none.
     pub fn of_record(record: &Record, rules: Rules, komi: f32) -> Result<MainLine, SgfError> {
         let mut line = MainLine { steps: Vec::new(), segments: Vec::new(), warnings: Vec::new() };
         let mut cells = PointMap::filled(Cell::Empty);
         let watch = |node: usize, game: &Game| line.note(node, game, &mut cells);
         let replayed = record.replay_watched(rules, komi, None, Strictness::Tolerant, watch)?;
         line.warnings = replayed.warnings;
-        // If the first moves are handicap stones, the compensation applies from the first of them on.
+        // If the first moves are handicap stones, the compensation for them applies from the first one on.
         if let [whole] = &mut line.segments[..] {
             whole.start.set_handicap(replayed.game.handicap());
         }
-        // The player of the next move is the side to move, whatever the colours before were.
+        // The player of the next move is the side to move, whatever colours moved before.
         for index in 1..line.steps.len() {
             if let Change::Move { color, .. } = line.steps[index].change {
                 line.steps[index - 1].to_move = color;
@@ -91,7 +91,8 @@ impl MainLine {
         let in_segment = self.segments.last().map_or(0, |segment| self.steps.len() - segment.first);
         let moves = self.steps.last().map_or(0, |step| step.moves);
         match game.records().last() {
-            // The first step of a segment has no move, so after a new move there are as many records as steps.
+            // The first step of a segment has no move, so after a new move the game has as many moves as the segment
+            // had steps.
             Some(record) if game.records().len() == in_segment => {
                 let change =
                     Change::Move { color: record.color, mv: record.mv, lifted: record.lifted.to_vec() };
@@ -106,7 +107,7 @@ impl MainLine {
                 if let Some(last) = self.steps.last_mut() {
                     last.to_move = to_move;
                 }
-                // A game that begins here needs its side to move.
+                // If the game begins here, its side to move must be set.
                 if game.records().is_empty() {
                     if let Some(segment) = self.segments.last_mut().filter(|_| in_segment == 1) {
                         segment.start = game.clone();
@@ -118,39 +119,39 @@ impl MainLine {
         }
     }
 
-    /// The positions in order, at least one.
+    /// Returns the positions in order. There is at least one.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Columns and rows.
+    /// Returns the board size.
     pub fn size(&self) -> BoardSize {
         self.start().size()
     }
 
-    /// The game before the first move.
+    /// Returns the game before the first move.
     pub fn start(&self) -> &Game {
         &self.segments[0].start
     }
 
-    /// Number of moves, passes included.
+    /// Returns the number of moves, passes included.
     pub fn move_count(&self) -> usize {
         self.steps.last().map_or(0, |step| step.moves)
     }
 
-    /// Returns this main line with positions in the file of the record in place of positions in its text.
+    /// Returns this main line with positions in the file of the record, instead of positions in its decoded text.
     #[must_use]
     pub fn located(mut self, bytes: &[u8]) -> MainLine {
         self.warnings = self.warnings.into_iter().map(|warning| warning.located(bytes)).collect();
         self
     }
 
-    /// Warnings about moves that could not be followed, and about properties that were skipped.
+    /// Returns the warnings about moves that could not be followed, and about properties that were skipped.
     pub fn warnings(&self) -> &[SgfError] {
         &self.warnings
     }
 
-    /// Returns the game at a step, with the right side to move; `None` after the last step.
+    /// Returns the game at a step, with the side to move of that step; `None` after the last step.
     pub fn game_at(&self, index: usize) -> Option<Game> {
         let step = self.steps.get(index)?;
         let segment = self.segments.iter().rev().find(|segment| segment.first <= index)?;
@@ -164,15 +165,15 @@ impl MainLine {
         Some(game)
     }
 
-    /// Calls a function with every position from the last to the first, with the right side to move. The function must
-    /// leave the game unchanged.
+    /// Calls a function with every position from the last to the first, with its side to move. The function must leave
+    /// the game unchanged.
     pub fn backwards(&self, mut visit: impl FnMut(usize, &mut Game)) {
         let mut end = self.steps.len();
         for segment in self.segments.iter().rev() {
             let mut game = segment.start.clone();
             for step in &self.steps[segment.first + 1..end] {
                 if let Change::Move { color, mv, .. } = step.change {
-                    // The move was played before, under the same rules and from the same position.
+                    // The move has been played before under the same rules from the same position, so it succeeds.
                     let played = game.play_tolerant(color, mv);
                     debug_assert!(played.is_ok(), "{color} {mv}");
                 }
@@ -187,7 +188,7 @@ impl MainLine {
     }
 }
 
-/// Calls `look` with the game after another move, then takes the move back. Returns `None` if the move is illegal.
+/// Calls `look` with the game after another move, then takes back the move. Returns `None` if the move is illegal.
 pub(super) fn after<T>(game: &mut Game, color: Color, mv: Move, look: impl FnOnce(&Game) -> T) -> Option<T> {
     game.play(color, mv).ok()?;
     let seen = look(game);

@@ -1,4 +1,4 @@
-//! Reviews of recorded games: the loss of every move.
+//! Reviews of recorded games: a judgement of every move.
 //!
 //! *Record → [`MainLine`] → [`review`] { [`Analyst`] for each position } → [`Review`] → [`Reviewed`] → [`annotated`]
 //! record, [`page`], [`json`].* No file is written and no clock is read here. The analyst is the engine, or a table in
@@ -7,19 +7,19 @@
 //! **Judgement of a move.** The position after the move is searched like every other position of the game. The move is
 //! compared with the *first choice*, the best move according to the search of the position before. If the two differ by
 //! at least half of an inaccuracy, in either direction, the position after the first choice gets an equally long search
-//! of its own. The two values then have the same quality, and the chance that made a move the first choice does not
-//! turn the other into a mistake.
+//! of its own. The two values then have the same quality, and the chance that made one move the first choice does not
+//! turn the other move into a mistake.
 //!
-//! **Order.** Positions are searched from the last to the first. They share the engine's node table, so the played
-//! continuation is already known when a position is searched. The contents of a node do not depend on the path to it,
-//! so this is sound; see the invariants of [`search`](kosumi_search).
+//! **Order.** Positions are searched from the last to the first. The searches share the engine's node table, so the
+//! played continuation is already known when a position is searched. The contents of a node do not depend on the path
+//! to it, so this is sound; see the invariants of [`search`](kosumi_search).
 //!
 //! **Chance.** Values have a standard error, part of which is measured: some positions are searched twice, see
-//! [`Scatter`]. The values of neighbouring positions are reconciled (`reconcile.rs`), so that they agree with the losses
-//! of the moves between them; the differences show how far searches stray. A move counts as good unless the 80 % interval
-//! of its loss is above 0. The evaluator can misjudge a position consistently.
+//! [`Scatter`]. The values of neighbouring positions are reconciled (`reconcile.rs`), so that they agree with the
+//! losses of the moves between them; the differences show how far searches stray. A move counts as good unless the 80 %
+//! interval of its loss is above 0. If the evaluator misjudges a position consistently, none of this helps.
 //!
-//! Uses `engine` and the layers below, `sgf` and `pages`.
+//! Uses `engine` and the layers below it, `sgf` and `pages`.
 
 mod analysis;
 mod analyst;

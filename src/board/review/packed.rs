@@ -1,5 +1,5 @@
 //! Numbers of a position as compact JSON for pages. Shares are in thousandths. A point is two letters as in SGF, an
-//! owner one letter. Scripts know no rules of Go, so the stones that a move lifts are listed with it.
+//! owner one letter. The scripts do not know the rules of Go, so each move comes with the stones that it captures.
 
 use super::analysis::PositionReview;
 use super::estimate::Estimate;
@@ -15,13 +15,13 @@ const VARIATION_MOVES: usize = 12;
 /// Numbers of a position.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Numbers {
-    /// Black's win rate and its error in thousandths, Black's lead and its error in tenths, visits.
+    /// Black's win rate and its error in thousandths, Black's lead and its error in tenths of a point, and visits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<[i32; 5]>,
-    /// Owners from the top left, `A` (White) to `y` (Black).
+    /// Owners row by row from the top left, one letter each from `A` (White) to `y` (Black).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub o: String,
-    /// Candidates.
+    /// Candidates, the best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub k: Vec<Line>,
 }
@@ -33,17 +33,17 @@ pub struct Line {
     v: i32,
     /// Black's win rate in thousandths.
     w: i32,
-    /// Black's lead in tenths.
+    /// Black's lead in tenths of a point.
     s: i32,
-    /// The moves.
+    /// The moves, two letters each.
     l: String,
-    /// Moves that lift stones, counted from 0, each with the points.
+    /// Moves that capture stones: their indices, each with the captured points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     x: Vec<(usize, String)>,
 }
 
 impl Numbers {
-    /// Packs the review of a position. `game` is at the position, and `color` plays the first move of every line.
+    /// Packs the review of a position. `game` ends at the position, and `color` plays the first move of every line.
     pub fn new(game: &Game, color: Color, analysis: &PositionReview) -> Numbers {
         let (win_rate, score) = (analysis.win_rate, analysis.score);
         let lines = analysis.candidates.iter();
@@ -62,7 +62,7 @@ impl Numbers {
         }
     }
 
-    /// Returns these numbers with the errors of the same review after its scatter has become known.
+    /// Returns these numbers with the errors of the same review, now that the scatter is known.
     #[must_use]
     pub fn with_errors(&self, analysis: &PositionReview) -> Numbers {
         let errors = |[rate, _, score, _, visits]: [i32; 5]| {
@@ -77,10 +77,10 @@ impl Numbers {
 pub struct JudgementData {
     /// Class: 0 good, 1 inaccuracy, 2 mistake, 3 blunder.
     c: usize,
-    /// 1 for the first choice, 2 for a better move, 3 for an unclear one.
+    /// 1 for the first choice, 2 for a better move, 3 for an unclear one, otherwise 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     f: u8,
-    /// Loss of win rate and its error in thousandths, loss in points and its error in tenths.
+    /// Loss of win rate and its error in thousandths, loss and its error in tenths of a point.
     l: [i32; 4],
     /// Line of the first choice, unless it was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,14 +92,14 @@ fn is_zero(number: &u8) -> bool {
 }
 
 impl JudgementData {
-    /// Packs the judgement of `color`'s move. `game` is at the position before the move.
+    /// Packs the judgement of `color`'s move. `game` ends at the position before the move.
     pub fn new(game: &Game, color: Color, judgement: &Judgement) -> JudgementData {
         let best = &judgement.best;
         let line = || line_data(game, color, &best.variation, best.visits, best.win_rate, best.score);
         JudgementData { b: (!judgement.is_first_choice).then(line), ..JudgementData::without_line(judgement) }
     }
 
-    /// Returns this judgement with the class and the losses of a newer one of the same move. The line stays.
+    /// Returns this judgement with the class and the losses of a newer judgement of the same move. The line stays.
     #[must_use]
     pub fn regraded(&self, judgement: &Judgement) -> JudgementData {
         JudgementData { b: self.b.clone(), ..JudgementData::without_line(judgement) }
@@ -125,7 +125,8 @@ impl JudgementData {
     }
 }
 
-/// Turns mean owners, row by row from the lower left as in a [`PositionReview`], into letters from the top left.
+/// Turns mean owners, row by row from the lower left as in a [`PositionReview`], into letters, row by row from the top
+/// left.
 pub fn owners(size: BoardSize, means: &[f32]) -> String {
     from_the_top(size, means).map(owner).collect()
 }
@@ -142,7 +143,7 @@ pub(super) fn line_data(
     packed_line(game, color, &moves[..moves.len().min(VARIATION_MOVES)], visits, win_rate, score)
 }
 
-/// Packs a line that a fact promises, to its end.
+/// Packs the whole line that a fact promises.
 pub(super) fn whole_line(game: &Game, color: Color, moves: &[Move]) -> Line {
     packed_line(game, color, moves, 0, Estimate::default(), Estimate::default())
 }
@@ -188,7 +189,7 @@ pub fn place(size: BoardSize, mv: Move) -> String {
     mv.point().map_or("--".to_owned(), of)
 }
 
-/// Turns a mean owner into one of 51 letters.
+/// Turns a mean owner in `[-1, 1]` into one of 51 letters.
 fn owner(mean: f32) -> char {
     let level = ((mean.clamp(-1.0, 1.0) + 1.0) * 25.0).round() as u8;
     char::from(if level < 26 { b'A' + level } else { b'a' + level - 26 })

@@ -1,9 +1,9 @@
-// Page of a review: the study board with a finished analysis, which only reads the game. If the program serves the page, an
-// engine is behind it, and moves can be tried.
+// Page of a review: the study page with a finished analysis, on which the game itself cannot be changed. If a program
+// serves the page, an engine is behind it, and moves can be tried.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const get = id => document.getElementById(id);
-  // Without scripts it is left out.
+  // The markup is hidden if scripts do not run.
   get("review").hidden = false;
   const { columns, rows, stars, thresholds, score_thresholds: scoreThresholds, main } = data;
   const COLORS = { B: 1, W: 2 };
@@ -19,7 +19,7 @@
   }) });
   let count = data.steps.length;
   const isMain = number => number < main;
-  // Steps of the main line, over which the curves are drawn.
+  // Steps of the main line, along which the curves are drawn.
   const mainLine = tree.path(main - 1);
   // Returns the step of the main line that a position follows, and the moves since then.
   function pathOf(number) {
@@ -39,7 +39,7 @@
   const sign = () => node().t === "B" ? 1 : -1;
   const graded = () => packed.graded(numbers()?.k, sign(), thresholds);
   let shown = null;
-  // The position that is shown, which is computed once.
+  // Returns the position that is shown, which is computed once.
   function here() {
     if (problems.current) return problems.current.position;
     if (shown?.at !== state.step) shown = { at: state.step, ...positionAt(state.step) };
@@ -70,7 +70,7 @@
 
   const accuracies = data.accuracy.map(curve => {
     const values = Array(main).fill(null);
-    // The curve of one player continues through the moves of the other.
+    // The curve of one player continues across the moves of the other.
     curve.forEach(([step, value], index) => {
       const next = curve[index + 1];
       values[step] = value / 10;
@@ -90,10 +90,10 @@
   function go(target) {
     if (problems.current) return;
     state.step = tree.has(target) ? target : Math.min(main - 1, Math.max(0, target));
-    // A variation is left for good: forward goes on in the game.
+    // Leaving a variation resets the choice of children, so that going forward follows the game.
     tree.choose(isMain(state.step) ? main - 1 : state.step);
     candidates.clear();
-    // A position that was asked for earlier must not replace the one that the user has gone to.
+    // A position that was requested earlier must not replace the one that the user has gone to.
     asked = "";
     show();
     remember();
@@ -103,7 +103,7 @@
   let timer = 0;
   function remember() {
     clearTimeout(timer);
-    // Browsers limit the number of changes of the address per second.
+    // Browsers limit how often the address may change.
     timer = setTimeout(() => {
       const { step } = pathOf(state.step);
       try { history.replaceState(null, "", `#${step}`); } catch { /* A page without an address of its own. */ }
@@ -170,8 +170,9 @@
     get("board-title").textContent = line ? text("board-line", { board: where }) : where;
   }
 
-  // Returns the judgement of a move by searches of the position before it and after it, as far as they are known: `value` has
-  // the win rate and the lead after it, `errors` those of the difference. The worse of the two classes decides, as in a review.
+  // Returns the judgement of a move from searches of the positions before and after it, as far as they are known.
+  // `value` has the win rate and the lead after the move, and `errors` those of the difference. The worse of the two
+  // classes decides, as in a review.
   function judgedBy(before, best, value, errors, isSure) {
     const side = before.t === "B" ? 1 : -1;
     const losses = [best.w - value[0], best.s - value[1]].map(loss => Math.max(0, side * loss)), leasts = [thresholds, scoreThresholds];
@@ -181,7 +182,7 @@
     return { c, f: !c && isDoubtful ? 3 : 0, l: [losses[0], errors[0], losses[1], errors[1]], b: best };
   }
 
-  // Returns the judgement of a tried move against the first choice of the position before, if it is known.
+  // Returns the judgement of a tried move against the first choice in the position before it, if that is known.
   function triedJudgement({ i, p, j }) {
     const before = tree.get(p), best = before?.j?.k?.[0];
     if (!best || !j?.a) return null;
@@ -189,9 +190,10 @@
     return judgedBy(before, best, [j.a[0], j.a[2]], [Math.hypot(j.a[1], before.j.a[1]), Math.hypot(j.a[3], before.j.a[3])], true);
   }
 
-  // Least share of the visits of the first choice with which the loss of a candidate can be told.
+  // Minimum share of the first choice's visits at which the loss of a candidate is known well enough.
   const ENOUGH = .05;
-  // Returns the judgement of an answer to a problem by what the review knows: the move of the game, tried moves and candidates.
+  // Returns the judgement of an answer to a problem from what the review knows: the move of the game, tried moves and
+  // candidates.
   function judgedAnswer(number, place) {
     const played = tree.get(number), before = tree.get(played.p), best = before.j?.k?.[0];
     if (played.m.slice(1) === place) return played.j.j;
@@ -218,7 +220,7 @@
     get("candidates-none").hidden = Boolean(list.length);
     get("candidates-none").textContent = text(numbers()?.a ? "none-over" : link ? "none-looking" : "none-searched");
     get("candidates").hidden = get("legend").hidden = !list.length;
-    // The played move has a search of its own, even if it is not among the best moves.
+    // The played move has a search of its own, even if it is not among the candidates.
     const isOther = list.length && point !== null && follows && !list.some(it => it.point === point);
     candidates.show(list, sign(), isOther ? [{ point, label: "–", grade: "none", values: { w: follows[0], s: follows[2], v: follows[4] } }] : []);
   }
@@ -232,7 +234,7 @@
     if (link) link.say({ do: "look", ...pathOf(state.step) });
   }
 
-  // Asks for a move in a position of the tree, and goes there when it comes.
+  // Requests a move in a position of the tree, and shows the new position when it arrives.
   function askFor(number, point) {
     const { step, line } = pathOf(number), path = { step, line: [...line, packed.place(point)] };
     asked = keyOf(path);
@@ -302,7 +304,7 @@
     get("notice").hidden = !words;
   }
 
-  // New numbers for the current position. A line that the user has selected stays.
+  // Handles new numbers for the current position. A line that the user has selected stays.
   let isWaiting = false;
   function refresh() {
     if (isWaiting) return;
@@ -335,7 +337,7 @@
       if (message.is === "position" && keyOf(message) === answered) {
         answered = "";
         const it = tree.get(numberOf(message));
-        // The user is to move now.
+        // Now it is the user's turn.
         if (it) it.isAnswer = true;
       }
     }, isOpen => {
@@ -356,7 +358,7 @@
     if (link?.isOpen) link.say({ do: "save" }); else saveText(data.name, data.sgf);
   });
 
-  // ---- Keys, fingers, buttons ----
+  // ---- Keys, touch, buttons ----
 
   function toggle(name) {
     state[name] = !state[name];
@@ -387,7 +389,7 @@
   }
   get("next-bad").addEventListener("click", () => bad(1));
   get("previous-bad").addEventListener("click", () => bad(-1));
-  // Moves that lost most, of the chosen player, as problems.
+  // Returns the moves of the chosen player that lost most, as problems.
   const worst = () => worstOf(mainLine, state.player);
   get("again").addEventListener("click", () => {
     notice("");
@@ -402,7 +404,7 @@
     get("again").textContent = text("again", { count: number });
   }
 
-  // Goes forward or back by a number of moves, along the variation that is shown.
+  // Returns the step that is a number of moves ahead or behind, along the variation that is shown.
   const target = to => to === "first" ? 0 : to === "last" ? main - 1 : tree.walk(state.step, Number(to));
   for (const button of document.querySelectorAll("[data-go]")) {
     button.addEventListener("click", () => go(target(button.dataset.go)));
@@ -417,8 +419,8 @@
       "?": () => get("keys").focus(),
     } });
 
-  // Board: a mouse over a best move shows its line, a click or tap keeps it, and a swipe goes through the game. With an
-  // engine, a click tries the move.
+  // Input on the board: hovering over a candidate shows its line, a click or tap pins it, and a swipe steps through the
+  // game. With an engine, a click tries the move.
   const candidateAt = event => state.candidates && !problems.current ? candidates.atPoint(board.pointAt(event.clientX, event.clientY)) : undefined;
   let start = null;
   const root = get("board");

@@ -1,4 +1,4 @@
-//! The page of a review: one HTML file with board, curves and lists, which needs no network connection.
+//! The page of a review: one HTML file with a board, curves and lists, which needs no network connection.
 //!
 //! The page contains the numbers as JSON (`page_data.rs`), and scripts draw them. Lists, tables and summaries are
 //! written here, so that they are visible without scripts.
@@ -28,13 +28,13 @@ pub fn page(reviewed: &Reviewed) -> String {
     make(reviewed, None, false).0
 }
 
-/// Returns the page of a review for a server without an engine behind the page, and its content security policy.
+/// Returns the page of a review for a server that offers no engine behind the page, and its content security policy.
 pub fn served_page(reviewed: &Reviewed) -> (String, String) {
     make(reviewed, None, true)
 }
 
 /// Returns the page of a review with an engine behind it, and its content security policy. `run` identifies the review
-/// among those of the same process.
+/// among those of this process.
 pub fn live_page(reviewed: &Reviewed, run: u64) -> (String, String) {
     make(reviewed, Some(run), true)
 }
@@ -153,7 +153,7 @@ fn rules_title(rules: Rules) -> Text {
     }
 }
 
-/// Returns the board with the names above it and the buttons below.
+/// Returns the board with the players' names above it and the buttons below.
 fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
     html! {
         section.stage aria-label=(english("board")) data-label="board" {
@@ -183,7 +183,7 @@ fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
     }
 }
 
-/// Returns a button that is on or off, with its label and its tooltip.
+/// Returns a button with the states on and off, with its label and its tooltip.
 fn toggle(id: &str, is_on: bool, text: &str, key: Option<&str>) -> Markup {
     let hint = format!("{text}-hint");
     html! {
@@ -201,7 +201,7 @@ fn seat_name(facts: &Facts, color: Color) -> Markup {
     }
 }
 
-/// Returns the description of the position beside the board.
+/// Returns the panel beside the board, which describes the position.
 fn side(facts: &Facts) -> Markup {
     html! {
         section.side aria-label=(english("analysis")) data-label="analysis" {
@@ -266,7 +266,7 @@ fn stages(reviewed: &Reviewed) -> Markup {
         from = last.saturating_add(1);
     }
     let mean = |judged: &[&Judgement], of: fn(&Judgement) -> f32| {
-        // The sum of no numbers is −0.
+        // The sum over no numbers is −0, which would be shown with a sign.
         (0.0 + judged.iter().map(|judgement| of(judgement)).sum::<f32>()) / judged.len().max(1) as f32
     };
     html! {
@@ -306,7 +306,7 @@ fn stages(reviewed: &Reviewed) -> Markup {
     }
 }
 
-/// Returns the buttons that choose the player whose moves are shown.
+/// Returns the buttons that select the player whose moves are shown.
 fn filter() -> Markup {
     html! {
         div.filter role="group" aria-label=(english("whose-moves")) data-label="whose-moves" {
@@ -369,13 +369,13 @@ fn player(summary: &PlayerSummary) -> Markup {
     }
 }
 
-/// Returns a loss as a negative number with one decimal; nothing that rounds to 0 has a sign.
+/// Returns a loss as a negative number with one decimal. A loss that rounds to 0 has no sign.
 fn lost(loss: f32) -> String {
     let text = format!("{loss:.1}");
     if text == "0.0" { text } else { format!("−{text}") }
 }
 
-/// Returns a class with its sign.
+/// Returns the markup of a class with its sign.
 fn sign(class: Class) -> Markup {
     html! { span class={ "sign " (class.name()) } { (class.sign()) } }
 }
@@ -416,11 +416,11 @@ fn worst_move(reviewed: &Reviewed, index: usize) -> Markup {
     }
 }
 
-/// Number of moves of which a print shows diagrams.
+/// Number of moves for which the printed page shows diagrams.
 const PRINTED_DIAGRAMS: usize = 6;
 
-/// Returns diagrams of the worst moves, which are visible on paper only: the move that was played in a red square, the
-/// first choice in a green ring.
+/// Returns diagrams of the worst moves, which are visible only on paper. A red square marks the played move, and a
+/// green ring the first choice.
 fn printed_diagrams(reviewed: &Reviewed) -> Markup {
     let worst: Vec<usize> = reviewed.review.worst.iter().copied().take(PRINTED_DIAGRAMS).collect();
     let mut boards: Vec<Option<Board>> = vec![None; worst.len()];
@@ -470,7 +470,7 @@ fn accuracy_curve() -> Markup {
     }
 }
 
-/// Returns the list of keys.
+/// Keys of the page, with the names of the texts that explain them.
 const KEYS: [(&[&str], &str); 12] = [
     (&["←", "→"], "keys-one"),
     (&["Page Up", "Page Down"], "keys-ten"),
@@ -486,7 +486,7 @@ const KEYS: [(&[&str], &str); 12] = [
     (&["S"], "key-say"),
 ];
 
-/// Returns the description of the search.
+/// Returns the description of the effort of the searches.
 fn spent(facts: &Facts) -> Text {
     let count = facts.playouts.map(|count| grouped(count.into()));
     match (count, facts.seconds) {
@@ -536,7 +536,7 @@ mod tests {
     fn scripts_are_small_and_complete() {
         let script = script();
         let texts = components::scripts()[1];
-        // The texts of all languages are part of it.
+        // The script contains the texts of all languages.
         assert!(script.len() < 130_000 && script.len() - texts.len() < 75_000, "{}", script.len());
         for name in
             ["class Board", "class GameTree", "class Verdict", "class Candidates", "class ProblemGame"]

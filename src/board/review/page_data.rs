@@ -20,15 +20,15 @@ use std::collections::BTreeMap;
 pub(super) struct Data {
     columns: usize,
     rows: usize,
-    /// Two letters each.
+    /// Star points, two letters each.
     stars: String,
-    /// Least losses of an inaccuracy, a mistake and a blunder, in thousandths.
+    /// Smallest losses of win rate of an inaccuracy, a mistake and a blunder, in thousandths.
     thresholds: [i32; 3],
-    /// Their counterparts in points, in tenths.
+    /// Smallest losses of points of these classes, in tenths of a point.
     score_thresholds: [i32; 3],
     /// Steps with the accuracy in thousandths, for Black and White.
     accuracy: [Vec<(usize, i32)>; 2],
-    /// Number of steps of the main line. The others belong to variations.
+    /// Number of steps of the main line. The steps after them belong to variations.
     main: usize,
     steps: Vec<StepData>,
     /// Annotated record, and a name for its file.
@@ -42,20 +42,20 @@ pub(super) struct Data {
 
 #[derive(Serialize)]
 struct StepData {
-    /// Previous step, for steps of variations. In the main line it is the previous one of the list.
+    /// Index of the previous step, for steps of variations. In the main line, it is the one before in the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     p: Option<usize>,
     /// Number of moves up to the step.
     n: usize,
     /// Side to move: `B` or `W`.
     t: char,
-    /// Move that led to the step: colour and point.
+    /// Move that led to the step: colour and point, if it was a move.
     #[serde(skip_serializing_if = "Option::is_none")]
     m: Option<String>,
-    /// Points that the move lifted.
+    /// Points of the stones that the move captured.
     #[serde(skip_serializing_if = "String::is_empty")]
     x: String,
-    /// Set-up in place of a move: points that are black, white and empty now.
+    /// Set-up instead of a move: the points that are now black, white and empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<[String; 3]>,
     /// The record's comment.
@@ -72,7 +72,7 @@ struct StepData {
     e: Vec<FactData>,
 }
 
-/// Fact about a move: its text in the table of texts, the values of the text, and the line that shows it, if there is one.
+/// Fact about a move: the name of its text, the values of the text, and the line that shows the fact, if there is one.
 #[derive(Serialize)]
 struct FactData {
     t: String,
@@ -132,7 +132,7 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
         steps.push(data);
     }
     let explanations = reviewed.explanations();
-    // Lines need the game at their position, for the stones that their moves lift.
+    // Lines need the game at their position, to find the stones that their moves capture.
     main_line.backwards(|index, game| {
         let color = main_line.steps()[index].to_move;
         if let Some(analysis) = &review.analyses[index] {
@@ -176,14 +176,14 @@ pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
     }
 }
 
-/// Adds the variations of the record: the moves that leave the main line, and those that follow. A variation ends at a
-/// set-up and at a move that cannot be played.
+/// Adds the variations of the record: the moves that leave the main line, and the moves that follow them. A variation
+/// ends at a set-up, or at a move that cannot be played.
 fn add_branches(reviewed: &Reviewed, steps: &mut Vec<StepData>) {
     let (tree, main_line) = (&reviewed.tree, &reviewed.line);
     let line = tree.main_line();
     let main = main_line.steps();
     main_line.backwards(|index, game| {
-        // The children of a node follow its last step.
+        // The children of a node follow the last step of the node.
         let node = main[index].node;
         if main.get(index + 1).is_some_and(|next| next.node == node) {
             return;

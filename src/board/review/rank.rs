@@ -1,9 +1,9 @@
 //! Estimates of a player's rank from the moves of recorded games.
 //!
-//! *Record → [`PlayedMoves`] (points lost by each move, and how unexpected it was) → [`RankFeatures`] of a player in a game
-//! → [`RankEstimate`] over all games of the player.* The numbers come from single evaluations by the small built-in
-//! network, so an estimate does not depend on options of the review. `docs/ranks.md` says which games the formulas were
-//! fitted to.
+//! *Record → [`PlayedMoves`] (points that each move lost, and how unexpected it was) → [`RankFeatures`] of a player in
+//! a game → [`RankEstimate`] over all games of the player.* The numbers come from single evaluations by the small
+//! built-in network, so an estimate does not depend on options of the review. `docs/ranks.md` describes the games to
+//! which the formulas were fitted.
 
 use super::main_line::{Change, MainLine};
 use kosumi_engine::{Engine, EngineSettings, SearchRequest};
@@ -13,23 +13,22 @@ use kosumi_net::{Network, Rank};
 use kosumi_search::Limits;
 use std::sync::Arc;
 
-/// Simulations for each position: the network evaluates it once.
+/// Simulations for each position: a single evaluation by the network.
 const PLAYOUTS: u32 = 1;
 
 /// Memory for the searches, in MiB.
 const MEMORY_MEBIBYTES: usize = 32;
 
-/// Number of moves of a game that count, as in the games that the formulas were fitted to.
+/// Maximum number of moves of a game that count, as in the games to which the formulas were fitted.
 const MOVES_MOST: usize = 120;
 
-/// Least number of a player's moves in a game from which a rank is estimated.
+/// Minimum number of a player's moves in a game for an estimate of the rank.
 const MOVES_LEAST: usize = 10;
 
-/// Share of the moves of a usual game, as moves for each point of the board, after which the middle game begins, and after
-/// which the endgame begins.
+/// Numbers of moves per point of the board after which the middle game and the endgame begin.
 const PHASE_ENDS: [f32; 2] = [0.14, 0.42];
 
-/// A move, as the network judges it.
+/// Move, as judged by the network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct JudgedMove {
     /// Number of the move, counted from 1.
@@ -40,7 +39,7 @@ struct JudgedMove {
     surprise: f32,
 }
 
-/// Moves of a game, as the network judges them.
+/// Moves of a game, as judged by the network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlayedMoves {
     size: BoardSize,
@@ -54,7 +53,7 @@ pub struct RankFeatures {
     pub side: f32,
     /// Number of moves.
     pub moves: usize,
-    /// Mean loss in points. A single loss counts as `largest_loss` at most.
+    /// Mean loss in points. A single loss counts at most as `largest_loss`.
     pub mean_loss: f32,
     /// Mean surprise: the negative logarithm of a move's probability under the network's policy. Stronger players play
     /// more probable moves.
@@ -65,7 +64,7 @@ pub struct RankFeatures {
     pub phases: [Option<f32>; 3],
 }
 
-/// Estimate of a rank. Ranks are numbers of ranks below 10 dan: 1 is 9 dan, 10 is 1 kyu.
+/// Estimate of a rank. A rank is given as the number of ranks below 10 dan: 1 is 9 dan, 10 is 1 kyu.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RankEstimate {
     /// Mean of the estimate.
@@ -74,20 +73,21 @@ pub struct RankEstimate {
     pub error: f32,
 }
 
-/// Largest loss of a move that counts, in points. Otherwise a single fight that is understood late would dominate.
+/// Returns the largest loss of a move that counts, in points. Without this limit, a single fight that is understood
+/// late would dominate.
 fn largest_loss(side: f32) -> f32 {
     1.6 * side
 }
 
-/// Loss from which a mistake is large, in points.
+/// Returns the loss from which a mistake counts as large, in points.
 fn large_loss(side: f32) -> f32 {
     0.5 * side
 }
 
-/// Formula for a board.
+/// Formula for boards of one size.
 ///
-/// The number of ranks below 10 dan is `start + large · √(share of large mistakes) + surprise · mean surprise`. The mean
-/// loss is not part of it: losses by single evaluations hardly differ between ranks.
+/// The number of ranks below 10 dan is `start + large · √(share of large mistakes) + surprise · mean surprise`. The
+/// mean loss is not part of it, because losses by single evaluations hardly differ between ranks.
 #[derive(Clone, Copy, Debug)]
 struct Formula {
     start: f32,
@@ -100,10 +100,11 @@ struct Formula {
 /// Moves of one player for each point of the board in a usual game.
 const USUAL_MOVES: f32 = 0.36;
 
-/// Standard deviation of what does not vanish with more games: the formula is wrong for a style by this many ranks.
+/// Standard deviation of the error that does not vanish with more games, in ranks: the formula may be wrong for a
+/// player's style.
 const SYSTEMATIC_ERROR: f32 = 3.0;
 
-/// Smallest probability of the formula. Differences between improbable moves mean little.
+/// Smallest probability of a move that the formula distinguishes. Differences between improbable moves mean little.
 const LEAST_PROBABILITY: f32 = 1e-4;
 
 /// Formulas by length of the side. The one for 9×9 was fitted to games of Kosumi's ranks, the one for 19×19 to games of
@@ -114,7 +115,7 @@ const FORMULAS: [(f32, Formula); 3] = [
     (19.0, Formula { start: -6.5, large: 10.2, surprise: 6.1, spread: 3.8 }),
 ];
 
-/// Creates an engine that searches the positions for [`PlayedMoves::of`]. `small` is the small built-in network.
+/// Creates the engine that searches the positions for [`PlayedMoves::of`]. `small` is the small built-in network.
 pub fn rank_judge(small: Arc<Network>, rules: Rules) -> Engine {
     let settings =
         EngineSettings { threads: 1, memory_mebibytes: MEMORY_MEBIBYTES, rules, ..EngineSettings::default() };
@@ -130,7 +131,7 @@ impl PlayedMoves {
     ) -> Option<PlayedMoves> {
         judge.forget();
         let limits = Limits { playouts: Some(PLAYOUTS), ..Limits::default() };
-        // For each position the lead, and the probability of the next move of the game.
+        // The lead at each position, and the probability of the next move of the game.
         let mut found: Vec<Option<(f32, f32)>> = vec![None; line.steps().len()];
         line.backwards(|index, game| {
             if line.steps()[index].moves <= MOVES_MOST && !game.is_over() && !is_interrupted() {
@@ -149,7 +150,7 @@ impl PlayedMoves {
         let mut moves = ByColor::<Vec<JudgedMove>>::default();
         for (index, pair) in line.steps().windows(2).enumerate() {
             let Change::Move { color, mv, .. } = pair[1].change else { continue };
-            // A pass loses nothing on a settled board, and says nothing about a rank.
+            // A pass loses nothing on a settled board, and gives no information about a rank.
             if let (Some((before, probability)), Some((after, _)), Move::Play(_)) =
                 (found[index], found[index + 1], mv)
             {
@@ -163,7 +164,7 @@ impl PlayedMoves {
         Some(PlayedMoves { size: line.size(), moves })
     }
 
-    /// Returns the features of a player's moves; `None` if there are too few.
+    /// Returns the features of a player's moves; `None` if there are too few moves.
     pub fn features(&self, color: Color) -> Option<RankFeatures> {
         let area = self.size.area() as f32;
         let side = area.sqrt();
@@ -220,12 +221,12 @@ impl RankEstimate {
         })
     }
 
-    /// Returns the nearest rank.
+    /// Returns the rank nearest to the estimate.
     pub fn rank(&self) -> Rank {
         rank_at(self.steps)
     }
 
-    /// Returns the ranks at the ends of the 90 % interval: the stronger one first.
+    /// Returns the ranks at the ends of the 90 % interval: the stronger rank first.
     pub fn interval(&self) -> (Rank, Rank) {
         let half = 1.645 * self.error;
         (rank_at(self.steps - half), rank_at(self.steps + half))
@@ -247,7 +248,7 @@ mod tests {
         MainLine::of_record(&record, Rules::default(), 7.0).unwrap()
     }
 
-    /// A player's moves that all lose the same, and are the more unexpected the more they lose.
+    /// Returns moves of both players that all lose the same. The more they lose, the more unexpected they are.
     fn moves(side: usize, count: usize, loss: f32) -> PlayedMoves {
         let one = |index| JudgedMove { number: 2 * index + 1, loss, surprise: 1.0 + 0.3 * loss };
         PlayedMoves {
@@ -265,7 +266,7 @@ mod tests {
         assert_eq!((features.moves, features.side, features.large_share), (20, 9.0, 0.05));
         assert!((features.surprise - 1.4).abs() < 1e-5);
         assert!((features.mean_loss - (19.0 + largest_loss(9.0)) / 20.0).abs() < 1e-5);
-        // Moves 1, 3, ... 11 are the opening, and up to 34 the middle game.
+        // Moves 1, 3, …, 11 are in the opening, and those up to 34 in the middle game.
         let opening = (5.0 + largest_loss(9.0)) / 6.0;
         assert!((features.phases[0].unwrap() - opening).abs() < 1e-5 && features.phases[1] == Some(1.0));
         assert_eq!(moves(9, 9, 1.0).features(Color::Black), None);
@@ -297,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_thrown_away_group_is_seen() {
-        // Black fills the second line, and White the first one, where all stones die.
+        // Black fills the second line, and White the first one, where all of White's stones die.
         let columns = ["a", "b", "c", "d", "e", "f"];
         let text: String = columns.iter().map(|column| format!(";B[{column}b];W[{column}a]")).collect();
         let later = ";B[gb];W[];B[dd];W[];B[ee];W[];B[cc];W[]";
@@ -312,7 +313,7 @@ mod tests {
         assert!(loss(Color::White) > loss(Color::Black) + 10.0, "{played:?}");
         let is_possible = |it: &JudgedMove| (0.0..9.3).contains(&it.surprise);
         assert!(Color::BOTH.into_iter().all(|color| played.moves[color].iter().all(is_possible)));
-        // The same game again, and an interrupted measurement.
+        // Measures the same game again, and then with an interruption.
         assert_eq!(PlayedMoves::of(&line, &mut judge, &|| false).unwrap(), played);
         assert_eq!(PlayedMoves::of(&line, &mut judge, &|| true), None);
     }

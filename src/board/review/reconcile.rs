@@ -1,9 +1,10 @@
 //! Values of neighbouring positions that agree with the losses of the moves between them.
 //!
-//! Every search has its own chance, so the value before a move, less the loss of the move, would usually differ from the
-//! value after it. But a search of a position is also a search of the moves that follow it: the value of a position is
-//! estimated by its own search and by the search of its first choice, which is the played move or has a search of its
-//! own. [`Chain`] finds the values that fit all these estimates best, weighted by their variances, under two conditions:
+//! Every search is subject to chance, so the value before a move, less the loss of the move, would usually differ from
+//! the value after it. But a search of a position is also a search of the moves that follow it. The value of a position
+//! is therefore estimated by its own search and by the search of its first choice, which is the played move or has a
+//! search of its own. [`Chain`] finds the values that fit all these estimates best, weighted by their variances, under
+//! two conditions:
 //!
 //! * A move gains at most [`Slack::most`] against the value before it. A move that was found to be better than the first
 //!   choice raises the value of the position before it.
@@ -18,27 +19,28 @@ use super::main_line::{Change, MainLine};
 use super::scatter::Scatter;
 use kosumi_go::board::Color;
 
-/// What two neighbouring values may differ by without a loss.
+/// Difference of two neighbouring values that does not count as a loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Slack {
-    /// Greatest difference.
+    /// Maximum difference.
     pub(super) most: f64,
-    /// Standard deviation of the difference at a first choice: a longer line is seen from the later position.
+    /// Standard deviation of the difference at a first choice. It is not zero, because the search of the later position
+    /// sees a longer line.
     pub(super) usual: f64,
 }
 
-/// Points.
+/// Slack in points.
 pub(super) const POINTS: Slack = Slack { most: 0.45, usual: 0.5 };
-/// Win rates.
+/// Slack in win rates.
 pub(super) const WIN_RATE: Slack = Slack { most: 0.025, usual: 0.03 };
 
 /// Variance that is added to every estimate, so that no weight is infinite.
 const LEAST_VARIANCE: f64 = 1e-6;
 
-/// A move between two neighbouring positions.
+/// Move between two neighbouring positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Link {
-    /// Player of the move.
+    /// Player who made the move.
     color: Color,
     is_first_choice: bool,
 }
@@ -46,14 +48,14 @@ struct Link {
 /// Positions of a game with estimates of their values, which are Black's, and the judged moves between them.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chain {
-    /// For each position the sum of the weights of its estimates, and the weighted sum.
+    /// Sum of the weights of the estimates of each position, and their weighted sum.
     sums: Vec<(f64, f64)>,
-    /// `links[i]` is the move from position `i` to position `i + 1`; `None` if it was not judged.
+    /// `links[i]` is the move from position `i` to position `i + 1`; `None` if it is not judged.
     links: Vec<Option<Link>>,
     slack: Slack,
 }
 
-/// Symmetric tridiagonal system of equations.
+/// Symmetric tridiagonal system of linear equations.
 #[derive(Clone, PartialEq, Debug)]
 struct System {
     diagonal: Vec<f64>,
@@ -67,7 +69,7 @@ impl System {
         System { diagonal: vec![0.0; size], beside: vec![0.0; size], right: vec![0.0; size] }
     }
 
-    /// Solves the system. The diagonal must dominate.
+    /// Solves the system, which must be diagonally dominant.
     fn solved(mut self) -> Vec<f64> {
         for row in 1..self.diagonal.len() {
             let factor = self.beside[row - 1] / self.diagonal[row - 1];
@@ -97,14 +99,14 @@ impl Chain {
         sums.1 += weight * f64::from(mean);
     }
 
-    /// Adds a move to a position from the one before.
+    /// Adds the move that leads to position `to` from the position before it.
     pub(super) fn link(&mut self, to: usize, color: Color, is_first_choice: bool) {
         self.links[to - 1] = Some(Link { color, is_first_choice });
     }
 
-    /// Returns the value of each position; 0 without an estimate.
+    /// Returns the value of each position, which is 0 without an estimate.
     pub(super) fn values(&self) -> Vec<f64> {
-        // Differences of neighbours that are fixed at a limit, as value before less value after.
+        // Differences that are fixed at a limit: the value before less the value after.
         let mut fixed: Vec<Option<f64>> = vec![None; self.links.len()];
         loop {
             let values = self.values_with(&fixed);
@@ -126,10 +128,11 @@ impl Chain {
         }
     }
 
-    /// Returns the values that fit best if these differences are fixed.
+    /// Returns the values that fit best when these differences are fixed.
     fn values_with(&self, fixed: &[Option<f64>]) -> Vec<f64> {
         let count = self.sums.len();
-        // Positions with fixed differences form a block with one unknown; the others are blocks of their own.
+        // Positions that are connected by fixed differences form a block with one unknown. Every other position is a
+        // block of its own.
         let mut places: Vec<(usize, f64)> = Vec::with_capacity(count);
         for index in 0..count {
             let place = match (places.last(), index.checked_sub(1).and_then(|before| fixed[before])) {
@@ -156,7 +159,7 @@ impl Chain {
             }
         }
         for diagonal in &mut system.diagonal {
-            // A position without estimates.
+            // This position has no estimates.
             if *diagonal == 0.0 {
                 *diagonal = 1.0;
             }
@@ -166,7 +169,7 @@ impl Chain {
     }
 }
 
-/// Which of the two numbers of a position is meant.
+/// One of the two quantities that are reconciled: win rate or points.
 #[derive(Clone, Copy, Debug)]
 struct Quantity {
     slack: Slack,
@@ -190,15 +193,17 @@ const QUANTITIES: [Quantity; 2] = [
     },
 ];
 
-/// Factors of what a standard error consists of: the mean difference between searches and reconciled values in the whole
-/// game, the errors of the searches, and the mean difference nearby. The squares of the three parts are added.
+/// Factors of the three components of a standard error: the mean difference between searches and reconciled values in
+/// the whole game, the errors of the searches themselves, and the mean difference nearby. The components are combined
+/// as the root of the sum of their squares.
 type Factors = [f32; 3];
 
-/// Constants of the standard errors. They were fitted to searches that were 20 times longer: `docs/reviews.md` says how.
+/// Constants of the standard errors. They were fitted to searches that were 20 times longer, as described in
+/// `docs/reviews.md`.
 #[derive(Clone, Copy, Debug)]
 struct Errors {
     of_values: Factors,
-    /// For losses of moves, first choices excepted.
+    /// For losses of moves other than first choices.
     of_losses: Factors,
     of_first_choices: Factors,
 }
@@ -211,15 +216,15 @@ const POINT_ERRORS: Errors = Errors {
 const WIN_RATE_ERRORS: Errors =
     Errors { of_values: [1.5, 1.1, 4.5], of_losses: [0.35, 1.0, 5.4], of_first_choices: [0.11, 0.11, 3.1] };
 
-/// Number of positions on each side whose differences count for an error.
+/// Number of positions on each side whose differences count as nearby.
 const NEIGHBOURS: usize = 2;
 
-/// Reconciled values of a quantity.
+/// Reconciled values of one quantity.
 #[derive(Debug)]
 struct Reconciled {
-    /// One for each position.
+    /// Value of each position.
     values: Vec<Estimate>,
-    /// One for each position: the loss of the move to it.
+    /// Loss of the move to each position.
     losses: Vec<Estimate>,
 }
 
@@ -264,7 +269,7 @@ impl Quantity {
         for index in 0..searched.len() {
             let Some(analysis) = &searched[index] else { continue };
             let own = (self.of)(analysis);
-            // What was counted is exact.
+            // A counted score is exact.
             values[index] = if is_exact(index) {
                 own
             } else {
@@ -311,7 +316,7 @@ pub(super) fn reconciled(
     for (index, analysis) in analyses.iter_mut().enumerate() {
         let Some(analysis) = analysis else { continue };
         (analysis.win_rate, analysis.score) = values[index];
-        // The first choice is worth what the position is worth, and the others keep their distances from it.
+        // The first choice has the value of the position, and the other candidates keep their distances from it.
         if let Some(first) = analysis.candidates.first() {
             let by = (analysis.win_rate.mean - first.win_rate.mean, analysis.score.mean - first.score.mean);
             for candidate in &mut analysis.candidates {
@@ -319,7 +324,7 @@ pub(super) fn reconciled(
                 candidate.score.mean += by.1;
             }
         }
-        // A move that was played leads to the next position.
+        // The value of the played move is that of the next position.
         if let (Some(next), Some(Change::Move { mv, .. })) =
             (values.get(index + 1), line.steps().get(index + 1).map(|next| &next.change))
             && moves.get(index + 1).is_some_and(Option::is_some)
@@ -351,8 +356,8 @@ mod tests {
         assert!(found.len() == expected.len() && is_close, "{found:?}, expected {expected:?}");
     }
 
-    /// Creates a chain of points from the mean of each position's own search, all with the same error, and the moves: a
-    /// capital letter for a first choice, a space for no move.
+    /// Creates a chain of points. `means` are the results of each position's own search, all with the same error.
+    /// `moves` are the letters of the players: a capital letter for a first choice, a space for no judged move.
     fn chain(means: &[f32], moves: &str) -> Chain {
         let mut chain = Chain::new(means.len(), POINTS);
         for (position, &mean) in means.iter().enumerate() {
@@ -369,12 +374,12 @@ mod tests {
 
     #[test]
     fn small_chains() {
-        // A move that loses, seen by both searches.
+        // A move that loses according to both searches.
         close(&chain(&[3.0, 1.0], "b").values(), &[3.0, 1.0]);
         close(&chain(&[1.0, 3.0], "w").values(), &[1.0, 3.0]);
-        // A move that gains more than the slack shares the difference.
+        // A move that gains more than the slack: both values share the difference.
         close(&chain(&[1.0, 3.0], "b").values(), &[2.0 - 0.225, 2.0 + 0.225]);
-        // So does a first choice, in both directions; a small difference shrinks.
+        // A first choice, in both directions. A small difference shrinks.
         close(&chain(&[9.0, 1.0], "B").values(), &[5.225, 4.775]);
         close(&chain(&[1.0, 9.0], "B").values(), &[4.775, 5.225]);
         close(&chain(&[1.0, 1.9], "W").values(), &[1.4, 1.5]);
@@ -390,7 +395,7 @@ mod tests {
         let mut chain = chain(&[1.0, 4.0], "b");
         chain.estimate(1, 4.0, 0.01);
         close(&chain.values(), &[3.55, 4.0]);
-        // The end of a game is exact.
+        // The counted end of a game is exact.
         let mut chain = Chain::new(2, POINTS);
         chain.estimate(0, 1.0, 1.0);
         chain.estimate(1, 7.5, 0.0);
@@ -398,7 +403,7 @@ mod tests {
         close(&chain.values(), &[7.05, 7.5]);
     }
 
-    /// Any values: what is shown agrees, and no chain of the same shape that agrees fits much better.
+    /// With random values, the results agree with the losses, and no equal values for all positions fit better.
     #[test]
     fn random_chains_agree() {
         let mut state = 7u32;
@@ -427,7 +432,7 @@ mod tests {
                 let ties = moves.char_indices().filter(|(_, letter)| letter.is_uppercase());
                 own + ties.map(|(i, _)| ((values[i] - values[i + 1]) / POINTS.usual).powi(2)).sum::<f64>()
             };
-            // One constant value agrees always.
+            // Equal values for all positions always satisfy the conditions.
             let mean = means.iter().sum::<f32>() / count as f32;
             assert!(cost(&values) <= cost(&vec![f64::from(mean); count]) + 1e-6, "{means:?} {moves}");
         }

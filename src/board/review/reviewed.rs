@@ -8,7 +8,7 @@ use kosumi_go::sgf::Tree;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// A game that has been reviewed, with all that its files contain.
+/// A game that has been reviewed, with everything that its files contain.
 #[derive(Clone, Debug)]
 pub struct Reviewed {
     /// The record, with its variations.
@@ -19,17 +19,18 @@ pub struct Reviewed {
     pub review: Review,
     /// Facts about game and search.
     pub facts: Facts,
-    /// Facts about the worst moves, once they are asked for.
+    /// Facts about the worst moves, once they have been requested.
     explanations: OnceLock<BTreeMap<usize, Vec<MoveFact>>>,
 }
 
 impl Reviewed {
-    /// Joins a review and its game.
+    /// Combines a review with its game.
     pub fn new(tree: Tree, line: MainLine, review: Review, facts: Facts) -> Reviewed {
         Reviewed { tree, line, review, facts, explanations: OnceLock::new() }
     }
 
-    /// Returns facts about the worst moves, by the step of the move. They are proven when they are asked for the first time.
+    /// Returns facts about the worst moves, by the step of the move. They are computed when they are requested for the
+    /// first time.
     pub fn explanations(&self) -> &BTreeMap<usize, Vec<MoveFact>> {
         self.explanations.get_or_init(|| facts(&self.line, &self.review.judgements, &self.review.worst))
     }

@@ -31,12 +31,12 @@ impl Default for Scope {
 }
 
 impl Scope {
-    /// Returns true if the position after this number of moves has to be searched.
+    /// Returns whether the position after this number of moves has to be searched.
     pub fn holds(&self, moves: usize) -> bool {
         moves + 1 >= self.from && moves <= self.to
     }
 
-    /// Returns true if the moves of a player are judged.
+    /// Returns whether the moves of a player are judged.
     pub fn holds_player(&self, color: Color) -> bool {
         self.player.is_none_or(|player| player == color)
     }
@@ -64,7 +64,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Returns the part in words: its moves unless they are all, and its player unless both are meant.
+    /// Returns the part in words: its moves unless the part contains all, and its player unless it contains both.
     pub fn texts(&self) -> Vec<Text> {
         let Part { first, last, moves, player } = *self;
         let range = localized("only-moves").with("first", first).with("last", last).with("count", moves);
@@ -85,7 +85,8 @@ impl Part {
 pub struct Review {
     /// One entry for every step of the main line; `None` out of scope.
     pub analyses: Vec<Option<PositionReview>>,
-    /// The same before the values of neighbouring positions were reconciled: what each search alone says.
+    /// Counterparts of `analyses` before the values of neighbouring positions were reconciled: the values of each
+    /// search alone.
     pub searched: Vec<Option<PositionReview>>,
     /// One entry for every step: the judgement of the move that led to it, if it was a move.
     pub judgements: Vec<Option<Judgement>>,
@@ -107,7 +108,7 @@ impl Review {
     }
 
     /// Returns this review, completed by a review with shorter searches where this one was stopped. A move is judged by
-    /// two positions of the same review, because values of different searches cannot be compared.
+    /// two positions of the same review, because values of searches of different lengths cannot be compared.
     #[must_use]
     pub fn completed_by(self, shorter: &Review, line: &MainLine) -> Review {
         if self.is_complete {

@@ -18,11 +18,11 @@ pub fn accuracy(judgement: &Judgement) -> f32 {
     (-(judgement.loss.mean / HALVING_LOSS).max(points / HALVING_POINTS)).exp2()
 }
 
-/// Last moves of the opening and of the middle game on a 19×19 board; in proportion on smaller boards.
+/// Last moves of the opening and of the middle game on a 19×19 board; other boards have proportionate values.
 const STAGE_ENDS: [usize; 2] = [50, 150];
 
-/// Returns the last moves of the opening and of the middle game on a board with this number of points. Each of them has
-/// at least one move.
+/// Returns the last moves of the opening and of the middle game on a board with this number of points. Each of the two
+/// stages has at least one move.
 pub(super) fn stage_ends(area: usize) -> [usize; 2] {
     let [opening, middle] = STAGE_ENDS.map(|moves| moves * area / 361);
     let opening = opening.max(1);
@@ -44,13 +44,13 @@ pub struct PlayerSummary {
     pub better: usize,
     /// Mean loss of win rate, in `[0, 1]`.
     pub mean_loss: f32,
-    /// The part of that loss which chance alone would show for moves that lose nothing.
+    /// Mean loss that chance alone would show if no move lost anything.
     pub noise: f32,
     /// Mean loss in points.
     pub mean_score_loss: f32,
     /// Mean [`accuracy`].
     pub accuracy: f32,
-    /// Steps of the player's moves, and the mean accuracy of the ten moves up to there.
+    /// Steps of the player's moves, each with the mean accuracy of the last ten moves up to it.
     pub curve: Vec<(usize, f32)>,
 }
 
@@ -64,7 +64,7 @@ impl PlayerSummary {
         let own: Vec<(usize, &Judgement)> = own.collect();
         let count = own.len().max(1) as f32;
         let mean = |part: fn(&Judgement) -> f32| {
-            // The sum of no numbers is −0.
+            // The sum over no numbers is −0, which would be shown with a sign.
             (0.0 + own.iter().map(|&(_, judgement)| part(judgement)).sum::<f32>()) / count
         };
         let accuracies: Vec<f32> = own.iter().map(|&(_, judgement)| accuracy(judgement)).collect();
@@ -81,7 +81,7 @@ impl PlayerSummary {
             unclear: number(&|judgement| judgement.is_unclear),
             better: number(&|judgement| judgement.is_better),
             mean_loss: mean(|judgement| judgement.loss.mean),
-            // The mean of a normal number with this deviation, if what is below 0 counts as 0.
+            // Mean of a normally distributed number with this standard deviation, if values below 0 count as 0.
             noise: mean(|judgement| judgement.loss.error / std::f32::consts::TAU.sqrt()),
             mean_score_loss: mean(|judgement| judgement.score_loss.mean),
             accuracy: mean(accuracy),
@@ -90,7 +90,8 @@ impl PlayerSummary {
     }
 }
 
-/// Returns the steps of inaccuracies, mistakes and blunders, the least accurate first. Of equals the earlier comes first.
+/// Returns the steps of inaccuracies, mistakes and blunders, the least accurate first. Among equals, the earlier comes
+/// first.
 pub(super) fn worst(judgements: &[Option<Judgement>]) -> Vec<usize> {
     let bad = |judgement: &Judgement| judgement.class > Class::Good;
     let accuracy = |index: usize| judgements[index].as_ref().map_or(1.0, accuracy);

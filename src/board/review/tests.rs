@@ -1,4 +1,4 @@
-//! Tests of reviews with an analyst that looks everything up in a table.
+//! Tests of reviews with an analyst that looks up every value in a table.
 
 use super::*;
 use kosumi_engine::Engine;
@@ -97,7 +97,7 @@ fn handicap_stones_that_are_moves_are_compensated_from_the_first_one_on() {
 
 #[test]
 fn the_way_back_meets_every_position() {
-    // Captures, set-up in the middle, a ko, one colour twice.
+    // Captures, a set-up in the middle, a ko, and two moves in a row by one colour.
     let text = "(;SZ[5]AB[ba][ab][cb]AW[ca][db];W[bb];B[cc];W[];B[dd];AW[ee]AE[dd];B[ed];W[aa]W[de])";
     let record = Record::parse(text.as_bytes()).unwrap();
     let mut forwards: Vec<Board> = Vec::new();
@@ -114,13 +114,13 @@ fn the_way_back_meets_every_position() {
     assert_eq!(expected.next(), None);
 }
 
-/// Table from the diagram of a position to Black's win rate and lead in tenths of points, each with the same error, and
-/// the first choice.
+/// Analyst with a table from the diagram of a position to Black's win rate, Black's lead in tenths of a point, and the
+/// first choice. All numbers have the same error.
 struct Table {
     rows: Vec<(&'static str, f32, f32, Move)>,
     error: f32,
     asked: Vec<String>,
-    /// Difference of a second search, and the number of second searches.
+    /// Difference between a second search and the first, and the number of second searches.
     scatter: f32,
     repeated: usize,
 }
@@ -168,7 +168,8 @@ fn at(column: usize, row: usize) -> Move {
     Move::Play(Point::new(column, row))
 }
 
-/// Black plays A1 instead of B1; then White plays C1, the first choice. All searches agree.
+/// Returns a table in which Black plays A1 instead of B1, and White then plays C1, the first choice. All searches
+/// agree.
 fn table(after_b1: f32, after_a1: f32, error: f32) -> Table {
     let rows = vec![
         ("...", after_b1, 0.0, at(1, 0)),
@@ -209,7 +210,7 @@ impl Analyst for Stopped {
     }
 }
 
-/// An interrupted search does not count, and no move is judged by two reviews.
+/// Checks that an interrupted search does not count, and that no move is judged by positions of two reviews.
 #[test]
 fn a_review_that_is_stopped_is_completed_by_a_shorter_one() {
     let line = main_line("(;SZ[3:1];B[aa];W[ca])");
@@ -221,8 +222,8 @@ fn a_review_that_is_stopped_is_completed_by_a_shorter_one() {
     let known = |review: &Review| {
         [review.analyses.iter().flatten().count(), review.judgements.iter().flatten().count()]
     };
-    // In order: the last position; the one before it, and the move between them; the first one, without the first
-    // choice.
+    // The searches are, in order: the last position; the one before it, which judges the move between them; the first
+    // position, without the position after the first choice.
     let expected = [(1, [0, 0], None), (2, [1, 0], None), (3, [2, 1], Some(2)), (4, [3, 1], Some(2))];
     for (in_search, found, first) in expected {
         let review = stopped(in_search);
@@ -233,7 +234,7 @@ fn a_review_that_is_stopped_is_completed_by_a_shorter_one() {
         if found[0] < 3 {
             assert!(whole.is_complete);
             assert_eq!(known(&whole), [3, 2], "{in_search}");
-            // Black's move was judged by the shorter review, and the last position is the longer one's.
+            // Black's move was judged by the shorter review, and the last position comes from the longer one.
             assert!((loss(&whole) - loss(&shorter)).abs() < 1e-6);
             let wanted = if found[0] > 0 { &review } else { &shorter };
             assert_eq!(whole.analyses[2], wanted.analyses[2]);
@@ -271,7 +272,7 @@ fn losses_compare_two_searches_of_the_same_kind() {
     assert_eq!((black.curve[0].0, white.curve[0]), (1, (2, 1.0)));
 }
 
-/// The sentence about points needs two equal searches whose difference is surely above 0.
+/// Checks that the sentence about points needs two searches of equal length whose difference is surely above 0.
 #[test]
 fn points_are_named_if_the_interval_excludes_nothing() {
     let (review, _) = judged(table(0.65, 0.40, 0.03));
@@ -284,7 +285,7 @@ fn points_are_named_if_the_interval_excludes_nothing() {
         unsure.searched.score_loss.error = error;
         sentence(&unsure).is_some()
     };
-    // At an error of 0.468 the interval begins at 0.
+    // With an error of 0.468 the interval would begin at 0.
     assert_eq!((with_error(0.44), with_error(0.5)), (true, false));
     assert_eq!(sentence(&Judgement { is_checked: false, ..black.clone() }), None);
     assert_eq!(sentence(&Judgement { class: Class::Good, ..black.clone() }), None);
@@ -299,18 +300,18 @@ fn chance_makes_no_blunders() {
     assert_eq!((judgement.class, judgement.is_unclear), (Class::Good, true));
     assert_eq!((unsure.players[Color::Black].classes[0], unsure.players[Color::Black].unclear), (1, 1));
     assert!(unsure.worst.is_empty() && unsure.players[Color::Black].noise > 0.05);
-    // The first choice looked better than it is: a search of its own takes that back.
+    // The first choice looked better than it is, and a search of its own corrects this.
     let lucky = judged(table(0.42, 0.40, 0.01)).0;
     let judgement = lucky.judgements[1].as_ref().unwrap();
     assert_eq!((judgement.class, judgement.is_checked, judgement.is_unclear), (Class::Good, true, false));
-    // The other way round: the move that was played is the better one. No loss is negative.
+    // The move that was played is the better one. No loss is negative.
     let found = judged(table(0.40, 0.55, 0.01)).0;
     let judgement = found.judgements[1].as_ref().unwrap();
     assert!(judgement.is_better && judgement.loss.mean == 0.0 && judgement.class == Class::Good);
     assert_eq!(found.players[Color::Black].better, 1);
 }
 
-/// Black has lost already, so the win rate hardly moves, and throws points away: 7.5 against the first choice.
+/// Black has already lost, so the win rate hardly changes, and throws away 7.5 points against the first choice.
 #[test]
 fn a_lost_game_is_judged_by_points() {
     let lost = |after_b1: f32, after_a1: f32| {
@@ -337,7 +338,7 @@ fn a_lost_game_is_judged_by_points() {
     assert!(calm.players[Color::Black].accuracy > 0.98);
 }
 
-/// A move that gains win rate but surely loses points is not called better.
+/// Checks that a move that gains win rate, but surely loses points, is not called better.
 #[test]
 fn the_worse_class_rules_out_a_better_move() {
     let rows = vec![
@@ -351,7 +352,8 @@ fn the_worse_class_rules_out_a_better_move() {
     assert_eq!((judgement.class, judgement.is_better), (Class::Mistake, false));
 }
 
-/// Searches that contradict each other: what is shown does not, and the errors are larger.
+/// Checks that the displayed values do not contradict each other even if the searches do, and that the errors are
+/// larger.
 #[test]
 fn shown_values_agree_with_the_losses() {
     let rows = vec![
@@ -374,7 +376,7 @@ fn shown_values_agree_with_the_losses() {
         let other = agreeing.judgements[index].as_ref().unwrap();
         assert!(judgement.score_loss.error > other.score_loss.error);
     }
-    // What the searches said is kept.
+    // The values of the searches themselves are kept.
     let searched = review.searched[0].as_ref().unwrap();
     assert_eq!((searched.score.mean, searched.win_rate.mean), (6.0, 0.8));
     let black = review.judgements[1].as_ref().unwrap();
@@ -418,7 +420,7 @@ fn repeated_searches_tell_how_sure_one_is() {
     let (calm, asked) = scattered(0.0);
     assert_eq!((asked.repeated, calm.scatter), (3, Scatter { repeats: 3, ..Scatter::default() }));
     let (wild, _) = scattered(0.2);
-    // Two searches differ by 0.2: a variance of 0.02 each, of which 0.03² is known.
+    // Two searches that differ by 0.2 have a variance of 0.02 each, of which 0.03² is known.
     let beyond = (0.02f32 - 0.03 * 0.03).sqrt();
     assert!((wild.scatter.win_rate - beyond).abs() < 1e-6 && wild.scatter.score > 1.0);
     let [calm, wild] = [calm, wild].map(|review| review.judgements[1].clone().unwrap());

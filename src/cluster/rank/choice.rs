@@ -58,7 +58,7 @@ impl<E: Evaluator> Rank<'_, E> {
             scale,
             virtual_losses: self.params.virtual_losses,
         };
-        let (puct, mut fresh) = here.look(params, &mut self.visited);
+        let (puct, mut fresh) = here.collect_visited(params, &mut self.visited);
         let urgent = |it: Candidate<usize>| Urgent { urgency: puct.urgency(&it.stats, it.probability), it };
         let mut known: BinaryHeap<Urgent> = self.visited.iter().map(|&it| urgent(it)).collect();
         let mut chosen: Vec<(usize, u32)> = Vec::new();

@@ -115,8 +115,11 @@ impl<E: Evaluator> Rank<'_, E> {
     /// Reports the cancellation of visits to a position without a node.
     fn tell_cancelled(&mut self, caller: ReplyTo, count: u32) {
         let ReplyTo { rank, task, edge } = caller;
-        let face = NodeStatistics::default();
-        self.post(rank as usize, Message::Done(VisitResults { task, edge, done: 0, cancelled: count, face }));
+        let statistics = NodeStatistics::default();
+        self.post(
+            rank as usize,
+            Message::Done(VisitResults { task, edge, done: 0, cancelled: count, statistics }),
+        );
     }
 
     /// Continues the visits that waited for a node. If the search is stopping, they are cancelled.

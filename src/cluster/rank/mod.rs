@@ -64,7 +64,7 @@ pub(crate) struct RankContext<'s> {
     pub(crate) valuation: Valuation<'s>,
     pub(crate) begin: &'s Begin,
     /// Number of board symmetries averaged in the root's priors.
-    pub(crate) seen: &'s AtomicU32,
+    pub(crate) averaged_symmetries: &'s AtomicU32,
     pub(crate) rank: usize,
     pub(crate) ranks: usize,
     /// Number of simultaneous evaluations.
@@ -118,8 +118,8 @@ pub(crate) struct Rank<'s, E> {
 
 impl<'s, E: Evaluator> Rank<'s, E> {
     pub(crate) fn new(common: RankContext<'s>, game: &'s Game, evaluator: E) -> Rank<'s, E> {
-        let RankContext { table, valuation, begin, seen, rank, ranks, threads } = common;
-        let views = (seen, evaluator.root_views(game.size()));
+        let RankContext { table, valuation, begin, averaged_symmetries, rank, ranks, threads } = common;
+        let views = (averaged_symmetries, evaluator.root_views(game.size()));
         let mut this = Rank {
             table,
             valuation,

@@ -27,7 +27,7 @@ impl NodeChoice<'_> {
     /// Writes the moves that may be searched and have statistics to `visited`, by their indices. Returns the formula,
     /// and the likeliest of the other moves that may be searched, which is the most urgent of them.
     #[inline]
-    pub(crate) fn look(
+    pub(crate) fn collect_visited(
         &self,
         params: &PuctParams,
         visited: &mut Vec<Candidate<usize>>,

@@ -20,17 +20,17 @@ impl<E: Evaluator> Rank<'_, E> {
         RootDone { done, cancelled, visits, best_two }
     }
 
-    pub(super) fn see_root_again(&mut self) {
-        let (seen, most) = self.views;
+    pub(super) fn refine_root_priors(&mut self) {
+        let (averaged, most) = self.views;
         let Some(root) = self.table.find(self.begin.key) else { return };
-        if is_root_symmetry_due(self.table.node(root), seen, most) {
+        if is_root_symmetry_due(self.table.node(root), averaged, most) {
             self.line.reset();
             average_root_symmetries(
                 self.table,
                 root,
                 &self.line,
                 &mut self.evaluator,
-                (seen, most),
+                (averaged, most),
                 self.temperature,
                 &mut self.moves,
             );
@@ -40,13 +40,13 @@ impl<E: Evaluator> Rank<'_, E> {
     /// Sends the root's data to the control.
     pub(super) fn show(&mut self) {
         let Some(root) = self.table.find(self.begin.key) else {
-            let (face, edges, pruned) = Default::default();
-            return self.post(0, Message::Shown { face, edges, pruned, scale: 1.0 });
+            let (statistics, edges, pruned) = Default::default();
+            return self.post(0, Message::Shown { statistics, edges, pruned, scale: 1.0 });
         };
         let root = self.table.node(root);
         let edges = self.table.all_edges(root).iter().map(|edge| self.view(edge)).collect();
         let (pruned, scale) = (self.pruned.clone(), self.root_scale);
-        self.post(0, Message::Shown { face: root.statistics(), edges, pruned, scale });
+        self.post(0, Message::Shown { statistics: root.statistics(), edges, pruned, scale });
     }
 
     fn view(&self, edge: &Edge) -> EdgeView {

@@ -181,7 +181,7 @@ impl<E: Evaluator> Rank<'_, E> {
             Message::RootDone(self.root_done(node, done, cancelled))
         } else {
             let ReplyTo { task, edge, .. } = caller;
-            Message::Done(VisitResults { task, edge, done, cancelled, face: node.statistics() })
+            Message::Done(VisitResults { task, edge, done, cancelled, statistics: node.statistics() })
         };
         self.post(caller.rank as usize, message);
     }
@@ -209,14 +209,14 @@ impl<E: Evaluator> Rank<'_, E> {
         let Some(edge) = table.all_edges(node).get(usize::from(it.edge)) else { return };
         if it.done > 0 {
             if let Some(child) = edge.child().filter(|_| from != self.rank) {
-                table.node(child).set_statistics(&it.face);
+                table.node(child).set_statistics(&it.statistics);
             }
             node.count_visits(edge, it.done);
             self.valuation.refresh(node, turn, &mut self.children);
         }
         self.finish(it.task, VisitEnds { done: it.done, cancelled: it.cancelled });
         if depth == 0 {
-            self.see_root_again();
+            self.refine_root_priors();
         }
     }
 }

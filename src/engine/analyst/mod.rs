@@ -27,7 +27,7 @@ use kosumi_search::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Maximum number of kept evaluators with settings other than the usual ones. Each has its own cache.
+/// Maximum number of evaluators that are kept besides the one with the usual settings. Each has its own cache.
 const OTHERS_MOST: usize = 3;
 
 /// State that all clones of an analyst share.
@@ -39,7 +39,7 @@ struct Shared {
     human: Option<Mutex<Vec<NetworkEvaluator>>>,
 }
 
-/// Analyses positions one after the other. A clone can analyse others at the same time and uses the same caches.
+/// Analyses one position at a time. A clone can analyse other positions at the same time and uses the same caches.
 #[derive(Debug)]
 pub struct Analyst {
     shared: Arc<Shared>,
@@ -61,8 +61,8 @@ fn lock(all: &Mutex<Vec<NetworkEvaluator>>) -> MutexGuard<'_, Vec<NetworkEvaluat
     all.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the evaluator with these settings and keeps it for later requests. The first evaluator is never dropped; it
-/// has the largest cache.
+/// Returns the evaluator with these settings, and keeps it for later requests. The first evaluator is never dropped,
+/// because it has the largest cache.
 fn kept(all: &Mutex<Vec<NetworkEvaluator>>, settings: NetworkSettings) -> NetworkEvaluator {
     let mut all = lock(all);
     let usual = all[0].clone();
@@ -78,7 +78,7 @@ fn kept(all: &Mutex<Vec<NetworkEvaluator>>, settings: NetworkSettings) -> Networ
     evaluator
 }
 
-/// Returns the memory of one visit, in bytes: a node, and edges for every point of the board.
+/// Returns the memory that one visit takes, in bytes: a node, and edges for every point of the board.
 fn bytes_per_visit(size: BoardSize) -> usize {
     128 + 8 + 16 * 16 + size.area() + 200
 }
@@ -92,7 +92,7 @@ impl Analyst {
         cache_mebibytes: usize,
         search_mebibytes: usize,
     ) -> Analyst {
-        // The search evaluates positions by this network only if a request demands it, so a small cache is enough.
+        // The search uses this network below the root only if a request demands it, so a small cache is enough.
         let human = human.map(|human| vec![NetworkEvaluator::new(human, usual, cache_mebibytes / 4)].into());
         let evaluator = NetworkEvaluator::new(network, usual, cache_mebibytes);
         let shared = Shared { evaluators: Mutex::new(vec![evaluator]), human };
@@ -105,13 +105,13 @@ impl Analyst {
         }
     }
 
-    /// Returns this analyst with another source of the time that limits and reports measure.
+    /// Returns this analyst with another time source, by which limits and intervals between reports are measured.
     #[must_use]
     pub fn with_time_source(self, time_source: TimeSource) -> Analyst {
         Analyst { time_source, ..self }
     }
 
-    /// Returns this analyst with searches of at most this size.
+    /// Returns this analyst with searches that use at most this much memory, in MiB.
     #[must_use]
     pub fn with_search_memory(self, mebibytes: usize) -> Analyst {
         Analyst { mebibytes: mebibytes.max(1), search: None, search_mebibytes: 0, ..self }
@@ -139,7 +139,7 @@ impl Analyst {
         kept(&self.shared.evaluators, settings)
     }
 
-    /// Returns an evaluator of the network of human play with these settings: the second network, or the first one if
+    /// Returns an evaluator with these settings for the network of human play: the second network, or the first one if
     /// it predicts human play.
     fn human_evaluator(&self, settings: NetworkSettings) -> Option<NetworkEvaluator> {
         match &self.shared.human {
@@ -158,7 +158,7 @@ impl Analyst {
         let at_most = most_visits(limits.visits, limits.playouts);
         let visits = at_most.unwrap_or(u32::MAX);
         let bytes = bytes_per_visit(question.game.size()).saturating_mul(visits as usize).saturating_mul(2);
-        // Only few sizes occur, so that one search serves many requests.
+        // Sizes are powers of two, so one search serves many requests.
         let wanted = ((bytes >> 20) + 4).next_power_of_two().min(self.mebibytes);
         let evaluator = EngineEvaluator::Network(Box::new(evaluator));
         let usual = evaluator.search_params(question.game.size());
@@ -181,7 +181,8 @@ impl Analyst {
         }
     }
 
-    /// Analyses a position, from Black's perspective. Returns `None` if it was interrupted before the first evaluation.
+    /// Analyses a position, from Black's perspective. Returns `None` if the analysis was interrupted before the first
+    /// evaluation.
     pub fn analyze(&mut self, question: &Question<'_>) -> Option<Analysis> {
         let stopwatch = Stopwatch::start(self.time_source);
         if (question.interrupted)() {
@@ -249,7 +250,8 @@ impl Analyst {
         Some(Analysis::new(&report, &extras))
     }
 
-    /// Returns the prediction of human play for the profile, if there are a profile and a network of human play.
+    /// Returns the prediction of human play for the profile of the settings, if there are a profile and a network of
+    /// human play.
     fn people(&self, game: &Game, settings: &AnalystSettings) -> Option<Prediction> {
         settings.network.profile?;
         let mut evaluator = self.human_evaluator(settings.network)?;
@@ -257,7 +259,7 @@ impl Analyst {
     }
 }
 
-/// Returns the game to analyse: a finished game as if play continued.
+/// Returns the game to analyse. A game that is over is analysed as if play continued.
 pub(super) fn analysed(game: &Game) -> Game {
     if !game.is_over() {
         return game.clone();
@@ -298,7 +300,7 @@ fn without_images(restriction: &Restriction, images: &[Image], color: Color) -> 
     restriction
 }
 
-/// Returns the exploration of root moves by the prediction of human play, if the settings have one.
+/// Returns the exploration of root moves that follows the prediction of human play, if the settings ask for it.
 fn exploration(game: &Game, people: &Prediction, settings: &HumanSettings) -> Option<RootExploration> {
     let HumanSettings { root_weightless, root_weightful, cpuct, cpuct_permanent, .. } = *settings;
     let size = game.size();

@@ -18,14 +18,14 @@ pub struct AnalystSettings {
     pub network: NetworkSettings,
     /// Changes to the search parameters that suit the network.
     pub search: SearchChanges,
-    /// Whether the search shares positions between paths (a graph) or not (a tree).
+    /// Whether nodes are shared between paths that reach the same position (a graph) or not (a tree).
     pub sharing: NodeSharing,
     /// Temperature of the priors at the root, above 0. Values above 1 make them more even.
     pub root_policy_temperature: f32,
-    /// Amount by which the root is searched more widely than is best for play, from 0. See
+    /// Amount by which the root is searched more widely than is best for play, at least 0. See
     /// [`RootNoise::wide`](kosumi_search::RootNoise::wide).
     pub wide_root_noise: f32,
-    /// Whether the search considers only one of several symmetric moves.
+    /// Whether the search considers only one of several moves that are symmetric images of each other.
     pub prunes_symmetric: bool,
     /// Settings of simulations that follow human play.
     pub human: HumanSettings,

@@ -40,7 +40,7 @@ fn analyst() -> Analyst {
     Analyst::new(network(false), None, with(|_| {}).network, 2, 4)
 }
 
-/// A tree, so that the visits of nodes equal those of edges. Weights and corrections are off.
+/// Searches a tree, so that the visits of nodes equal those of edges. Weights and corrections are off.
 #[test]
 fn the_root_is_the_mean_of_itself_and_its_moves() {
     let plain_of = |visits| {
@@ -200,7 +200,7 @@ fn people_are_told_if_there_is_a_profile_and_looked_at_if_that_is_wanted() {
             }),
         );
         assert!(searched(&explored).any(|it| Some(it.mv) == likeliest));
-        // The expected human moves below the root change the value, and it matters to which side they are ascribed.
+        // The expected human moves below the root change the value, and it matters which side is expected to play them.
         let expecting = |analyst: &mut Analyst, own: f32, opponent: f32| {
             let settings = with(|it| {
                 it.network.profile = profile;

@@ -31,8 +31,9 @@ const fn style(temperature: f32, loss_scale: f32, loss_most: f32, careless: f32,
 
 /// Styles by length of the side of the board. Sides between two of these are interpolated, and others use the nearest.
 ///
-/// Found by games between ranks, with komi as the handicap on the two smaller boards and with stones on 19×19, and by games
-/// with GNU Go. `scripts/ranks` plays them, and `docs/ranks.md` says which ranks have been measured.
+/// The values were found by games between ranks, with komi as the handicap on the two smaller boards and with stones on
+/// 19×19, and by games with GNU Go. `scripts/ranks` plays them, and `docs/ranks.md` says which ranks have been
+/// measured.
 pub(super) const STYLES: [(u8, BoardStyles); 3] = [
     (
         9,
@@ -85,8 +86,7 @@ pub(super) const STYLES: [(u8, BoardStyles); 3] = [
 ];
 
 impl RankStyle {
-    /// Returns the style of a rank on a board. The side of a board that is not square is that of a square of the same
-    /// area.
+    /// Returns the style of a rank on a board. A board that is not square counts as a square of the same area.
     pub(crate) fn of(rank: Rank, size: BoardSize) -> RankStyle {
         let side = libm::sqrtf(size.area() as f32);
         let above =
@@ -108,7 +108,7 @@ impl RankStyle {
         )
     }
 
-    /// Interpolates linearly, and visits geometrically, because strength is linear in the losses of moves and in the
+    /// Interpolates linearly, but visits geometrically, because strength is linear in the losses of moves and in the
     /// logarithm of the visits. `share` is the weight of `last`, in `[0, 1]`.
     fn between(first: RankStyle, last: RankStyle, share: f32) -> RankStyle {
         let mix = |a: f32, b: f32| a + share * (b - a);

@@ -6,17 +6,17 @@ use std::time::Duration;
 /// Budget of a move when no other time is left: enough to return a move.
 pub const MIN_BUDGET: Duration = Duration::from_millis(5);
 
-/// Default reserve for the delay between the engine's clock and the server's, per move. An estimate that suits local
-/// controllers and good connections.
+/// Default reserve for the delay between the engine's clock and the server's, per move. The value is an estimate for
+/// local controllers and good connections.
 pub const DEFAULT_RESERVE: Duration = Duration::from_millis(250);
 
 /// Largest ratio of the hard limit to the soft limit of a move.
 const HARD_FACTOR: u32 = 2;
 
-/// Number of plies in which a game is usually decided, as a share of the board's points: 24 on 9×9, 108 on 19×19.
+/// Number of plies in which a game is usually decided, as a share of the number of points: 24 on 9×9, 108 on 19×19.
 const CONTESTED_PLIES: f64 = 0.3;
 
-/// Divisor of the time left after these plies, as a share of the board's points: 6 on 9×9, 27 on 19×19.
+/// Divisor of the time left after these plies, as a share of the number of points: 6 on 9×9, 27 on 19×19.
 const FINAL_DIVISOR: f64 = 0.075;
 
 /// Progress of a game.
@@ -33,8 +33,8 @@ impl GameProgress {
         self.area.clamp(1, 10_000) as f64
     }
 
-    /// Divisor of the time left that gives the share of a move. With these shares, every move gets the same time until
-    /// the fights of a game are over, and each later move gets less by a fixed ratio.
+    /// Returns the divisor of the time left that gives the share of a move, at least 4. With these shares, every move
+    /// gets the same time until the fights of a game are over, and each later move gets less by a fixed ratio.
     ///
     /// CITE: Huang, Coulom, Lin, "Time Management for Monte-Carlo Tree Search Applied to the Game of Go" (2010):
     /// RemainingTime / (C + max(MaxPly − Ply, 0)), with C = 80 and MaxPly = 160 on 19×19. The constants here are
@@ -46,8 +46,9 @@ impl GameProgress {
         constant + (self.area() * CONTESTED_PLIES - self.moves as f64).max(0.0) / 2.0
     }
 
-    /// Number of moves, including this one, that this player may still have to make in a long game. Lag is reserved for
-    /// all of them. A long game has 1.2 moves per point. At any time, at least a twentieth of the area may follow.
+    /// Returns the number of moves, including this one, that this player may still have to make in a long game. Lag is
+    /// reserved for all of them. A long game has 1.2 moves per point, and at any time at least a twentieth of that
+    /// number of points may follow.
     pub(super) fn own_moves_left(self) -> u32 {
         let long = (self.area() * 1.2 - self.moves as f64) / 2.0;
         // The result is between 1 and 6,000.
@@ -62,8 +63,8 @@ pub struct Budget {
     pub soft: Duration,
     /// Time at which the search stops in any case. At least `soft`.
     pub hard: Duration,
-    /// Time that would be lost if the move took less. The search continues until then, however clear the choice is. At
-    /// most `soft`.
+    /// Time that is lost if the move takes less. The search continues until then, however clear the choice is. At most
+    /// `soft`.
     pub free: Duration,
 }
 
@@ -75,7 +76,7 @@ pub struct Clock {
     left: Duration,
     overtime: bool,
     /// Moves to make before the Canadian period ends, or byo-yomi periods left, including the current one. Before
-    /// overtime, the number in the control.
+    /// overtime, the number that the time control names.
     pub(super) count: u32,
 }
 
@@ -104,22 +105,22 @@ impl Clock {
         Clock::new(self.control)
     }
 
-    /// Control of the clock. [`Clock::set_time_left`] may have changed it.
+    /// Returns the time control of the clock. [`Clock::set_time_left`] may have changed it.
     pub fn control(&self) -> TimeControl {
         self.control
     }
 
-    /// Time left of the main time or of the current period. Zero if there is no limit.
+    /// Returns the time left of the main time or of the current period. Returns zero if there is no limit.
     pub fn left(&self) -> Duration {
         self.left
     }
 
-    /// Whether the main time is used up.
+    /// Returns whether the main time is used up.
     pub fn is_overtime(&self) -> bool {
         self.overtime
     }
 
-    /// Stones or periods left, as in `time_left`: 0 during the main time.
+    /// Returns the number of stones or periods left, as in `time_left`: 0 during the main time.
     pub fn stones_or_periods(&self) -> u32 {
         if self.overtime { self.count } else { 0 }
     }
@@ -128,8 +129,8 @@ impl Clock {
     /// the number of stones left to play in a Canadian period, or, as on KGS and OGS, the number of byo-yomi periods
     /// left.
     ///
-    /// A controller that never announced a limit but reports the time left is assumed to have one. A controller that
-    /// announced no main time cannot mean main time.
+    /// A controller that never announced a limit but reports the time left is assumed to have one. If a controller
+    /// announced no main time, its report is about overtime.
     pub fn set_time_left(&mut self, time: Duration, stones_or_periods: u32) {
         let time = time.min(MAX_TIME);
         match self.control {
@@ -165,7 +166,7 @@ impl Clock {
         }
     }
 
-    /// Starts a period if zero time stands for one. Returns whether it does.
+    /// Starts a period if zero time stands for one. Returns whether zero time stands for a period here.
     fn starts_a_period(&mut self, stones_or_periods: u32) -> bool {
         let (length, count) = match (self.control, stones_or_periods) {
             (TimeControl::PerMove { time }, _) => (time, 0),
@@ -218,8 +219,8 @@ impl Clock {
         }
     }
 
-    /// Deducts a part of a move's time, without the changes that the end of a move brings: no increment, no counted
-    /// stone and no renewed period. Returns whether time is left. After a loss on time the clock stays at zero.
+    /// Deducts time during a move, without what the end of a move brings: no increment, no counted stone and no renewed
+    /// period. Returns whether time is left. After a loss on time the clock stays at zero.
     pub fn deduct(&mut self, elapsed: Duration) -> bool {
         let mut rest = self.take(elapsed.min(MAX_TIME.saturating_mul(2)));
         match self.control {
@@ -242,7 +243,8 @@ impl Clock {
                 if rest.is_zero() {
                     return true;
                 }
-                // Whole periods that the rest used up, including the one it ends in. A period is not zero.
+                // Number of periods that the rest uses up, including the one in which it ends. The divisor must not be
+                // zero.
                 let used = rest.as_nanos().div_ceil(period.as_nanos().max(1));
                 if used >= u128::from(self.count) {
                     (self.left, self.count) = (Duration::ZERO, 0);
@@ -263,8 +265,8 @@ impl Clock {
         missing
     }
 
-    /// Returns the part of the `wanted` reserve that suits this control. If the control is too short to reserve that
-    /// for every move, it is a quarter of each move's share. It is constant for the whole game.
+    /// Returns the part of the `wanted` reserve that suits this time control. If the control is too short for the
+    /// wanted reserve on every move, the reserve is a quarter of each move's share. It is constant for the whole game.
     pub fn fitting_reserve(&self, area: usize, wanted: Duration) -> Duration {
         let shares = 4 * GameProgress { area, moves: 0 }.own_moves_left();
         match self.control {
@@ -280,21 +282,21 @@ impl Clock {
 
     /// Computes the budget of the next move, or returns `None` if there is no limit.
     ///
-    /// `reserve` is the unmeasured delay of every move between the engine's clock and the server's. It is held back for
-    /// this move and for all others that must be made from the same time. If less is left, a move gets [`MIN_BUDGET`]
-    /// or half of the time left, whichever is less.
+    /// `reserve` is the delay of every move that cannot be measured here, between the engine's clock and the server's.
+    /// It is held back for this move and for all others that must be made from the same time. If less is left, a move
+    /// gets [`MIN_BUDGET`] or half of the time left, whichever is less.
     ///
     /// * Sudden death and Fischer: a share of the time left ([`GameProgress`]), plus the increment.
     /// * Canadian: the share of one stone in the time left of the period.
     /// * Byo-yomi: the whole period. No period is given up on purpose, because periods are the reserve for bad
     ///   connections.
-    /// * Main time before overtime: a share of it, plus the time that overtime would give for a move.
+    /// * Main time before overtime: a share of the main time, plus the time that overtime would give for a move.
     pub fn budget(&self, progress: GameProgress, reserve: Duration) -> Option<Budget> {
         // Time that a move may take beyond its budget.
         let cost = reserve.min(MAX_TIME).saturating_add(MIN_BUDGET);
         let divisor = progress.divisor();
-        // Time that this move can use at most, time that it can use without harm, and time that every move gets besides
-        // a share.
+        // The time that this move can use at most, the time that it can use without harm, and the time that every move
+        // gets besides a share.
         let (available, usable, per_move) = match self.control {
             TimeControl::None => return None,
             TimeControl::PerMove { .. } => {
@@ -332,7 +334,7 @@ impl Clock {
                 (self.left.saturating_add(period), self.left.saturating_add(usable), usable)
             }
         };
-        // Before overtime the period is not shared out, because `per_move` already accounts for it.
+        // Before overtime, only the main time is shared out: `per_move` already accounts for the period.
         let shared = match self.control {
             TimeControl::Canadian { .. } | TimeControl::ByoYomi { .. } => self.left,
             _ => usable,
@@ -349,12 +351,12 @@ impl Clock {
         let free = match self.control {
             TimeControl::None | TimeControl::Absolute { .. } => Duration::ZERO,
             TimeControl::PerMove { .. } => soft,
-            // A move that saves main time delays overtime, where the next moves would have had as much anyway.
+            // A move that saves main time delays overtime, where later moves get this time anyway.
             TimeControl::ByoYomi { .. } => per_move,
-            // Time left of a period goes to the other stones in it.
+            // Time left in a period goes to the other stones of the period.
             TimeControl::Canadian { .. } if self.overtime && self.count > 1 => Duration::ZERO,
             TimeControl::Canadian { .. } => per_move,
-            // Time left is kept, except the part above the cap.
+            // The time left carries over, except the part above the cap.
             TimeControl::Fischer { increment, cap, .. } => {
                 cap.map_or(Duration::ZERO, |cap| self.left.saturating_add(increment).saturating_sub(cap))
             }

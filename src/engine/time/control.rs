@@ -9,7 +9,7 @@ pub enum TimeControl {
     /// No limit.
     #[default]
     None,
-    /// Sudden death.
+    /// Sudden death: the game is lost when the main time is used up.
     Absolute {
         /// Time for the whole game.
         main: Duration,
@@ -34,7 +34,7 @@ pub enum TimeControl {
     },
     /// Each move adds `increment` to the time left.
     Fischer {
-        /// Time for the first move and all that follow.
+        /// Time at the start of the game.
         main: Duration,
         /// Time added after every move.
         increment: Duration,
@@ -50,7 +50,7 @@ pub enum TimeControl {
     },
 }
 
-/// Converts seconds as a controller writes them. Invalid times (negative, not a number) become zero.
+/// Converts seconds as a controller writes them. Negative times and NaN become zero, and long times are bounded.
 pub fn seconds(value: f64) -> Duration {
     // NaN.max(0.0) is 0.
     Duration::try_from_secs_f64(value.max(0.0).min(MAX_TIME.as_secs_f64())).unwrap_or(Duration::ZERO)
@@ -99,7 +99,7 @@ impl TimeControl {
         })
     }
 
-    /// Parses the time control of a game record: `TM`, the main time in seconds, and `OT`, the overtime. It accepts the
+    /// Parses the time control of a game record: `TM`, the main time in seconds, and `OT`, the overtime. Accepts the
     /// forms of servers (`5x30 byo-yomi`, `25/300 canadian`, `10 fischer`, `30 simple`) and the output of
     /// [`TimeControl::overtime_text`]. Invalid overtime is ignored.
     pub fn of_record(main: Option<f64>, overtime: Option<&str>) -> TimeControl {
@@ -138,7 +138,7 @@ impl TimeControl {
         known.or(main.map(|main| TimeControl::Absolute { main })).unwrap_or_default()
     }
 
-    /// Main time for a game record, or `None` if there is no limit.
+    /// Returns the main time for a game record, or `None` if the control has no total time.
     pub fn main_time(self) -> Option<Duration> {
         match self {
             TimeControl::None => None,
@@ -150,7 +150,7 @@ impl TimeControl {
         }
     }
 
-    /// Overtime for a game record, as [`TimeControl::of_record`] reads it, or `None` if there is none.
+    /// Returns the overtime for a game record, as [`TimeControl::of_record`] reads it, or `None` if there is none.
     pub fn overtime_text(self) -> Option<String> {
         let text = |time: Duration| time.as_secs_f64().to_string();
         match self {
@@ -174,7 +174,7 @@ impl TimeControl {
         }
     }
 
-    /// Returns the same control with bounded times and without overtime that adds no time.
+    /// Returns this control with bounded times, and without overtime that adds no time.
     pub(super) fn normalised(self) -> TimeControl {
         let bound = |time: Duration| time.min(MAX_TIME);
         match self {

@@ -51,7 +51,7 @@ fn settings_of_kgs_and_others() {
     }
 }
 
-/// A report of zero seconds means a whole period in some cases and really zero in others.
+/// A report of zero seconds means a whole period in some cases and no time in others.
 #[test]
 fn zero_seconds_may_mean_a_whole_period() {
     let canadian = |main| TimeControl::Canadian { main: s(main), period: s(300), stones: 25 };
@@ -64,7 +64,7 @@ fn zero_seconds_may_mean_a_whole_period() {
         (byo_yomi(0), 0, s(30), 5),
         (canadian(600), 25, s(300), 25),
         (canadian(0), 0, s(300), 25),
-        // Stones of the period have been played: the seconds left were rounded to zero.
+        // Stones of the period have been played: the remaining time was rounded down to zero.
         (canadian(600), 5, ZERO, 5),
         (canadian(0), 24, ZERO, 24),
         // The main time is over.
@@ -141,8 +141,8 @@ fn time_left_from_controllers() {
 #[test]
 fn budgets() {
     let budget = |control| Clock::new(control).budget(START, DEFAULT_RESERVE).unwrap();
-    // A quarter of an hour for 19×19: 0.255 s are reserved for each of 217 moves, and the rest is divided by 27 plus
-    // half of 108.
+    // Sudden death with 15 minutes on 19×19: 0.255 s are reserved for each of 217 moves, and the rest is divided by 27
+    // plus half of 108.
     let sudden = budget(TimeControl::Absolute { main: s(900) });
     assert!(sudden.soft > ms(10_350) && sudden.soft < ms(10_450), "{sudden:?}");
     assert_eq!(sudden.hard, sudden.soft * 2);
@@ -153,14 +153,14 @@ fn budgets() {
     assert_eq!(canadian, Budget { soft: ms(11_745), hard: ms(23_490), free: ms(0) });
     let main = budget(TimeControl::ByoYomi { main: s(240), period: s(30), periods: 5 });
     assert!(main.soft > ms(32_690) && main.soft < ms(32_710), "{main:?}");
-    // Hardly any time is left: a few milliseconds.
+    // Hardly any time is left, so the budget is a few milliseconds.
     for left in [0, 1, 50, 99] {
         let hard = budget(TimeControl::Absolute { main: ms(left) }).hard;
         assert!(hard <= MIN_BUDGET && hard <= ms(left), "{left} {hard:?}");
     }
 }
 
-/// Returns the share of the whole time that each move of a game may take, if every move uses `used` times its soft
+/// Returns the share of the total time that each move of a game may take, if every move uses `used` times its soft
 /// budget.
 fn shares(area: usize, used: f64) -> Vec<f64> {
     let main = s(3600);
@@ -231,7 +231,7 @@ fn control() -> impl Strategy<Value = TimeControl> {
     ]
 }
 
-/// Whether the control leaves `cost` for each of `moves` moves.
+/// Returns whether the control leaves `cost` for each of `moves` moves.
 fn allows(control: TimeControl, cost: Duration, moves: u32) -> bool {
     match control {
         TimeControl::None => true,

@@ -122,9 +122,9 @@ impl HeuristicPolicy {
                 continue;
             }
             for &liberty in &liberties[..2] {
-                let wanted = if owner == color { 3 } else { 2 };
+                let least_liberties = if owner == color { 3 } else { 2 };
                 if is_legal(board, liberty, color)
-                    && tactics::liberties_after::<3>(board, liberty, color) >= wanted
+                    && tactics::liberties_after::<3>(board, liberty, color) >= least_liberties
                 {
                     self.add(liberty);
                 }

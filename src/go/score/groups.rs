@@ -79,13 +79,13 @@ impl Groups {
     }
 
     fn divide(&mut self, board: &Board, cleaned: &Board, color: Color) {
-        let land = ReachablePoints::of(cleaned, color);
+        let reachable = ReachablePoints::of(cleaned, color);
         let mut seen = PointSet::EMPTY;
         for (stone, _) in cleaned.stones().filter(|&(_, owner)| owner == color) {
             if seen.contains(stone) {
                 continue;
             }
-            let reached = land.reach(stone, None);
+            let reached = reachable.reach(stone, None);
             seen.union_with(&reached);
             for point in reached.iter().filter(|&point| cleaned.cell(point) == Cell::from(color)) {
                 self.of_stone[point] = self.groups.len();
@@ -95,7 +95,7 @@ impl Groups {
         let own: Vec<usize> = (0..self.eyes.len()).filter(|&index| self.eyes[index].owner == color).collect();
         let spaces: Vec<EyeSpace> = own
             .iter()
-            .map(|&index| EyeSpace::read(board, &land, color, self.eyes[index].points.iter().copied()))
+            .map(|&index| EyeSpace::read(board, &reachable, color, self.eyes[index].points.iter().copied()))
             .collect();
         // Points that make an eye, of all eyes. A part of a group that contains one of them does not depend on a false
         // point.
@@ -113,10 +113,10 @@ impl Groups {
             }
             for point in space.falses.iter() {
                 let hangs = |side: Point| {
-                    let part = land.reach(side, Some(point));
+                    let part = reachable.reach(side, Some(point));
                     cleaned.cell(side) == Cell::from(color) && !part.iter().any(|point| real.contains(point))
                 };
-                if point.adjacent().into_iter().filter(|&side| land.contains(side)).any(hangs) {
+                if point.adjacent().into_iter().filter(|&side| reachable.contains(side)).any(hangs) {
                     eye.to_be_filled.insert(point);
                     if board.cell(point) != Cell::Empty {
                         // A dead stone thrown in there is captured eventually, from the adjacent point.
@@ -219,12 +219,12 @@ struct EyeSpace {
 impl EyeSpace {
     fn read(
         board: &Board,
-        land: &ReachablePoints,
+        reachable: &ReachablePoints,
         color: Color,
         points: impl Iterator<Item = Point>,
     ) -> EyeSpace {
         let all: PointSet = points.collect();
-        let is_false = |&point: &Point| neighbours_in(&all, point) <= 1 && land.parts_at(point);
+        let is_false = |&point: &Point| neighbours_in(&all, point) <= 1 && reachable.parts_at(point);
         let falses: PointSet = all.iter().filter(is_false).collect();
         let mut space = EyeSpace { real: all.without(&falses), falses, value: 0 };
         space.value = space.count(board, color);

@@ -19,7 +19,7 @@ pub enum Winner {
     /// This side won.
     Player(Color),
     /// The game was a draw.
-    Nobody,
+    Draw,
     /// The game does not count (`Void`).
     Void,
     /// The record states that the winner is unknown (`?`).
@@ -49,7 +49,7 @@ impl GameResult {
         let lower = text.to_lowercase();
         let of = |winner| Some(GameResult { winner, ending: Ending::Unspecified });
         match lower.as_str() {
-            "0" | "draw" | "jigo" | "和棋" | "和局" => return of(Winner::Nobody),
+            "0" | "draw" | "jigo" | "和棋" | "和局" => return of(Winner::Draw),
             "void" => return of(Winner::Void),
             "?" => return of(Winner::Unknown),
             _ => {}
@@ -203,8 +203,8 @@ mod tests {
             ("White wins by 3.5.", player(Color::White), Ending::Score(3.5)),
             ("黑中盘胜", player(Color::Black), Ending::Resign),
             ("白胜1.75子", player(Color::White), Ending::Score(1.75)),
-            ("0", Winner::Nobody, Ending::Unspecified),
-            ("Draw", Winner::Nobody, Ending::Unspecified),
+            ("0", Winner::Draw, Ending::Unspecified),
+            ("Draw", Winner::Draw, Ending::Unspecified),
             ("Void", Winner::Void, Ending::Unspecified),
             ("?", Winner::Unknown, Ending::Unspecified),
         ];

@@ -217,7 +217,7 @@ impl Record {
                     && board.stones().all(|(_, color)| color == Color::Black);
                 if is_handicap { stones } else { 0 }
             }
-            said => said,
+            number => number,
         }
     }
 

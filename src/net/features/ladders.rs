@@ -93,13 +93,13 @@ struct UndoMark {
 
 /// Position in which moves are tried and taken back.
 ///
-/// Invariant: every change of an entry of `spots` goes through [`Reader::edit`], which saves the old entry to the log.
+/// Invariant: every change of an entry of `states` goes through [`Reader::edit`], which saves the old entry to the log.
 #[derive(Clone, Debug)]
 struct Reader {
-    spots: PointMap<PointState>,
+    states: PointMap<PointState>,
     /// Point that the ko of the latest move forbids.
     ko: Option<Point>,
-    /// Old entries of `spots` that have changed since [`Reader::load`], oldest first.
+    /// Old entries of `states` that have changed since [`Reader::load`], oldest first.
     log: Vec<(Point, PointState)>,
     /// Stack of the moves to try at all depths.
     moves: Vec<Point>,
@@ -120,7 +120,7 @@ impl Default for Reader {
             cell: Cell::Border,
         };
         Reader {
-            spots: PointMap::filled(border),
+            states: PointMap::filled(border),
             ko: None,
             log: Vec::with_capacity(4096),
             moves: Vec::with_capacity(256),
@@ -160,7 +160,7 @@ impl Reader {
         // Points that a larger board has left beyond the edge must be cleared. Points farther away are never read.
         for index in 0..GRID.min(board.size().grid_end()) {
             let point = Point::from_index(index as u16);
-            self.spots[point].cell = board.cell(point);
+            self.states[point].cell = board.cell(point);
         }
         for (anchor, _) in board.stones().filter(|&(point, _)| board.anchor(point) == point) {
             let mut liberties = PseudoLiberties::default();
@@ -168,8 +168,8 @@ impl Reader {
             let mut before = anchor;
             for stone in board.chain(anchor) {
                 stones += 1;
-                self.spots[before].next = stone;
-                self.spots[stone].anchor = anchor;
+                self.states[before].next = stone;
+                self.states[stone].anchor = anchor;
                 before = stone;
                 for neighbour in stone.adjacent() {
                     if board.cell(neighbour) == Cell::Empty {
@@ -177,9 +177,9 @@ impl Reader {
                     }
                 }
             }
-            self.spots[before].next = anchor;
-            self.spots[anchor].liberties = liberties;
-            self.spots[anchor].stones = stones;
+            self.states[before].next = anchor;
+            self.states[anchor].liberties = liberties;
+            self.states[anchor].stones = stones;
         }
     }
 
@@ -326,9 +326,9 @@ impl Reader {
             if cell == Cell::Empty {
                 gain += 2;
             } else if cell == Cell::from(color) {
-                let anchor = self.spots[neighbour].anchor;
+                let anchor = self.states[neighbour].anchor;
                 let again = adjacent[..index].iter().any(|&other| {
-                    self.cell(other) == Cell::from(color) && self.spots[other].anchor == anchor
+                    self.cell(other) == Cell::from(color) && self.states[other].anchor == anchor
                 });
                 let (count, _) = self.liberties::<8>(neighbour);
                 if !again && count > 1 {
@@ -379,7 +379,7 @@ impl Reader {
                     self.moves.push(liberty);
                 }
             }
-            stone = self.spots[stone].next;
+            stone = self.states[stone].next;
             if stone == point {
                 break;
             }
@@ -390,13 +390,13 @@ impl Reader {
 
     #[inline]
     fn cell(&self, point: Point) -> Cell {
-        self.spots[point].cell
+        self.states[point].cell
     }
 
     /// Returns the entry that describes the chain at an occupied point.
     #[inline]
     fn chain(&self, point: Point) -> &PointState {
-        &self.spots[self.spots[point].anchor]
+        &self.states[self.states[point].anchor]
     }
 
     #[inline]
@@ -429,7 +429,7 @@ impl Reader {
                     }
                 }
             }
-            stone = self.spots[stone].next;
+            stone = self.states[stone].next;
             if stone == point {
                 return (count, found);
             }
@@ -449,9 +449,9 @@ impl Reader {
     /// Returns the entry of a point for changing and logs its old value.
     #[inline]
     fn edit(&mut self, point: Point) -> &mut PointState {
-        let spot = &mut self.spots[point];
-        self.log.push((point, *spot));
-        spot
+        let state = &mut self.states[point];
+        self.log.push((point, *state));
+        state
     }
 
     /// Plays on an empty point. If this leaves the played chain without liberties, the chain is not removed.
@@ -472,11 +472,11 @@ impl Reader {
             if cell == Cell::Empty || cell == Cell::Border {
                 continue;
             }
-            let anchor = self.spots[neighbour].anchor;
+            let anchor = self.states[neighbour].anchor;
             let chain = self.edit(anchor);
             chain.liberties.remove(point);
             if cell == Cell::from(color) {
-                self.merge(self.spots[point].anchor, anchor);
+                self.merge(self.states[point].anchor, anchor);
             } else if chain.liberties.count() == 0 {
                 captured += chain.stones;
                 last_captured = neighbour;
@@ -495,13 +495,13 @@ impl Reader {
         if a == b {
             return;
         }
-        let (keep, lose) = if self.spots[a].stones >= self.spots[b].stones { (a, b) } else { (b, a) };
-        let lost = self.spots[lose];
+        let (keep, lose) = if self.states[a].stones >= self.states[b].stones { (a, b) } else { (b, a) };
+        let lost = self.states[lose];
         let mut stone = lose;
         loop {
-            let spot = self.edit(stone);
-            spot.anchor = keep;
-            stone = spot.next;
+            let state = self.edit(stone);
+            state.anchor = keep;
+            stone = state.next;
             if stone == lose {
                 break;
             }
@@ -515,17 +515,17 @@ impl Reader {
 
     /// Removes a chain from the board.
     fn remove(&mut self, start: Point) {
-        let chain = self.spots[start].anchor;
+        let chain = self.states[start].anchor;
         let mut stone = start;
         loop {
             self.edit(stone).cell = Cell::Empty;
             for neighbour in stone.adjacent() {
-                let spot = self.spots[neighbour];
-                if spot.cell.color().is_some() && spot.anchor != chain {
-                    self.edit(spot.anchor).liberties.add(stone);
+                let state = self.states[neighbour];
+                if state.cell.color().is_some() && state.anchor != chain {
+                    self.edit(state.anchor).liberties.add(stone);
                 }
             }
-            stone = self.spots[stone].next;
+            stone = self.states[stone].next;
             if stone == start {
                 break;
             }
@@ -534,8 +534,8 @@ impl Reader {
 
     fn take_back(&mut self, mark: UndoMark) {
         while self.log.len() > mark.log {
-            if let Some((point, spot)) = self.log.pop() {
-                self.spots[point] = spot;
+            if let Some((point, state)) = self.log.pop() {
+                self.states[point] = state;
             }
         }
         self.ko = mark.ko;

@@ -353,7 +353,7 @@ fn globals_of_every_preset() {
 fn komi_feature() {
     let komi = |game: &Game| features(game).global[global::KOMI] * 20.0;
     let size = BoardSize::square(9).unwrap();
-    let near = |found: f32, wanted: f32| assert!((found - wanted).abs() < 1e-4, "{found} {wanted}");
+    let near = |found: f32, expected: f32| assert!((found - expected).abs() < 1e-4, "{found} {expected}");
     let mut plain = Game::new(size, rules("chinese"), 6.5);
     near(komi(&plain), -6.5);
     play(&mut plain, "A1");

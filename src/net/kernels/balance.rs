@@ -11,25 +11,25 @@ use super::statistics::InputStatistics;
 use crate::layer::{MatMul, RmsNorm};
 use crate::model::{AttentionBlock, FeedForwardBlock};
 
-/// Returns the block with balanced channels after its norm, and adjusts `moments` to them.
+/// Returns the block with balanced channels after its norm, and adjusts `statistics` to them.
 ///
 /// In most blocks one channel is three to ten times as large as the others in all positions. With balanced channels,
 /// the errors of the products after the norm are a third to a half smaller.
-pub(super) fn attention(block: &AttentionBlock, moments: Option<&mut InputStatistics>) -> AttentionBlock {
+pub(super) fn attention(block: &AttentionBlock, statistics: Option<&mut InputStatistics>) -> AttentionBlock {
     let mut balanced = block.clone();
     let AttentionBlock { norm, query, key, value, .. } = &mut balanced;
-    behind_norm(norm, &mut [query, key, value], moments);
+    behind_norm(norm, &mut [query, key, value], statistics);
     balanced
 }
 
-/// Returns a feed-forward block with balanced channels after its norm, and adjusts `moments` to them.
+/// Returns a feed-forward block with balanced channels after its norm, and adjusts `statistics` to them.
 pub(super) fn feed_forward(
     block: &FeedForwardBlock,
-    moments: Option<&mut InputStatistics>,
+    statistics: Option<&mut InputStatistics>,
 ) -> FeedForwardBlock {
     let mut balanced = block.clone();
     let FeedForwardBlock { norm, first, gate, .. } = &mut balanced;
-    behind_norm(norm, &mut [first, gate], moments);
+    behind_norm(norm, &mut [first, gate], statistics);
     balanced
 }
 
@@ -37,9 +37,11 @@ pub(super) fn feed_forward(
 /// network of 20 layers were smallest from 0.6 to 0.85.
 const SHARE: f32 = 0.6;
 
-fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option<&mut InputStatistics>) {
-    let Some(moments) = moments.filter(|moments| moments.most.len() == norm.scale.len()) else { return };
-    let sizes = moments.most.clone();
+fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], statistics: Option<&mut InputStatistics>) {
+    let Some(statistics) = statistics.filter(|statistics| statistics.most.len() == norm.scale.len()) else {
+        return;
+    };
+    let sizes = statistics.most.clone();
     let most = sizes.iter().fold(0.0f32, |most, size| most.max(*size));
     let mut weights = vec![0.0f32; sizes.len()];
     for matrix in &*matrices {
@@ -58,7 +60,7 @@ fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option
         let weight = (weight / heaviest).max(LEAST);
         let factor = size.powf(SHARE) / weight.powf(1.0 - SHARE);
         norm.scale[channel] /= factor;
-        moments.scale(channel, 1.0 / factor);
+        statistics.scale(channel, 1.0 / factor);
         for matrix in &mut *matrices {
             let row = &mut matrix.weights.to_mut()[channel * matrix.outputs..][..matrix.outputs];
             row.iter_mut().for_each(|weight| *weight *= factor);
@@ -142,19 +144,19 @@ mod tests {
             observed.record_normed(BlockPath::TRUNK, &rows, 24, rms);
             observed.of(BlockPath::TRUNK, ProductKind::First).unwrap().clone()
         };
-        let spread = |moments: &InputStatistics| {
-            let sizes = || moments.most.iter().copied().filter(|size| *size > 0.0);
+        let spread = |statistics: &InputStatistics| {
+            let sizes = || statistics.most.iter().copied().filter(|size| *size > 0.0);
             sizes().fold(0.0, f32::max) / sizes().fold(f32::INFINITY, f32::min)
         };
         let (before, after) = {
             let AttentionBlock { norm, query, key, value, .. } = &**attention_block;
-            let mut moments = look(norm);
-            let balanced = attention(attention_block, Some(&mut moments));
+            let mut statistics = look(norm);
+            let balanced = attention(attention_block, Some(&mut statistics));
             check(
                 parts(norm, &[query, key, value]),
                 parts(&balanced.norm, &[&balanced.query, &balanced.key, &balanced.value]),
             );
-            (look(norm), (moments, look(&balanced.norm)))
+            (look(norm), (statistics, look(&balanced.norm)))
         };
         assert!(spread(&after.0) < spread(&before) / 1.5, "{} {}", spread(&after.0), spread(&before));
         assert!(after.0.most.iter().zip(&after.1.most).all(|(a, b)| (a - b).abs() <= 1e-5 * a));

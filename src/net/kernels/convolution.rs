@@ -151,7 +151,7 @@ impl Convolution {
         batch: Batch,
         norm: Option<NormAct<'_>>,
         from: Strided<'_>,
-        (ending, to): (OutputMode, &mut [f32]),
+        (mode, to): (OutputMode, &mut [f32]),
         workspace: &mut Workspace,
     ) {
         let extent = Extent { points: batch.points(), channels: self.inputs };
@@ -160,7 +160,7 @@ impl Convolution {
         {
             let Workspace { halves, scales, row, .. } = workspace;
             let rows = extent.points.next_multiple_of(ROW_ALIGN);
-            let taken = if linear.takes_halves() {
+            let input = if linear.takes_halves() {
                 let scales = scales.at_least(rows);
                 let row = row.at_least(self.inputs);
                 let halves = halves.at_least(rows * self.inputs);
@@ -170,7 +170,7 @@ impl Convolution {
                 InputRows::Floats(from.0, from.1, None)
             };
             let (rows, stride) = (extent.points, self.outputs);
-            (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to, stride });
+            (primitives.multiply)(MultiplyArgs { rows, input, linear, mode, to, stride });
             return;
         }
         let mut active = std::mem::take(&mut workspace.active);
@@ -185,7 +185,7 @@ impl Convolution {
                 }
             }
         }
-        self.run_active(primitives, batch, plane, (ending, to), workspace);
+        self.run_active(primitives, batch, plane, (mode, to), workspace);
         workspace.active = active;
     }
 
@@ -196,24 +196,24 @@ impl Convolution {
         primitives: &Primitives,
         batch: Batch,
         from: &mut [f32],
-        (ending, to): (OutputMode, &mut [f32]),
+        (mode, to): (OutputMode, &mut [f32]),
         workspace: &mut Workspace,
     ) {
         match &self.kind {
             Kind::Pointwise(linear) => {
-                let taken = InputRows::Floats(from, self.inputs, None);
+                let input = InputRows::Floats(from, self.inputs, None);
                 let (rows, stride) = (batch.points(), self.outputs);
-                (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to, stride });
+                (primitives.multiply)(MultiplyArgs { rows, input, linear, mode, to, stride });
             }
             Kind::Window { linear, range, width, height } => {
                 let window = (*width, *height);
-                self.window(primitives, batch, (linear, *range, window), from, (ending, to), workspace);
+                self.window(primitives, batch, (linear, *range, window), from, (mode, to), workspace);
             }
             Kind::Winograd(windows) => {
-                let is_added = ending == OutputMode::Accumulate;
+                let is_added = mode == OutputMode::Accumulate;
                 windows.run(primitives, batch, from, (is_added, to), &mut workspace.windows);
             }
-            Kind::Tiles(_) | Kind::Sparse { .. } if ending == OutputMode::Accumulate => {
+            Kind::Tiles(_) | Kind::Sparse { .. } if mode == OutputMode::Accumulate => {
                 let mut added = std::mem::take(&mut workspace.added);
                 let plane = added.at_least(batch.plane_len(self.outputs));
                 self.run_active(primitives, batch, from, (OutputMode::Overwrite, plane), workspace);
@@ -252,7 +252,7 @@ impl Convolution {
         batch: Batch,
         (linear, range, (width, height)): (&Linear, ByteRange, (usize, usize)),
         from: &[f32],
-        (ending, to): (OutputMode, &mut [f32]),
+        (mode, to): (OutputMode, &mut [f32]),
         workspace: &mut Workspace,
     ) {
         let Workspace { bytes, scales, starts, pieces, .. } = workspace;
@@ -276,9 +276,9 @@ impl Convolution {
         pieces.extend((0..width * height).map(|it| (it / width * grid.columns() + it % width) * words));
         (primitives.multiply)(MultiplyArgs {
             rows: batch.points(),
-            taken: InputRows::Window(bytes, starts, pieces, scales),
+            input: InputRows::Window(bytes, starts, pieces, scales),
             linear,
-            ending,
+            mode,
             to,
             stride: self.outputs,
         });
@@ -344,9 +344,9 @@ mod tests {
             conv.weights.floats().iter().enumerate().filter(|(index, _)| index % conv.outputs == output)
         {
             let input = index / conv.outputs % conv.inputs;
-            let place = index / conv.outputs / conv.inputs;
-            let from_x = (x + place % conv.width).wrapping_sub(conv.width / 2);
-            let from_y = (y + place / conv.width).wrapping_sub(conv.height / 2);
+            let tap = index / conv.outputs / conv.inputs;
+            let from_x = (x + tap % conv.width).wrapping_sub(conv.width / 2);
+            let from_y = (y + tap / conv.width).wrapping_sub(conv.height / 2);
             if from_x < batch.width && from_y < batch.height {
                 sum += weight
                     * plane[((board * batch.height + from_y) * batch.width + from_x) * conv.inputs + input];
@@ -366,7 +366,7 @@ mod tests {
         let all = Arithmetic::available().into_iter().chain([emulated]);
         let all = all.map(|it| (Primitives::of(it.kernel), it));
         let by_bytes = Arithmetic { kernel: Kernel::Portable, precision: Precision::Int8 };
-        let rounded = Primitives::with_rounded_places().map(|primitives| (primitives, by_bytes));
+        let rounded = Primitives::with_rounded_evaluation_points().map(|primitives| (primitives, by_bytes));
         for (primitives, arithmetic) in all.chain(rounded) {
             for (width, height, inputs, size) in [
                 (1, 1, 3, (4, 3, 3)),
@@ -399,21 +399,21 @@ mod tests {
                 let ones = vec![1.0; padded];
                 let zeros = vec![0.0; padded];
                 let norm = NormAct { scale: &ones, bias: &zeros, activation: Activation::Identity };
-                for (norm, ending, before) in
+                for (norm, mode, before) in
                     [(None, OutputMode::Overwrite, 0.0), (Some(norm), OutputMode::Accumulate, 2.0)]
                 {
-                    let start = if ending == OutputMode::Overwrite { f32::NAN } else { before };
+                    let start = if mode == OutputMode::Overwrite { f32::NAN } else { before };
                     let mut to = vec![start; batch.plane_len(joined.outputs())];
-                    joined.run(&primitives, batch, norm, (&from, padded), (ending, &mut to), &mut workspace);
+                    joined.run(&primitives, batch, norm, (&from, padded), (mode, &mut to), &mut workspace);
                     let second = 7usize.next_multiple_of(primitives.align);
                     for point in 0..batch.points() {
-                        let place =
+                        let position =
                             (point / batch.area(), point / batch.width % batch.height, point % batch.width);
                         let to = &to[point * joined.outputs()..][..joined.outputs()];
                         for (conv, first) in convs.iter().zip([0, second]) {
                             for output in 0..conv.outputs {
-                                let wanted = before + definition(conv, batch, &plane, place, output);
-                                let difference = (to[first + output] - wanted).abs();
+                                let expected = before + definition(conv, batch, &plane, position, output);
+                                let difference = (to[first + output] - expected).abs();
                                 // Winograd's transformation has thirds. Tiles are exact. Bytes have 63 levels for
                                 // numbers up to 3, and weights have 127.
                                 let terms = (width * height * inputs) as f32;
@@ -423,7 +423,7 @@ mod tests {
                                     Precision::Int8 => 0.3 * terms.sqrt(),
                                 };
                                 let name = arithmetic.name();
-                                assert!(difference <= tolerance, "{name}: {difference} of {wanted}");
+                                assert!(difference <= tolerance, "{name}: {difference} of {expected}");
                             }
                             let filling =
                                 first + conv.outputs..first + conv.outputs.next_multiple_of(primitives.align);

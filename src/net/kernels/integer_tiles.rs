@@ -78,7 +78,7 @@ pub(super) struct TileProduct<T>(pub(super) T);
 
 impl<S: Simd, T: Tiles> ByteProduct<S> for TileProduct<T> {
     #[inline(always)]
-    unsafe fn product<R, F>(&mut self, s: S, it: ProductArgs<'_, R>, finish: &F)
+    unsafe fn product<R, F>(&mut self, s: S, it: ProductArgs<'_, R>, epilogue: &F)
     where
         R: RowStarts,
         F: Epilogue<S, S::I>,
@@ -87,7 +87,7 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for TileProduct<T> {
         assert!(T::COLUMNS == S::LANES && it.outer.is_multiple_of(panel) && it.inner.is_multiple_of(WORDS));
         let steps = it.pieces.len() * it.inner / WORDS;
         let (a, b): (&[u8], &[u8]) = (bytemuck::cast_slice(it.a), bytemuck::cast_slice(it.b));
-        finish.check(it.outer);
+        epilogue.check(it.outer);
         // Number of bytes of a panel per step.
         let of_step = WORDS * panel * 4;
         let mut memory = MEMORY.take();
@@ -114,12 +114,12 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for TileProduct<T> {
                 // SAFETY: the caller guarantees that these rows and columns exist. `sums` has a panel for each row of a
                 // block.
                 unsafe {
-                    let begin = finish.begin(s, column);
+                    let begin = epilogue.begin(s, column);
                     for row in 0..rows {
                         let from = sums[row * panel..][..panel].as_ptr();
                         let left = s.add_int(begin[0], s.load_int(from));
                         let right = s.add_int(begin[1], s.load_int(from.add(S::LANES)));
-                        finish.finish(s, first + row, column, [left, right]);
+                        epilogue.finish(s, first + row, column, [left, right]);
                     }
                 }
             }

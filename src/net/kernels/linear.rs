@@ -75,9 +75,9 @@ pub(super) enum OutputMode {
 #[derive(Debug)]
 pub(super) struct MultiplyArgs<'m> {
     pub(super) rows: usize,
-    pub(super) taken: InputRows<'m>,
+    pub(super) input: InputRows<'m>,
     pub(super) linear: &'m Linear,
-    pub(super) ending: OutputMode,
+    pub(super) mode: OutputMode,
     /// Target, with memory for a multiple of [`ROW_ALIGN`] rows.
     pub(super) to: &'m mut [f32],
     /// Stride between rows of `to`.
@@ -99,16 +99,16 @@ impl Linear {
     }
 
     /// Prepares matrices of shape `[pieces][inputs][outputs]` in 8 bits, for rows of bytes in `range`. For a single
-    /// matrix, the statistics of its rows, `moments`, improve the accuracy.
+    /// matrix, the statistics of its rows, `statistics`, improve the accuracy.
     pub(super) fn bytes(
         weights: &[f32],
         (inputs, outputs): (usize, usize),
         panel: usize,
         sums: ByteSums,
         range: ByteRange,
-        moments: Option<&InputStatistics>,
+        statistics: Option<&InputStatistics>,
     ) -> Linear {
-        let (integers, scales) = rounded_to_bytes(weights, outputs, sums, moments);
+        let (integers, scales) = rounded_to_bytes(weights, outputs, sums, statistics);
         Linear::packed(&integers, (inputs, outputs), panel, range, scales)
     }
 
@@ -128,11 +128,11 @@ impl Linear {
             let rows: [&[i8]; 4] = std::array::from_fn(|row| &rows[row * outputs..][..outputs]);
             for (index, sums) in sums.chunks_exact_mut(panel).enumerate() {
                 let [a, b, c, d] = rows.map(|row| &row[index * panel..][..panel]);
-                let (places, _) = packed[(index * depth + group * 4) * panel..][..4 * panel].as_chunks_mut();
-                let columns = places.iter_mut().zip(sums).zip(a.iter().zip(b).zip(c.iter().zip(d)));
-                for ((place, sum), ((a, b), (c, d))) in columns {
-                    *place = [*a, *b, *c, *d];
-                    *sum += place.iter().map(|&integer| i32::from(integer)).sum::<i32>();
+                let (words, _) = packed[(index * depth + group * 4) * panel..][..4 * panel].as_chunks_mut();
+                let columns = words.iter_mut().zip(sums).zip(a.iter().zip(b).zip(c.iter().zip(d)));
+                for ((word, sum), ((a, b), (c, d))) in columns {
+                    *word = [*a, *b, *c, *d];
+                    *sum += word.iter().map(|&integer| i32::from(integer)).sum::<i32>();
                 }
             }
         }
@@ -165,9 +165,9 @@ impl Linear {
             let (first, second) = rows.split_at(outputs);
             let panels = first.chunks_exact(panel).zip(second.chunks_exact(panel));
             for (index, (first, second)) in panels.enumerate() {
-                let (places, _) = packed[(index * inputs + pair * 2) * panel..][..2 * panel].as_chunks_mut();
-                for (place, (first, second)) in places.iter_mut().zip(first.iter().zip(second)) {
-                    *place = [*first, *second];
+                let (words, _) = packed[(index * inputs + pair * 2) * panel..][..2 * panel].as_chunks_mut();
+                for (word, (first, second)) in words.iter_mut().zip(first.iter().zip(second)) {
+                    *word = [*first, *second];
                 }
             }
         }
@@ -240,33 +240,33 @@ pub(super) fn rounded_to_halves(weights: &[f32], inputs: usize, outputs: usize) 
 ///
 /// CITE: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ" (2022), with a matrix of moments that consists of a diagonal and
 /// the outer product of the mean with itself.
-fn with_feedback(weights: &[f32], inverse: &[f32], moments: &InputStatistics) -> Vec<i8> {
+fn with_feedback(weights: &[f32], inverse: &[f32], statistics: &InputStatistics) -> Vec<i8> {
     let (inputs, outputs) = (weights.len() / inverse.len().max(1), inverse.len());
-    let moments: Vec<(f32, f32)> = (0..inputs).map(|channel| moments.of_channel(channel)).collect();
+    let statistics: Vec<(f32, f32)> = (0..inputs).map(|channel| statistics.of_channel(channel)).collect();
     let mean_square = |&(mean, variance): &(f32, f32)| mean * mean + variance;
-    let all: f32 = moments.iter().map(mean_square).sum();
+    let all: f32 = statistics.iter().map(mean_square).sum();
     // The variance of few rows is inaccurate, and a variance of zero must not be a divisor. Padding channels do not
     // count.
-    let known = moments.iter().filter(|it| mean_square(it) > 0.0).count();
+    let known = statistics.iter().filter(|it| mean_square(it) > 0.0).count();
     let least = (1e-2 * all / known.max(1) as f32).max(f32::MIN_POSITIVE);
     // `share` is the change of a weight per unit of error of the sum; `weight` is its effect on the sum.
     let share = |&(mean, variance): &(f32, f32)| mean / variance.max(least);
     let weight = |it: &(f32, f32)| it.0 * share(it);
     let mut order: Vec<usize> = (0..inputs).collect();
-    order.sort_by(|&a, &b| weight(&moments[b]).total_cmp(&weight(&moments[a])));
-    let mut left: f32 = moments.iter().map(weight).sum();
+    order.sort_by(|&a, &b| weight(&statistics[b]).total_cmp(&weight(&statistics[a])));
+    let mut left: f32 = statistics.iter().map(weight).sum();
     let mut off = vec![0.0f32; outputs];
     let mut integers = vec![0i8; weights.len()];
     for channel in order {
-        let it = &moments[channel];
+        let it = &statistics[channel];
         let back = if left.is_finite() { -share(it) / (1.0 + left.max(0.0)) } else { 0.0 };
         left -= weight(it);
         let row = weights[channel * outputs..][..outputs].iter().zip(inverse);
         let to = integers[channel * outputs..][..outputs].iter_mut().zip(&mut off);
         for ((weight, inverse), (to, off)) in row.zip(to) {
             let exact = weight * inverse;
-            let wanted = exact + (back * *off).clamp(-0.5, 0.5);
-            *to = nearest(wanted.clamp(-127.0, 127.0)) as i8;
+            let target = exact + (back * *off).clamp(-0.5, 0.5);
+            *to = nearest(target.clamp(-127.0, 127.0)) as i8;
             *off += (f32::from(*to) - exact) * it.0;
         }
     }
@@ -324,12 +324,12 @@ pub(super) fn multiply<S: Simd>(s: S, it: MultiplyArgs<'_>) {
 /// Panics if the rows do not have the number format of the matrix or are too short.
 #[inline(always)]
 pub(super) fn multiply_by<S: Simd, B: ByteProduct<S>>(s: S, by: &mut B, it: MultiplyArgs<'_>) {
-    let columns = if it.ending == OutputMode::Gate { it.linear.outputs / 2 } else { it.linear.outputs };
+    let columns = if it.mode == OutputMode::Gate { it.linear.outputs / 2 } else { it.linear.outputs };
     let rows = it.rows.next_multiple_of(ROW_ALIGN);
     assert!(rows == 0 || it.to.len() >= (rows - 1) * it.stride + columns && it.stride >= columns);
     assert!(it.linear.outputs.is_multiple_of(PANEL_VECTORS * S::LANES));
     let target = Target { to: it.to.as_mut_ptr(), stride: it.stride };
-    match it.ending {
+    match it.mode {
         OutputMode::Overwrite => multiply_to(s, by, &it, Overwrite(target)),
         OutputMode::Accumulate => multiply_to(s, by, &it, Accumulate(target)),
         OutputMode::Gate if it.linear.takes_bytes() => multiply_to(s, by, &it, Gate::<true>(target)),
@@ -346,7 +346,7 @@ where
 {
     let linear = it.linear;
     let padded = it.rows.next_multiple_of(ROW_ALIGN);
-    match (it.taken, &linear.weights) {
+    match (it.input, &linear.weights) {
         (InputRows::Floats(a, stride, rows), Weights::Floats(b)) => {
             let a: &[u32] = bytemuck::cast_slice(a);
             let factors = ProductArgs {
@@ -378,9 +378,9 @@ where
                 outer: linear.outputs,
                 b: bytemuck::cast_slice(integers.as_slice()),
             };
-            let finish = Dequantised { offsets, columns: scales, rows, to };
+            let epilogue = Dequantised { offsets, columns: scales, rows, to };
             // SAFETY: `multiply_by` has checked that the target has memory for all rows and columns.
-            unsafe { product::<S, Halves, _, _>(s, factors, &finish) };
+            unsafe { product::<S, Halves, _, _>(s, factors, &epilogue) };
         }
         (InputRows::Window(a, starts, pieces, rows), Weights::Bytes { .. }) => {
             assert!(starts.len() >= padded);
@@ -418,9 +418,9 @@ fn multiply_bytes<S, B, R, D>(
         outer: linear.outputs,
         b: bytemuck::cast_slice(integers.as_slice()),
     };
-    let finish = Dequantised { offsets, columns: scales, rows, to };
+    let epilogue = Dequantised { offsets, columns: scales, rows, to };
     // SAFETY: `multiply_by` has checked that the target has memory for all rows and columns.
-    unsafe { by.product(s, factors, &finish) };
+    unsafe { by.product(s, factors, &epilogue) };
 }
 
 #[cfg(test)]
@@ -498,21 +498,21 @@ mod tests {
                     let factor = if is_whole { f64::from(columns[column]) } else { 1.0 };
                     sum * factor * f64::from(scales[row])
                 };
-                for (linear, taken) in [
+                for (linear, input) in [
                     (&floats, InputRows::Floats(&numbers, inputs, Some(&scales))),
                     (&integers, InputRows::Bytes(&bytes, &scales)),
                 ] {
                     let is_whole = linear.takes_bytes();
-                    for ending in [OutputMode::Overwrite, OutputMode::Accumulate, OutputMode::Gate] {
-                        let columns = if ending == OutputMode::Gate { outputs / 2 } else { outputs };
+                    for mode in [OutputMode::Overwrite, OutputMode::Accumulate, OutputMode::Gate] {
+                        let columns = if mode == OutputMode::Gate { outputs / 2 } else { outputs };
                         let stride = columns + 3;
-                        let before = if ending == OutputMode::Accumulate { 0.5 } else { f32::NAN };
+                        let before = if mode == OutputMode::Accumulate { 0.5 } else { f32::NAN };
                         let mut to = vec![before; padded * stride];
                         let to_slice = &mut to[..];
-                        (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to: to_slice, stride });
+                        (primitives.multiply)(MultiplyArgs { rows, input, linear, mode, to: to_slice, stride });
                         for (index, found) in to.chunks_exact(stride).take(rows).flat_map(|row| &row[..columns]).enumerate() {
                             let (row, column) = (index / columns, index % columns);
-                            let wanted = match ending {
+                            let expected = match mode {
                                 OutputMode::Overwrite => exact(row, column, is_whole),
                                 OutputMode::Accumulate => 0.5 + exact(row, column, is_whole),
                                 OutputMode::Gate => {
@@ -520,9 +520,10 @@ mod tests {
                                     silu(exact(row, first, is_whole)) * exact(row, first + lanes, is_whole)
                                 }
                             };
-                            let difference = (f64::from(*found) - wanted).abs();
-                            let most = if is_whole && ending == OutputMode::Gate { 1e-3 } else { 1e-4 };
-                            prop_assert!(difference <= most * wanted.abs().max(1.0), "{}: {found} {wanted}", kernel.name());
+                            let difference = (f64::from(*found) - expected).abs();
+                            let most = if is_whole && mode == OutputMode::Gate { 1e-3 } else { 1e-4 };
+                            let is_close = difference <= most * expected.abs().max(1.0);
+                            prop_assert!(is_close, "{}: {found} {expected}", kernel.name());
                         }
                     }
                 }
@@ -554,13 +555,13 @@ mod tests {
                     &mut vec![0.0; inputs],
                 );
                 let mut to = vec![f32::NAN; padded * outputs];
-                let taken = InputRows::Halves(&halves, &scales);
-                let (linear, ending) = (&linear, OutputMode::Overwrite);
+                let input = InputRows::Halves(&halves, &scales);
+                let (linear, mode) = (&linear, OutputMode::Overwrite);
                 (primitives.multiply)(MultiplyArgs {
                     rows,
-                    taken,
+                    input,
                     linear,
-                    ending,
+                    mode,
                     to: &mut to,
                     stride: outputs,
                 });
@@ -568,8 +569,8 @@ mod tests {
                     let (row, column) = (index / outputs, index % outputs);
                     let terms =
                         (0..inputs).map(|k| numbers[row * inputs + k] * weights[k * outputs + column]);
-                    let (wanted, sum) = terms.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()));
-                    assert!((found - wanted).abs() <= 1e-3 * sum, "{}: {found} {wanted}", kernel.name());
+                    let (expected, sum) = terms.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()));
+                    assert!((found - expected).abs() <= 1e-3 * sum, "{}: {found} {expected}", kernel.name());
                 }
             }
         }
@@ -591,7 +592,7 @@ mod tests {
             (0..200).flat_map(|_| means.iter().map(|mean| mean + number()).collect::<Vec<_>>()).collect();
         let mut observed = ObservedStatistics::default();
         observed.record(BlockPath::TRUNK, ProductKind::First, &rows, INPUTS, INPUTS);
-        let moments = observed.of(BlockPath::TRUNK, ProductKind::First).unwrap();
+        let statistics = observed.of(BlockPath::TRUNK, ProductKind::First).unwrap();
         let scales = column_scales(&weights, OUTPUTS, ByteSums::WHOLE, 1.0);
         let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
         let off = |integers: &[i8]| -> f32 {
@@ -600,7 +601,7 @@ mod tests {
                     let index = channel * OUTPUTS + column;
                     let off = f32::from(integers[index]) - weights[index] * inverse[column];
                     assert!(off.abs() <= 1.001, "{off}");
-                    off * moments.of_channel(channel).0
+                    off * statistics.of_channel(channel).0
                 });
                 terms.sum()
             });
@@ -611,7 +612,7 @@ mod tests {
             .enumerate()
             .map(|(index, weight)| nearest(weight * inverse[index % OUTPUTS]) as i8)
             .collect();
-        let fed_back = with_feedback(&weights, &inverse, moments);
+        let fed_back = with_feedback(&weights, &inverse, statistics);
         assert!(off(&fed_back) < off(&plain) / 5.0, "{} {}", off(&fed_back), off(&plain));
     }
 }

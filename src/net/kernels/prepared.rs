@@ -134,7 +134,7 @@ impl Prepared {
     /// # Panics
     ///
     /// Panics if this processor does not support the kernel.
-    pub(super) fn with_moments(
+    pub(super) fn with_statistics(
         network: &Network,
         arithmetic: Arithmetic,
         observed: &ObservedStatistics,
@@ -170,7 +170,7 @@ impl Prepared {
     #[cfg(test)]
     pub(super) fn without_rounding(network: &Network, kernel: Kernel) -> Prepared {
         let arithmetic = Arithmetic { kernel, precision: Precision::F32 };
-        Prepared::with_moments(network, arithmetic, &ObservedStatistics::default())
+        Prepared::with_statistics(network, arithmetic, &ObservedStatistics::default())
     }
 
     fn prepare(
@@ -354,7 +354,7 @@ impl Preparer<'_> {
         })
     }
 
-    fn block(&self, block: &Block, place: BlockPath) -> PreparedBlock {
+    fn block(&self, block: &Block, path: BlockPath) -> PreparedBlock {
         let (first, inside, last) = match block {
             Block::Ordinary(block) => {
                 let conv = self.conv(&[&block.first.conv], &block.first.activation);
@@ -367,11 +367,11 @@ impl Preparer<'_> {
             }
             Block::NestedBottleneck(block) => {
                 let conv = self.conv(&[&block.first.conv], &block.first.activation);
-                (&block.first, InnerLayers::Nested(conv, self.blocks(&block.blocks, place, 0)), &block.second)
+                (&block.first, InnerLayers::Nested(conv, self.blocks(&block.blocks, path, 0)), &block.second)
             }
             Block::Attention(block) => {
                 let block =
-                    PreparedAttention::new(block, &self.primitives, self.precision, (place, self.observed));
+                    PreparedAttention::new(block, &self.primitives, self.precision, (path, self.observed));
                 return PreparedBlock::Attention(Box::new(block));
             }
             Block::FeedForward(block) => {
@@ -379,7 +379,7 @@ impl Preparer<'_> {
                 let is_kept = keeps_integers(&self.primitives, self.precision) && block.is_of_integers();
                 let block = &if is_kept { Cow::Borrowed(&**block) } else { block.without_dead_units() };
                 let block =
-                    PreparedFeedForward::new(block, &self.primitives, self.precision, (place, self.observed));
+                    PreparedFeedForward::new(block, &self.primitives, self.precision, (path, self.observed));
                 return PreparedBlock::FeedForward(Box::new(block));
             }
         };

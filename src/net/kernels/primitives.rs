@@ -78,9 +78,10 @@ pub(super) struct WinogradUnit {
 macro_rules! table {
     ($(#[$feature:meta])* $set:ty, $token:expr) => {{
         table!(@functions $(#[$feature])* $set, $token;
-            transform_windows(size: TileSize, place: usize, windows: &[f32], result: &mut [f32])
+            transform_windows(size: TileSize, evaluation_point: usize, windows: &[f32], result: &mut [f32])
                 = winograd::transform_windows;
-            transform_output(boards: &BoardLayout, places: &[f32], plane: &mut [f32], is_added: bool) = winograd::transform_output;
+            transform_output(boards: &BoardLayout, evaluation_points: &[f32], plane: &mut [f32], is_added: bool)
+                = winograd::transform_output;
             norm_act(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, to: StridedMut<'_>) = pointwise::norm_act;
             scaled_norm_act(extent: Extent, norm: NormAct<'_>, from: &[f32], factors: &[f32], to: &mut [f32])
                 = pointwise::scaled_norm_act;
@@ -127,7 +128,8 @@ macro_rules! table {
     }};
     (@winograd $numbers:ident, $transform_input:ident, $gemm:ident, $(#[$feature:meta])* $set:ty, $token:expr) => {{
         table!(@functions $(#[$feature])* $set, $token;
-            transform_input(boards: &BoardLayout, plane: &[f32], places: &mut [u32], scales: &mut [f32]) = winograd::$transform_input;
+            transform_input(boards: &BoardLayout, plane: &[f32], evaluation_points: &mut [u32], scales: &mut [f32])
+                = winograd::$transform_input;
             gemm(it: Gemm<'_>) = gemm::$gemm;
         );
         WinogradUnit { numbers: WinogradFormat::$numbers, transform_input, gemm }
@@ -158,7 +160,7 @@ impl Primitives {
     /// Returns tables of plain Rust with 16-bit formats that regular tables of plain Rust do not use. With them, the
     /// code for other processors can be tested on any processor.
     #[cfg(test)]
-    pub(super) fn with_rounded_places() -> [Primitives; 2] {
+    pub(super) fn with_rounded_evaluation_points() -> [Primitives; 2] {
         let units = [
             table!(@winograd Bf16s, transform_input_to_bf16, gemm_of_bf16s, Portable, Portable),
             table!(@winograd Halves, transform_input_to_halves, gemm_of_halves, Portable, Portable),

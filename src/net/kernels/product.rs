@@ -86,7 +86,7 @@ impl<S: Simd> WordFormat<S> for FloatWords {
 }
 
 /// Implements [`WordFormat`] for words of several numbers, whose products are summed by one operation of `$simd`.
-macro_rules! several {
+macro_rules! packed_words {
     ($(#[$doc:meta])* $name:ident, $simd:ident::$dot:ident, $sum:ident, $rows:expr $(, $twice:ident if $by_two:expr)?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,7 @@ macro_rules! several {
     };
 }
 
-several!(
+packed_words!(
     /// Words of four bytes: unsigned in the first matrix, signed in the second.
     Bytes,
     Simd::dot8,
@@ -135,14 +135,14 @@ several!(
     if S::ROWS == 6 && !S::BYTE_SUMS.is_whole() { 4 } else { S::ROWS },
     dot8_twice if S::BYTE_SUMS.together > 2
 );
-several!(
+packed_words!(
     /// Words of two `i16`.
     Halves,
     Simd::dot16,
     I,
     S::ROWS
 );
-several!(
+packed_words!(
     /// Words of two bf16.
     Bf16s,
     SimdBf16::dot_bf16,
@@ -225,9 +225,9 @@ pub(super) trait Epilogue<S: Simd, Sum> {
 ///
 /// # Safety
 ///
-/// `finish` must have memory for all rows, up to a multiple of [`ROW_ALIGN`], and for `outer` columns.
+/// `epilogue` must have memory for all rows, up to a multiple of [`ROW_ALIGN`], and for `outer` columns.
 #[inline(always)]
-pub(super) unsafe fn product<S, T, R, F>(s: S, it: ProductArgs<'_, R>, finish: &F)
+pub(super) unsafe fn product<S, T, R, F>(s: S, it: ProductArgs<'_, R>, epilogue: &F)
 where
     S: Simd,
     T: WordFormat<S>,
@@ -241,7 +241,7 @@ where
     let last = it.pieces.iter().max().map_or(0, |piece| piece + it.inner);
     let farthest = (0..rows).map(|row| it.starts.start(row)).max().unwrap_or(0);
     assert!(it.a.len() >= farthest + last);
-    finish.check(it.outer);
+    epilogue.check(it.outer);
     let of_panel = it.pieces.len() * it.inner * panel;
     // During each block, a part of the next panel is prefetched. With few rows, panels do not stay in a cache for long,
     // and hardware prefetching begins only with the first miss. The prefetches are spread evenly over the words,
@@ -260,13 +260,13 @@ where
             row += unsafe {
                 match T::ROWS {
                     12 if left >= 16 || left == 12 => {
-                        block::<S, T, R, F, 12>(s, &it, row, column, ahead, finish)
+                        block::<S, T, R, F, 12>(s, &it, row, column, ahead, epilogue)
                     }
-                    12 if left >= 8 => block::<S, T, R, F, 8>(s, &it, row, column, ahead, finish),
+                    12 if left >= 8 => block::<S, T, R, F, 8>(s, &it, row, column, ahead, epilogue),
                     6 if left >= 10 || left == 6 => {
-                        block::<S, T, R, F, 6>(s, &it, row, column, ahead, finish)
+                        block::<S, T, R, F, 6>(s, &it, row, column, ahead, epilogue)
                     }
-                    _ => block::<S, T, R, F, 4>(s, &it, row, column, ahead, finish),
+                    _ => block::<S, T, R, F, 4>(s, &it, row, column, ahead, epilogue),
                 }
             };
         }
@@ -280,7 +280,7 @@ pub(super) trait ByteProduct<S: Simd> {
     /// # Safety
     ///
     /// The conditions of [`product`] must hold.
-    unsafe fn product<R, F>(&mut self, s: S, it: ProductArgs<'_, R>, finish: &F)
+    unsafe fn product<R, F>(&mut self, s: S, it: ProductArgs<'_, R>, epilogue: &F)
     where
         R: RowStarts,
         F: Epilogue<S, S::I>;
@@ -292,13 +292,13 @@ pub(super) struct VectorProduct;
 
 impl<S: Simd> ByteProduct<S> for VectorProduct {
     #[inline(always)]
-    unsafe fn product<R, F>(&mut self, s: S, it: ProductArgs<'_, R>, finish: &F)
+    unsafe fn product<R, F>(&mut self, s: S, it: ProductArgs<'_, R>, epilogue: &F)
     where
         R: RowStarts,
         F: Epilogue<S, S::I>,
     {
         // SAFETY: guaranteed by the caller.
-        unsafe { product::<S, Bytes, R, F>(s, it, finish) };
+        unsafe { product::<S, Bytes, R, F>(s, it, epilogue) };
     }
 }
 
@@ -315,7 +315,7 @@ struct Prefetch {
 ///
 /// # Safety
 ///
-/// The rows from `first` on and the panel at `column` must exist, in the factors and in the target of `finish`.
+/// The rows from `first` on and the panel at `column` must exist, in the factors and in the target of `epilogue`.
 #[inline(always)]
 unsafe fn block<S, T, R, F, const ROWS: usize>(
     s: S,
@@ -323,7 +323,7 @@ unsafe fn block<S, T, R, F, const ROWS: usize>(
     first: usize,
     column: usize,
     ahead: Prefetch,
-    finish: &F,
+    epilogue: &F,
 ) -> usize
 where
     S: Simd,
@@ -332,7 +332,7 @@ where
     F: Epilogue<S, T::Sum>,
 {
     // SAFETY: guaranteed by the caller.
-    let mut sums = [unsafe { finish.begin(s, column) }; ROWS];
+    let mut sums = [unsafe { epilogue.begin(s, column) }; ROWS];
     let panel = PANEL_VECTORS * S::LANES;
     let starts: [usize; ROWS] = std::array::from_fn(|row| it.starts.start(first + row));
     // SAFETY: the caller guarantees that `a` contains the words of all pieces of all rows, and that the panel has a
@@ -376,7 +376,7 @@ where
             }
         }
         for (row, sums) in sums.into_iter().enumerate() {
-            finish.finish(s, first + row, column, sums);
+            epilogue.finish(s, first + row, column, sums);
         }
     }
     ROWS

@@ -84,32 +84,32 @@ pub(super) struct ObservedStatistics(HashMap<(BlockPath, ProductKind), InputStat
 
 impl ObservedStatistics {
     /// Returns the statistics of a product's rows, if they were recorded.
-    pub(super) fn of(&self, place: BlockPath, which: ProductKind) -> Option<&InputStatistics> {
-        self.0.get(&(place, which))
+    pub(super) fn of(&self, path: BlockPath, which: ProductKind) -> Option<&InputStatistics> {
+        self.0.get(&(path, which))
     }
 
     /// Records rows of a product. Rows are `stride` numbers apart, of which the first `channels` count.
     pub(super) fn record(
         &mut self,
-        place: BlockPath,
+        path: BlockPath,
         which: ProductKind,
         rows: &[f32],
         stride: usize,
         channels: usize,
     ) {
-        let moments = self.0.entry((place, which)).or_insert_with(|| InputStatistics::new(channels));
-        rows.chunks(stride).for_each(|row| moments.add(row[..channels].iter().copied()));
+        let statistics = self.0.entry((path, which)).or_insert_with(|| InputStatistics::new(channels));
+        rows.chunks(stride).for_each(|row| statistics.add(row[..channels].iter().copied()));
     }
 
     /// Records rows of the first product of a block, which are normalised with `rms` before they are counted.
-    pub(super) fn record_normed(&mut self, place: BlockPath, rows: &[f32], stride: usize, rms: Rms<'_>) {
-        let moments =
-            self.0.entry((place, ProductKind::First)).or_insert_with(|| InputStatistics::new(rms.channels));
+    pub(super) fn record_normed(&mut self, path: BlockPath, rows: &[f32], stride: usize, rms: Rms<'_>) {
+        let statistics =
+            self.0.entry((path, ProductKind::First)).or_insert_with(|| InputStatistics::new(rms.channels));
         for row in rows.chunks(stride) {
             let row = &row[..rms.channels];
             let squares: f32 = row.iter().map(|x| x * x).sum();
             let inverse = 1.0 / (squares / rms.channels as f32 + rms.epsilon).sqrt();
-            moments.add(row.iter().zip(rms.scale).map(|(x, scale)| x * scale * inverse));
+            statistics.add(row.iter().zip(rms.scale).map(|(x, scale)| x * scale * inverse));
         }
     }
 }

@@ -53,8 +53,8 @@ impl Network {
 /// Rounds blocks of the stack inside the block `around`.
 fn round_blocks(blocks: &mut [Block], around: BlockPath, observed: &ObservedStatistics) {
     for (index, block) in blocks.iter_mut().enumerate() {
-        let place = around.inside(index);
-        let statistics = |kind| observed.of(place, kind);
+        let path = around.inside(index);
+        let statistics = |kind| observed.of(path, kind);
         match block {
             Block::Ordinary(block) => {
                 round_convs(&mut [&mut block.first.conv]);
@@ -67,7 +67,7 @@ fn round_blocks(blocks: &mut [Block], around: BlockPath, observed: &ObservedStat
             Block::NestedBottleneck(block) => {
                 round_convs(&mut [&mut block.first.conv]);
                 round_convs(&mut [&mut block.second.conv]);
-                round_blocks(&mut block.blocks, place, observed);
+                round_blocks(&mut block.blocks, path, observed);
             }
             Block::Attention(block) => {
                 let mut first = statistics(ProductKind::First).cloned();
@@ -171,8 +171,8 @@ mod tests {
             assert_eq!(read, converted);
             assert_eq!(read.to_int8(), read, "no second rounding");
             for arithmetic in Arithmetic::available().into_iter().filter(is_meant) {
-                let wanted = outputs(&network, arithmetic);
-                assert_eq!(outputs(&read, arithmetic), wanted, "{}", arithmetic.name());
+                let expected = outputs(&network, arithmetic);
+                assert_eq!(outputs(&read, arithmetic), expected, "{}", arithmetic.name());
             }
         }
     }
@@ -186,12 +186,12 @@ mod tests {
         let floats = reread(&read, Encoding::Binary);
         let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
         for arithmetic in Arithmetic::available().into_iter().chain([emulated]) {
-            let (found, wanted) = (outputs(&read, arithmetic), outputs(&floats, arithmetic));
+            let (found, expected) = (outputs(&read, arithmetic), outputs(&floats, arithmetic));
             if !keeps_integers(&Primitives::of(arithmetic.kernel), arithmetic.precision) {
-                assert_eq!(found, wanted, "{}", arithmetic.name());
+                assert_eq!(found, expected, "{}", arithmetic.name());
             }
-            for (found, wanted) in found.iter().zip(&wanted) {
-                let off = found.ownership.iter().zip(&wanted.ownership).map(|(a, b)| (a - b).abs());
+            for (found, expected) in found.iter().zip(&expected) {
+                let off = found.ownership.iter().zip(&expected.ownership).map(|(a, b)| (a - b).abs());
                 assert!(off.fold(0.0, f32::max) < 0.1, "{}", arithmetic.name());
             }
         }

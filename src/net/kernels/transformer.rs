@@ -23,7 +23,7 @@ const ROWS: usize = 96;
 /// Prepared attention block.
 #[derive(Debug)]
 pub(super) struct PreparedAttention {
-    place: BlockPath,
+    path: BlockPath,
     norm: PreparedRms,
     /// Matrix to the queries, keys and values of all heads.
     first: Linear,
@@ -34,7 +34,7 @@ pub(super) struct PreparedAttention {
 /// Prepared feed-forward block.
 #[derive(Debug)]
 pub(super) struct PreparedFeedForward {
-    place: BlockPath,
+    path: BlockPath,
     norm: PreparedRms,
     /// Matrix to the hidden units: a vector of units that are activated, then a vector of gates, and so on alternately.
     first: Linear,
@@ -68,19 +68,19 @@ pub(super) struct TransformerMemory {
 impl TransformerMemory {
     fn record_normed(
         &mut self,
-        place: BlockPath,
+        path: BlockPath,
         rows: usize,
         (from, stride): Strided<'_>,
         norm: &PreparedRms,
     ) {
         if let Some(observed) = &mut self.observed {
-            observed.record_normed(place, &from[..rows * stride], stride, norm.get());
+            observed.record_normed(path, &from[..rows * stride], stride, norm.get());
         }
     }
 
-    fn record_last(&mut self, place: BlockPath, rows: usize, (from, stride): Strided<'_>) {
+    fn record_last(&mut self, path: BlockPath, rows: usize, (from, stride): Strided<'_>) {
         if let Some(observed) = &mut self.observed {
-            observed.record(place, ProductKind::Last, &from[..rows * stride], stride, stride);
+            observed.record(path, ProductKind::Last, &from[..rows * stride], stride, stride);
         }
     }
 }
@@ -114,11 +114,11 @@ impl<'m> WeightFormat<'m> {
     /// Returns 8 bits if that is the precision, and 32 bits otherwise.
     fn rounded(
         precision: Precision,
-        moments: Option<&'m InputStatistics>,
+        statistics: Option<&'m InputStatistics>,
         factors: Option<&'m [f32]>,
     ) -> WeightFormat<'m> {
         if precision == Precision::Int8 {
-            WeightFormat::Bytes(moments)
+            WeightFormat::Bytes(statistics)
         } else {
             WeightFormat::Floats(factors)
         }
@@ -193,9 +193,9 @@ fn linear(
     let mut weights = gathered(&weights, &widths, &columns, (inputs, padded));
     match kept {
         WeightFormat::Kept => unreachable!("returned above"),
-        WeightFormat::Bytes(moments) => {
+        WeightFormat::Bytes(statistics) => {
             let (sums, range) = (primitives.byte_sums, primitives.signed_range());
-            Linear::bytes(&weights, (padded, outputs), panel, sums, range, moments)
+            Linear::bytes(&weights, (padded, outputs), panel, sums, range, statistics)
         }
         WeightFormat::Halves => Linear::halves(&weights, inputs, (padded, outputs), panel),
         WeightFormat::Floats(factors) => {
@@ -223,13 +223,13 @@ impl PreparedAttention {
         block: &AttentionBlock,
         primitives: &Primitives,
         precision: Precision,
-        (place, observed): (BlockPath, &ObservedStatistics),
+        (path, observed): (BlockPath, &ObservedStatistics),
     ) -> PreparedAttention {
-        let mut moments = observed.of(place, ProductKind::First).cloned();
+        let mut statistics = observed.of(path, ProductKind::First).cloned();
         let is_rounded = precision == Precision::Int8;
         let is_kept = keeps_integers(primitives, precision) && block.is_of_integers();
         let balanced = (is_rounded && !is_kept)
-            .then(|| balance::of_values(&balance::attention(block, moments.as_mut())));
+            .then(|| balance::of_values(&balance::attention(block, statistics.as_mut())));
         let block = balanced.as_ref().unwrap_or(block);
         let &AttentionBlock { heads, key_heads, key_width, value_width, .. } = block;
         let half = key_width / 2;
@@ -248,7 +248,7 @@ impl PreparedAttention {
             if is_kept {
                 WeightFormat::Kept
             } else {
-                WeightFormat::rounded(precision, moments.as_ref(), Some(&block.norm.scale))
+                WeightFormat::rounded(precision, statistics.as_ref(), Some(&block.norm.scale))
             },
             &[&block.query, &block.key, &block.value],
             count.next_multiple_of(primitives.align),
@@ -260,7 +260,7 @@ impl PreparedAttention {
         );
         let rotation = block.rotary.as_ref().map(|rotary| rotation(rotary, key_heads, half));
         PreparedAttention {
-            place,
+            path,
             norm: PreparedRms::new(&block.norm, primitives.align),
             first,
             heads: Heads { heads, key_heads, key_width, value_width, rotation },
@@ -287,7 +287,7 @@ impl PreparedAttention {
         memory: &mut TransformerMemory,
     ) {
         let rows = batch.points();
-        memory.record_normed(self.place, rows, (sum, self.first.inputs), &self.norm);
+        memory.record_normed(self.path, rows, (sum, self.first.inputs), &self.norm);
         let padded = rows.next_multiple_of(ROW_ALIGN);
         let (stride, width) = (self.first.outputs, self.last.inputs);
         let mut products = std::mem::take(&mut memory.products);
@@ -295,9 +295,9 @@ impl PreparedAttention {
         let to = products.at_least(padded * stride);
         let from = (&*sum, self.first.inputs);
         normed(primitives, rows, &self.norm, &self.first, from, (OutputMode::Overwrite, to), memory);
-        let seen = middle.at_least(padded * width);
+        let attended = middle.at_least(padded * width);
         if self.heads.heads * self.heads.value_width < width {
-            seen.fill(0.0);
+            attended.fill(0.0);
         }
         let (attend, product) = match self.first.takes_bytes() && fits_integers(&self.heads) {
             true => (primitives.attend_integers, primitives.block_of_integers),
@@ -310,13 +310,13 @@ impl PreparedAttention {
                 board: (batch.width, batch.height),
                 from: &to[first * stride..],
                 stride,
-                to: &mut seen[first * width..],
+                to: &mut attended[first * width..],
                 to_stride: width,
                 memory: &mut memory.attention,
                 product,
             });
         }
-        multiply(primitives, rows, &self.last, (seen, width), (OutputMode::Accumulate, sum), memory);
+        multiply(primitives, rows, &self.last, (attended, width), (OutputMode::Accumulate, sum), memory);
         (memory.products, memory.middle) = (products, middle);
     }
 }
@@ -325,9 +325,10 @@ impl PreparedAttention {
 fn rotation(rotary: &RotaryEmbedding, key_heads: usize, pairs: usize) -> Rotation {
     let table = |direction: usize| {
         let mut table = Vec::with_capacity(MAX_SIDE * key_heads * 2 * pairs);
-        for place in 0..MAX_SIDE {
+        for coordinate in 0..MAX_SIDE {
             for head in 0..key_heads {
-                let angles = (0..pairs).map(|pair| place as f64 * rotary.steps(head, pair, pairs)[direction]);
+                let angles =
+                    (0..pairs).map(|pair| coordinate as f64 * rotary.steps(head, pair, pairs)[direction]);
                 table.extend(angles.clone().map(|angle| angle.cos() as f32));
                 table.extend(angles.map(|angle| angle.sin() as f32));
             }
@@ -342,12 +343,12 @@ impl PreparedFeedForward {
         block: &FeedForwardBlock,
         primitives: &Primitives,
         precision: Precision,
-        (place, observed): (BlockPath, &ObservedStatistics),
+        (path, observed): (BlockPath, &ObservedStatistics),
     ) -> PreparedFeedForward {
-        let mut moments = observed.of(place, ProductKind::First).cloned();
+        let mut statistics = observed.of(path, ProductKind::First).cloned();
         let is_kept = keeps_integers(primitives, precision) && block.is_of_integers();
         let balanced = (precision == Precision::Int8 && !is_kept)
-            .then(|| balance::feed_forward(block, moments.as_mut()));
+            .then(|| balance::feed_forward(block, statistics.as_mut()));
         let block = balanced.as_ref().unwrap_or(block);
         let units = block.first.outputs;
         let (align, lanes) = (primitives.align, primitives.lanes);
@@ -357,7 +358,7 @@ impl PreparedFeedForward {
             if is_kept {
                 WeightFormat::Kept
             } else {
-                WeightFormat::rounded(precision, moments.as_ref(), Some(&block.norm.scale))
+                WeightFormat::rounded(precision, statistics.as_ref(), Some(&block.norm.scale))
             },
             &[&block.first, &block.gate],
             2 * hidden,
@@ -368,10 +369,10 @@ impl PreparedFeedForward {
         );
         let kept = match is_kept {
             true => WeightFormat::Kept,
-            false => WeightFormat::rounded(precision, observed.of(place, ProductKind::Last), None),
+            false => WeightFormat::rounded(precision, observed.of(path, ProductKind::Last), None),
         };
         let last = plain(primitives, kept, &block.last);
-        PreparedFeedForward { place, norm: PreparedRms::new(&block.norm, align), first, last }
+        PreparedFeedForward { path, norm: PreparedRms::new(&block.norm, align), first, last }
     }
 
     /// Adds the result of the block to the plane `sum`.
@@ -383,7 +384,7 @@ impl PreparedFeedForward {
         memory: &mut TransformerMemory,
     ) {
         let (stride, width) = (self.first.inputs, self.last.inputs);
-        memory.record_normed(self.place, batch.points(), (sum, stride), &self.norm);
+        memory.record_normed(self.path, batch.points(), (sum, stride), &self.norm);
         let mut middle = std::mem::take(&mut memory.middle);
         let hidden = middle.at_least(ROWS * width);
         let mut row = 0;
@@ -392,7 +393,7 @@ impl PreparedFeedForward {
             let sum = &mut sum[row * stride..];
             let from = (&*sum, stride);
             normed(primitives, rows, &self.norm, &self.first, from, (OutputMode::Gate, hidden), memory);
-            memory.record_last(self.place, rows, (hidden, width));
+            memory.record_last(self.path, rows, (hidden, width));
             multiply(primitives, rows, &self.last, (hidden, width), (OutputMode::Accumulate, sum), memory);
             row += rows;
         }
@@ -400,20 +401,20 @@ impl PreparedFeedForward {
     }
 }
 
-/// Multiplies rows, after a norm, by a matrix and writes the result as `ending` states.
+/// Multiplies rows, after a norm, by a matrix and writes the result as `mode` specifies.
 fn normed(
     primitives: &Primitives,
     rows: usize,
     norm: &PreparedRms,
     linear: &Linear,
     from: Strided<'_>,
-    (ending, to): (OutputMode, &mut [f32]),
+    (mode, to): (OutputMode, &mut [f32]),
     memory: &mut TransformerMemory,
 ) {
     let padded = rows.next_multiple_of(ROW_ALIGN);
     let extent = Extent { points: rows, channels: linear.inputs };
     let scales = memory.scales.at_least(padded);
-    let taken = if linear.takes_bytes() {
+    let input = if linear.takes_bytes() {
         let bytes = memory.bytes.at_least(padded * linear.inputs);
         let range = primitives.signed_range();
         (primitives.quantise)(extent, Some(norm.get()), range, from, (bytes, scales));
@@ -422,23 +423,23 @@ fn normed(
         (primitives.rms_scales)(extent, norm.get(), from, scales);
         InputRows::Floats(from.0, from.1, Some(scales))
     };
-    let stride = if ending == OutputMode::Gate { linear.outputs / 2 } else { linear.outputs };
-    (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to, stride });
+    let stride = if mode == OutputMode::Gate { linear.outputs / 2 } else { linear.outputs };
+    (primitives.multiply)(MultiplyArgs { rows, input, linear, mode, to, stride });
 }
 
-/// Multiplies rows by a matrix and writes the result as `ending` states.
+/// Multiplies rows by a matrix and writes the result as `mode` specifies.
 fn multiply(
     primitives: &Primitives,
     rows: usize,
     linear: &Linear,
     from: Strided<'_>,
-    (ending, to): (OutputMode, &mut [f32]),
+    (mode, to): (OutputMode, &mut [f32]),
     memory: &mut TransformerMemory,
 ) {
     let padded = rows.next_multiple_of(ROW_ALIGN);
     let extent = Extent { points: rows, channels: linear.inputs };
     let scales = memory.scales.at_least(padded);
-    let taken = if linear.takes_bytes() {
+    let input = if linear.takes_bytes() {
         let bytes = memory.bytes.at_least(padded * linear.inputs);
         (primitives.quantise)(extent, None, primitives.signed_range(), from, (bytes, scales));
         InputRows::Bytes(bytes, scales)
@@ -450,5 +451,5 @@ fn multiply(
     } else {
         InputRows::Floats(from.0, from.1, None)
     };
-    (primitives.multiply)(MultiplyArgs { rows, taken, linear, ending, to, stride: linear.outputs });
+    (primitives.multiply)(MultiplyArgs { rows, input, linear, mode, to, stride: linear.outputs });
 }

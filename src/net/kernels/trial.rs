@@ -62,12 +62,12 @@ impl TrialEvaluation {
 
     /// Prepares the network like [`Prepared::new`], but without a new trial.
     pub(super) fn prepare(&self, network: &Network, arithmetic: Arithmetic) -> Prepared {
-        Prepared::with_moments(network, arithmetic, &self.observed)
+        Prepared::with_statistics(network, arithmetic, &self.observed)
     }
 
     /// Returns whether the predictions of `prepared` in the trial positions are nearly equal to those without rounding.
     pub(super) fn agrees(&self, network: &Network, prepared: &Prepared) -> bool {
-        self.inputs.iter().zip(&self.outputs).all(|(input, wanted)| {
+        self.inputs.iter().zip(&self.outputs).all(|(input, expected)| {
             let context = Context {
                 legal: &vec![true; input.width * input.height],
                 no_result: true,
@@ -75,15 +75,15 @@ impl TrialEvaluation {
                 temperature: 1.0,
             };
             let meaning = |output: Output| Prediction::new(network, &output, context);
-            let wanted = wanted.clone().and_then(meaning);
+            let expected = expected.clone().and_then(meaning);
             let found = prepared.evaluate_one(input, &mut Scratch::default()).and_then(meaning);
             // Outputs that are not finite must be rejected, and rounding might hide them.
-            let (Ok(wanted), Ok(found)) = (wanted, found) else { return false };
+            let (Ok(expected), Ok(found)) = (expected, found) else { return false };
             let numbers =
                 |it: &Prediction| [&it.policy[..], &it.ownership[..], &[it.pass, it.win, it.loss]].concat();
-            let (wanted, found) = (numbers(&wanted), numbers(&found));
-            let squares = wanted.iter().zip(&found).map(|(wanted, found)| (wanted - found).powi(2));
-            (squares.sum::<f32>() / wanted.len() as f32).sqrt() < TOLERANCE
+            let (expected, found) = (numbers(&expected), numbers(&found));
+            let squares = expected.iter().zip(&found).map(|(expected, found)| (expected - found).powi(2));
+            (squares.sum::<f32>() / expected.len() as f32).sqrt() < TOLERANCE
         })
     }
 }
@@ -148,21 +148,20 @@ mod tests {
         let network = transformer();
         let trial = TrialEvaluation::of(&network, Kernel::Portable);
         let Block::NestedBottleneck(nested) = &network.trunk.blocks[0] else { panic!("a nested block") };
-        let place = BlockPath::TRUNK.inside(0);
-        let inner = nested.blocks.iter().enumerate().map(|(index, block)| (place.inside(index), block));
+        let path = BlockPath::TRUNK.inside(0);
+        let inner = nested.blocks.iter().enumerate().map(|(index, block)| (path.inside(index), block));
         let outer = network.trunk.blocks.iter().enumerate().skip(1);
         let outer = outer.map(|(index, block)| (BlockPath::TRUNK.inside(index), block));
-        let is_known = |place, which| {
-            trial.observed.of(place, which).is_some_and(|moments| moments.most.iter().any(|most| *most > 0.0))
+        let is_known = |path, which| {
+            trial
+                .observed
+                .of(path, which)
+                .is_some_and(|statistics| statistics.most.iter().any(|most| *most > 0.0))
         };
-        for (place, block) in inner.chain(outer) {
-            assert!(is_known(place, ProductKind::First), "{place:?}");
+        for (path, block) in inner.chain(outer) {
+            assert!(is_known(path, ProductKind::First), "{path:?}");
             // The last product of attention is in 16 bits and is not recorded.
-            assert_eq!(
-                is_known(place, ProductKind::Last),
-                matches!(block, Block::FeedForward(_)),
-                "{place:?}"
-            );
+            assert_eq!(is_known(path, ProductKind::Last), matches!(block, Block::FeedForward(_)), "{path:?}");
         }
         assert!(!is_known(BlockPath::TRUNK.inside(3), ProductKind::First));
     }
@@ -192,10 +191,10 @@ mod tests {
         let off = |prepared: &Prepared| -> f32 {
             let exact = Prepared::without_rounding(&network, Kernel::Portable);
             let squares = trial_inputs().map(|input| {
-                let [found, wanted] =
+                let [found, expected] =
                     [prepared, &exact].map(|it| it.evaluate_one(&input, &mut Scratch::default()).unwrap());
-                let owners = found.ownership.iter().zip(&wanted.ownership);
-                owners.map(|(found, wanted)| (found - wanted).powi(2)).sum::<f32>()
+                let owners = found.ownership.iter().zip(&expected.ownership);
+                owners.map(|(found, expected)| (found - expected).powi(2)).sum::<f32>()
             });
             squares.into_iter().sum::<f32>().sqrt()
         };

@@ -2,8 +2,8 @@
 //!
 //! A tile of 4 × 4 or 3 × 3 points of the result depends on a tile of the input that is 2 points larger in each
 //! direction. Both are regarded as polynomials of two variables, which are evaluated at 6 × 6 or 5 × 5 evaluation
-//! points (*places* in the identifiers). There, a convolution is a multiplication. For each pair of channels, a tile of
-//! 4 × 4 costs 36 multiplications instead of 144, and a tile of 3 × 3 costs 25 instead of 81.
+//! points. There, a convolution is a multiplication. For each pair of channels, a tile of 4 × 4 costs 36
+//! multiplications instead of 144, and a tile of 3 × 3 costs 25 instead of 81.
 //!
 //! CITE: Winograd, "Arithmetic complexity of computations" (1980); Lavin and Gray, "Fast algorithms for convolutional
 //! neural networks" (2016), section 4.
@@ -59,8 +59,8 @@ impl TileSize {
     }
 
     /// Returns the largest magnitude of a number at an evaluation point if all points of the input are at most 1.
-    pub(super) const fn bound(self, place: usize) -> f32 {
-        self.bounds()[place / self.input()] * self.bounds()[place % self.input()]
+    pub(super) const fn bound(self, evaluation_point: usize) -> f32 {
+        self.bounds()[evaluation_point / self.input()] * self.bounds()[evaluation_point % self.input()]
     }
 
     /// Returns the size with fewer multiplications for a board.
@@ -73,7 +73,7 @@ impl TileSize {
     /// Transforms windows to an evaluation point. `windows` has the shape `[3][3][number]`, and `result` the shape
     /// `[number]`.
     #[inline(always)]
-    fn transform_windows(self, place: usize, windows: &[f32], result: &mut [f32]) {
+    fn transform_windows(self, evaluation_point: usize, windows: &[f32], result: &mut [f32]) {
         // Row `i` evaluates a polynomial of degree 2 at evaluation point `i`, divided by the divisor of Lagrange's
         // interpolation at that point. For small tiles, the evaluation points are 0, 1, −1, 2 and infinity.
         const THREE: [[f64; 3]; 5] = [
@@ -95,7 +95,7 @@ impl TileSize {
             TileSize::Three => &THREE,
             TileSize::Four => &FOUR,
         };
-        let (row_y, row_x) = (rows[place / rows.len()], rows[place % rows.len()]);
+        let (row_y, row_x) = (rows[evaluation_point / rows.len()], rows[evaluation_point % rows.len()]);
         let each = result.len();
         assert_eq!(windows.len(), 9 * each);
         // Many windows at a time, for vector instructions, and in 64 bits, for accuracy.
@@ -123,11 +123,11 @@ impl TileSize {
 pub(super) fn transform_windows<S: Simd>(
     _s: S,
     size: TileSize,
-    place: usize,
+    evaluation_point: usize,
     windows: &[f32],
     result: &mut [f32],
 ) {
-    size.transform_windows(place, windows, result);
+    size.transform_windows(evaluation_point, windows, result);
 }
 
 /// Cost of fetching the weights of an evaluation point for a board, in rows of their product. With small boards, the
@@ -142,12 +142,12 @@ const WEIGHT_LOAD_COST: usize = 10;
 const NEAR: f64 = 0.75;
 const FAR: f64 = 1.5;
 
-/// Returns a row of the transformation of windows: the polynomial at `place`, where `other` and its negative are two
-/// more evaluation points.
-const fn row(place: f64, other: f64) -> [f64; 3] {
-    let square = place * place;
+/// Returns a row of the transformation of windows: the polynomial at `evaluation_point`, where `other` and its
+/// negative are two more evaluation points.
+const fn row(evaluation_point: f64, other: f64) -> [f64; 3] {
+    let square = evaluation_point * evaluation_point;
     let divisor = 2.0 * square * (square - other * other);
-    [1.0 / divisor, place / divisor, square / divisor]
+    [1.0 / divisor, evaluation_point / divisor, square / divisor]
 }
 
 /// Layout of a transformation of several boards of the same size between planes and tiles.
@@ -181,7 +181,7 @@ impl BoardLayout {
     }
 
     /// Returns the count of numbers at all evaluation points of all tiles.
-    pub(super) fn places_len(&self) -> usize {
+    pub(super) fn evaluation_points_len(&self) -> usize {
         self.size.evaluation_points() * self.tiles() * self.channels
     }
 
@@ -366,10 +366,10 @@ pub(super) fn transform_input<S: Simd>(
     s: S,
     boards: &BoardLayout,
     plane: &[f32],
-    places: &mut [u32],
+    evaluation_points: &mut [u32],
     _scales: &mut [f32],
 ) {
-    transform::<S, StoredF32>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
+    transform::<S, StoredF32>(s, boards, plane, bytemuck::cast_slice_mut(evaluation_points), &[]);
 }
 
 /// Transforms a plane like [`transform_input`] and rounds the result to bf16.
@@ -378,10 +378,10 @@ pub(super) fn transform_input_to_bf16<S: SimdBf16>(
     s: S,
     boards: &BoardLayout,
     plane: &[f32],
-    places: &mut [u32],
+    evaluation_points: &mut [u32],
     _scales: &mut [f32],
 ) {
-    transform::<S, StoredBf16>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
+    transform::<S, StoredBf16>(s, boards, plane, bytemuck::cast_slice_mut(evaluation_points), &[]);
 }
 
 /// Transforms a plane like [`transform_input`] and rounds the result to 16-bit integers. A number is the integer times
@@ -392,7 +392,7 @@ pub(super) fn transform_input_to_halves<S: Simd>(
     s: S,
     boards: &BoardLayout,
     plane: &[f32],
-    places: &mut [u32],
+    evaluation_points: &mut [u32],
     scales: &mut [f32],
 ) {
     let each = boards.width * boards.height * boards.channels;
@@ -400,7 +400,7 @@ pub(super) fn transform_input_to_halves<S: Simd>(
     for (plane, scales) in plane.chunks_exact(each).zip(scales.chunks_exact_mut(tiles)).take(boards.count) {
         scales.fill(largest(s, plane) / MOST);
     }
-    transform::<S, StoredI16>(s, boards, plane, bytemuck::cast_slice_mut(places), scales);
+    transform::<S, StoredI16>(s, boards, plane, bytemuck::cast_slice_mut(evaluation_points), scales);
 }
 
 #[inline(always)]
@@ -408,12 +408,12 @@ fn transform<S: Simd, K: StoredFormat<S>>(
     s: S,
     boards: &BoardLayout,
     plane: &[f32],
-    places: &mut [K::Number],
+    evaluation_points: &mut [K::Number],
     scales: &[f32],
 ) {
     match boards.size {
-        TileSize::Three => transform_by::<S, Three, K>(s, boards, plane, places, scales),
-        TileSize::Four => transform_by::<S, Four, K>(s, boards, plane, places, scales),
+        TileSize::Three => transform_by::<S, Three, K>(s, boards, plane, evaluation_points, scales),
+        TileSize::Four => transform_by::<S, Four, K>(s, boards, plane, evaluation_points, scales),
     }
 }
 
@@ -423,13 +423,16 @@ fn transform_by<S: Simd, T: Transform, K: StoredFormat<S>>(
     s: S,
     boards: &BoardLayout,
     plane: &[f32],
-    places: &mut [K::Number],
+    evaluation_points: &mut [K::Number],
     scales: &[f32],
 ) {
     let &BoardLayout { width, height, channels, .. } = boards;
     let tiles = boards.tiles();
     let outside = boards.outside * channels;
-    assert!(plane.len() >= boards.plane_len().max(outside + channels) && places.len() >= boards.places_len());
+    assert!(
+        plane.len() >= boards.plane_len().max(outside + channels)
+            && evaluation_points.len() >= boards.evaluation_points_len()
+    );
     assert!(channels.is_multiple_of(S::LANES));
     let side = T::SIZE.input();
     for tile in 0..tiles {
@@ -446,8 +449,8 @@ fn transform_by<S: Simd, T: Transform, K: StoredFormat<S>>(
         }
         let mut factors = [0.0; 36];
         if K::IS_SCALED {
-            for (place, factor) in factors.iter_mut().enumerate().take(side * side) {
-                *factor = inverse(scales[tile] * T::SIZE.bound(place));
+            for (evaluation_point, factor) in factors.iter_mut().enumerate().take(side * side) {
+                *factor = inverse(scales[tile] * T::SIZE.bound(evaluation_point));
             }
         }
         for channel in (0..channels).step_by(S::LANES) {
@@ -468,11 +471,12 @@ fn transform_by<S: Simd, T: Transform, K: StoredFormat<S>>(
                 }
                 let column = T::input(s, column);
                 for (y, &value) in column.iter().enumerate().take(side) {
-                    let place = y * side + x;
-                    let value = if K::IS_SCALED { s.mul(value, s.splat(factors[place])) } else { value };
-                    let to = (place * tiles + tile) * channels + channel;
+                    let evaluation_point = y * side + x;
+                    let value =
+                        if K::IS_SCALED { s.mul(value, s.splat(factors[evaluation_point])) } else { value };
+                    let to = (evaluation_point * tiles + tile) * channels + channel;
                     // SAFETY: the evaluation point is less than `evaluation_points()`, the tile less than `tiles`.
-                    unsafe { K::store(s, value, places.as_mut_ptr().add(to)) };
+                    unsafe { K::store(s, value, evaluation_points.as_mut_ptr().add(to)) };
                 }
             }
         }
@@ -485,29 +489,37 @@ fn transform_by<S: Simd, T: Transform, K: StoredFormat<S>>(
 pub(super) fn transform_output<S: Simd>(
     s: S,
     boards: &BoardLayout,
-    places: &[f32],
+    evaluation_points: &[f32],
     plane: &mut [f32],
     is_added: bool,
 ) {
     match (boards.size, is_added) {
-        (TileSize::Three, false) => from_places_of::<S, Three, false>(s, boards, places, plane),
-        (TileSize::Three, true) => from_places_of::<S, Three, true>(s, boards, places, plane),
-        (TileSize::Four, false) => from_places_of::<S, Four, false>(s, boards, places, plane),
-        (TileSize::Four, true) => from_places_of::<S, Four, true>(s, boards, places, plane),
+        (TileSize::Three, false) => {
+            from_evaluation_points_of::<S, Three, false>(s, boards, evaluation_points, plane)
+        }
+        (TileSize::Three, true) => {
+            from_evaluation_points_of::<S, Three, true>(s, boards, evaluation_points, plane)
+        }
+        (TileSize::Four, false) => {
+            from_evaluation_points_of::<S, Four, false>(s, boards, evaluation_points, plane)
+        }
+        (TileSize::Four, true) => {
+            from_evaluation_points_of::<S, Four, true>(s, boards, evaluation_points, plane)
+        }
     }
 }
 
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
-fn from_places_of<S: Simd, T: Transform, const ADDED: bool>(
+fn from_evaluation_points_of<S: Simd, T: Transform, const ADDED: bool>(
     s: S,
     boards: &BoardLayout,
-    places: &[f32],
+    evaluation_points: &[f32],
     plane: &mut [f32],
 ) {
     let &BoardLayout { width, height, channels, .. } = boards;
     let tiles = boards.tiles();
-    assert!(plane.len() >= boards.plane_len() && places.len() >= boards.places_len());
+    assert!(plane.len() >= boards.plane_len() && evaluation_points.len() >= boards.evaluation_points_len());
     assert!(channels.is_multiple_of(S::LANES));
     let (side, result_side) = (T::SIZE.input(), T::SIZE.output());
     for tile in 0..tiles {
@@ -519,7 +531,7 @@ fn from_places_of<S: Simd, T: Transform, const ADDED: bool>(
                 for y in 0..side {
                     let from = ((y * side + x) * tiles + tile) * channels + channel;
                     // SAFETY: the evaluation point is less than `evaluation_points()`, the tile less than `tiles`.
-                    column[y] = unsafe { s.load_unchecked(places.as_ptr().add(from)) };
+                    column[y] = unsafe { s.load_unchecked(evaluation_points.as_ptr().add(from)) };
                 }
                 columns[x] = T::output(s, column);
             }
@@ -587,7 +599,7 @@ mod tests {
             plane[area * channels..].iter_mut().for_each(|x| *x *= 100.0);
             plane.resize((2 * area + 1) * channels, 0.0);
             let (mut floats, mut halves) =
-                (vec![0u32; boards.places_len()], vec![0u32; boards.places_len() / 2]);
+                (vec![0u32; boards.evaluation_points_len()], vec![0u32; boards.evaluation_points_len() / 2]);
             let mut scales = vec![0.0; boards.tiles()];
             transform_input(Portable, &boards, &plane, &mut floats, &mut []);
             transform_input_to_halves(Portable, &boards, &plane, &mut halves, &mut scales);
@@ -595,8 +607,9 @@ mod tests {
                 (bytemuck::cast_slice(&floats), bytemuck::cast_slice(&halves));
             let mut largest = 0;
             for (index, (float, half)) in floats.iter().zip(halves).enumerate() {
-                let (place, tile) = (index / channels / boards.tiles(), index / channels % boards.tiles());
-                let step = scales[tile] * size.bound(place);
+                let (evaluation_point, tile) =
+                    (index / channels / boards.tiles(), index / channels % boards.tiles());
+                let step = scales[tile] * size.bound(evaluation_point);
                 let difference = (f32::from(*half) * step - float).abs();
                 assert!(difference <= 0.51 * step, "{difference}, steps of {step}");
                 largest = largest.max(half.unsigned_abs());

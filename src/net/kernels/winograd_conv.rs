@@ -50,7 +50,7 @@ struct TransformedWeights {
 /// Buffers of the computation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WinogradWorkspace {
-    places: Buffer<u32>,
+    evaluation_points: Buffer<u32>,
     scales: Buffer,
     products: Buffer,
 }
@@ -72,17 +72,17 @@ impl WinogradConv {
         self.transformed = Default::default();
     }
 
-    fn at_places(&self, size: TileSize, primitives: &Primitives) -> TransformedWeights {
+    fn at_evaluation_points(&self, size: TileSize, primitives: &Primitives) -> TransformedWeights {
         let (numbers, panel) = (self.unit.numbers, primitives.panel);
         let (outputs, mut rows) = (self.outputs, vec![0.0; self.inputs * self.outputs]);
         let each = rows.len() / numbers.of_word();
         let mut words = Buffer::zeroed(size.evaluation_points() * each);
         let mut scales = Vec::new();
         let weights = self.weights.floats();
-        for (place, packed) in
+        for (evaluation_point, packed) in
             words.as_mut_slice()[..size.evaluation_points() * each].chunks_exact_mut(each).enumerate()
         {
-            (primitives.transform_windows)(size, place, &weights, &mut rows);
+            (primitives.transform_windows)(size, evaluation_point, &weights, &mut rows);
             match numbers {
                 WinogradFormat::Floats => pack_into(bytemuck::cast_slice(&rows), outputs, panel, packed),
                 WinogradFormat::Bf16s => {
@@ -93,7 +93,7 @@ impl WinogradConv {
                     let inverse: Vec<f32> = columns.iter().copied().map(inverse).collect();
                     let integer = |column: usize, x: f32| nearest(x * inverse[column]) as u16;
                     pack_into(&pairs(&rows, outputs, integer), outputs, panel, packed);
-                    scales.extend(columns.iter().map(|scale| scale * size.bound(place)));
+                    scales.extend(columns.iter().map(|scale| scale * size.bound(evaluation_point)));
                 }
             }
         }
@@ -116,7 +116,7 @@ impl WinogradConv {
         let size = TileSize::best(width, height);
         let index = usize::from(size == TileSize::Four);
         let TransformedWeights { words, scales } =
-            self.transformed[index].get_or_init(|| self.at_places(size, primitives));
+            self.transformed[index].get_or_init(|| self.at_evaluation_points(size, primitives));
         let at_a_time = (TILES / size.tiles(width, height)).max(1);
         // Number of words in a row at an evaluation point.
         let inner = self.inputs / self.unit.numbers.of_word();
@@ -129,20 +129,21 @@ impl WinogradConv {
             let inputs = BoardLayout { size, width, height, count, channels: self.inputs, outside };
             let outputs = BoardLayout { channels: self.outputs, ..inputs };
             let tiles = inputs.tiles();
-            let places = workspace.places.at_least(size.evaluation_points() * tiles * inner);
+            let evaluation_points =
+                workspace.evaluation_points.at_least(size.evaluation_points() * tiles * inner);
             let of_tiles = workspace.scales.at_least(tiles);
-            let products = workspace.products.at_least(outputs.places_len());
+            let products = workspace.products.at_least(outputs.evaluation_points_len());
             let first = done * batch.area();
-            (self.unit.transform_input)(&inputs, &from[first * self.inputs..], places, of_tiles);
-            for place in 0..size.evaluation_points() {
-                let of_columns = scales.get(place * self.outputs..).unwrap_or_default();
+            (self.unit.transform_input)(&inputs, &from[first * self.inputs..], evaluation_points, of_tiles);
+            for evaluation_point in 0..size.evaluation_points() {
+                let of_columns = scales.get(evaluation_point * self.outputs..).unwrap_or_default();
                 (self.unit.gemm)(Gemm {
                     rows: tiles,
                     inner,
                     outer: self.outputs,
-                    a: &places[place * tiles * inner..],
-                    b: &words.as_slice()[place * each..],
-                    c: &mut products[place * tiles * self.outputs..],
+                    a: &evaluation_points[evaluation_point * tiles * inner..],
+                    b: &words.as_slice()[evaluation_point * each..],
+                    c: &mut products[evaluation_point * tiles * self.outputs..],
                     scales: (of_tiles, of_columns),
                 });
             }

@@ -1,4 +1,4 @@
-//! `kosumi bench --interruptions`: response time of an engine that analyses or ponders.
+//! `kosumi bench --interruptions`: response times of an engine that analyses or ponders.
 
 use crate::options;
 use anyhow::{Context, bail};
@@ -37,7 +37,7 @@ pub(super) fn run(count: usize, arguments: &Arguments, out: &mut dyn Write) -> a
         Some(command) => command.clone(),
         None => {
             let program = std::env::current_exe().context("this program's path")?;
-            // The client splits the line again, so the path must be quoted.
+            // The client splits the command line again, so the path must be quoted.
             format!("'{}' gtp --ponder --time 0.1", program.display())
         }
     };
@@ -61,7 +61,8 @@ pub(super) fn run(count: usize, arguments: &Arguments, out: &mut dyn Write) -> a
     Ok(())
 }
 
-/// Calls `measure` after every move of games that the engine plays against itself, and collects `count` results.
+/// Calls `measure` after every move of games that the engine plays against itself, until it has collected `count`
+/// results.
 fn gather(
     engine: &mut Client,
     count: usize,
@@ -89,8 +90,8 @@ fn gather(
     Ok(times)
 }
 
-/// Returns the time until the response to the analysis ends, and the time until the command that interrupted it is
-/// answered. Returns an empty vector if the engine does not support the analysis command.
+/// Returns the time until the response to the analysis ends, and the time until the response to the command that
+/// interrupted the analysis. Returns an empty vector if the engine does not support the analysis command.
 fn interrupted_analysis(
     engine: &mut Client,
     color: &str,
@@ -111,7 +112,7 @@ fn interrupted_analysis(
     }
 }
 
-/// Returns the time until the command that interrupts the pondering is answered.
+/// Returns the time until the response to a command that interrupts pondering.
 fn interrupted_pondering(engine: &mut Client, _: &str, rng: &mut Rng) -> Result<Vec<Duration>, ClientError> {
     wait_a_little(rng);
     let start = Instant::now();
@@ -119,7 +120,7 @@ fn interrupted_pondering(engine: &mut Client, _: &str, rng: &mut Rng) -> Result<
     Ok(vec![start.elapsed()])
 }
 
-/// Sleeps for 50 to 450 ms, so that interruptions hit all stages of reports and of slices of pondering.
+/// Sleeps for 50 to 450 ms, so that interruptions hit all stages of reports and of pondering slices.
 fn wait_a_little(rng: &mut Rng) {
     thread::sleep(Duration::from_micros(50_000 + u64::from(rng.below(400_000))));
 }

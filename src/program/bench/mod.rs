@@ -169,7 +169,7 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
     let size = square(side)?;
     let mut search = search(size, threads);
     let game = Game::new(size, Rules::default(), 7.5);
-    // The first search touches the memory, so that page faults are not measured.
+    // The first search touches all of the memory, so that page faults are not measured.
     search_by_count(&mut search, &game, 100);
     search.clear();
     let limits = Limits::time(time);

@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     sharing: Option<u32>,
 }
 
-/// Prints evaluations per second, with one thread and with several, for each batch size. The positions are those of a
+/// Prints evaluations per second, with one thread and with several, for each batch size. The positions are those of one
 /// game.
 pub(super) fn run(
     path: &Path,
@@ -97,7 +97,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Measures evaluations per second of all threads. `evaluator` creates the evaluation function of a thread.
+/// Measures the evaluations per second of all threads together. `evaluator` creates the evaluation function of a
+/// thread.
 fn measure<F: FnMut(&[&Input]) -> anyhow::Result<()>>(
     threads: usize,
     time: Duration,
@@ -109,7 +110,7 @@ fn measure<F: FnMut(&[&Input]) -> anyhow::Result<()>>(
         let mut evaluate = evaluator();
         let mut turn = inputs.iter().cycle();
         let mut next = || turn.by_ref().take(batch).collect::<Vec<_>>();
-        // The first evaluation includes preparations, so it is not measured.
+        // The first evaluation includes preparations, so it is not timed.
         evaluate(&next())?;
         let start = Instant::now();
         let mut count = 0;

@@ -1,4 +1,4 @@
-//! `kosumi bench --model FILE --sharing N`: comparison of searches of a graph and of a tree.
+//! `kosumi bench --model FILE --sharing N`: comparison of graph search and tree search.
 
 use super::{MEBIBYTES, SIDES, square};
 use crate::options;
@@ -12,8 +12,8 @@ use kosumi_search::Search;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Prints the numbers of nodes and evaluations of searches of a graph and of a tree, with the given number of playouts.
-/// The positions are those of the signature. Each search begins with an empty cache.
+/// Prints the numbers of nodes and evaluations of graph searches and tree searches, with the given number of
+/// simulations. The positions are those of the signature. Each search begins with an empty cache.
 pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "{}, searches of {simulations} simulations", network.name())?;
     writeln!(

@@ -1,4 +1,4 @@
-//! Cost of reading small regions for the final status, and savings by the cache of their results.
+//! Cost of reading small regions for the final status, and the savings by a cache of the results.
 
 use super::square;
 use anyhow::Context;

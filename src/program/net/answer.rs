@@ -59,7 +59,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     serve_requests(&forward, card.as_ref(), questions, answers)
 }
 
-/// Answers requests until the end of the input. The processor evaluates what the card, if there is one, does not.
+/// Answers requests until the end of the input. The processor evaluates the positions that the card, if there is one,
+/// does not.
 ///
 /// # Errors
 ///
@@ -189,7 +190,7 @@ mod tests {
             let network =
                 random::network(&random::Options { version, ..random::Options::default() }).unwrap();
             let mut forward = Forward::new(&network);
-            // The second board has more positions than a batch.
+            // The second board size has more positions than a batch.
             let (first, second) = (positions(3, 5, 4), positions(40, 3, 3));
             let mut questions = question([5, 4, 3], &first);
             questions.extend(question([3, 3, 0], &[]));

@@ -162,7 +162,7 @@ fn check_card(
                 continue;
             }
             let found = differences(network, positions, &plain, |inputs, _| card.evaluate(inputs))?;
-            // Numbers in 16 bits have the limits of 8 bits.
+            // Results in 16 bits have the tolerance of 8 bits.
             let tolerance = if half { Precision::Int8 } else { Precision::F32 };
             let is_good = found.are_within_tolerance(tolerance);
             let Differences { probability, owner, lead, same, count } = found;
@@ -199,9 +199,9 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// Returns the meaning of an output for this position.
+    /// Interprets an output of the network for this position.
     pub(crate) fn predict(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
-        // An optimism of 0.5 makes both policies count.
+        // With an optimism of 0.5, both policies count.
         let context = Context { legal: &self.legal, no_result: true, optimism_share: 0.5, temperature: 1.0 };
         Ok(Prediction::new(network, output, context)?)
     }
@@ -253,7 +253,7 @@ fn differences(
     evaluate: impl Fn(&[&Input], &mut Scratch) -> anyhow::Result<Vec<Output>>,
 ) -> anyhow::Result<Differences> {
     let mut differences = Differences::default();
-    // All evaluations share one scratch memory, which reveals stale data.
+    // All evaluations share one scratch memory, so that stale data in it is detected.
     let mut scratch = Scratch::default();
     for (positions, wanted) in positions.iter().zip(wanted) {
         let together: Vec<&Input> = positions.iter().map(|position| &position.input).collect();

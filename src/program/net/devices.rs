@@ -37,11 +37,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 0 => String::new(),
                 area => format!(", and the processor boards of less than {area} points"),
             };
-            let beside = match attached.beside().at_once {
+            let processor_share = match attached.processor_share().at_once {
                 0 => String::new(),
                 threads => format!(", with {threads} threads of the processor beside it"),
             };
-            writeln!(out, "{} would evaluate {}{beside}{small}.", attached.device().name(), network.name())?;
+            writeln!(
+                out,
+                "{} would evaluate {}{processor_share}{small}.",
+                attached.device().name(),
+                network.name()
+            )?;
         }
         None => writeln!(out, "The processor would evaluate {}.", network.name())?,
     }

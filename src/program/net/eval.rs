@@ -119,7 +119,7 @@ fn game(arguments: &Arguments) -> anyhow::Result<Game> {
     let count = record.move_count();
     let moves = arguments.moves.unwrap_or(count);
     ensure!(moves <= count, "there are {count} moves, not {moves}");
-    // `replay` stops before this move.
+    // `replay` stops before the move with this number.
     let up_to = Some(moves + 1);
     let replayed = record.replay(rules, record.komi_under(rules), up_to, Strictness::Tolerant)?;
     for warning in &replayed.warnings {
@@ -132,7 +132,7 @@ fn game(arguments: &Arguments) -> anyhow::Result<Game> {
     })
 }
 
-/// Number of listed moves.
+/// Number of moves that are listed.
 const LISTED: usize = 10;
 
 fn report(game: &Game, prediction: &Prediction) -> String {
@@ -173,7 +173,7 @@ fn report(game: &Game, prediction: &Prediction) -> String {
     text
 }
 
-/// Returns the likeliest moves, in descending order of their probability.
+/// Returns the most probable moves, in descending order of their probability.
 fn best_moves(size: BoardSize, prediction: &Prediction) -> Vec<(Move, f32)> {
     let points = size.points().map(|point| (Move::Play(point), prediction.policy[index(size, point)]));
     let mut moves: Vec<(Move, f32)> = points.chain([(Move::Pass, prediction.pass)]).collect();
@@ -193,7 +193,7 @@ fn table(game: &Game, number: impl Fn(usize, bool) -> Option<f32>) -> String {
             let Some(point) = size.point(column, row) else { continue };
             let stone = game.board().cell(point).color();
             let cell = match number(index(size, point), stone.is_some()) {
-                // The conversion to an integer removes the sign of a negative zero.
+                // The conversion to an integer removes the sign of a zero.
                 Some(number) => (number.round() as i32).to_string(),
                 None if stone == Some(Color::Black) => "X".to_owned(),
                 None => "O".to_owned(),

@@ -64,7 +64,7 @@ fn speed_text(path: &Path) -> String {
     }
 }
 
-/// Minimum time of a measurement, without the first evaluation.
+/// Minimum time of a measurement, not counting the first evaluation.
 const MEASURING_TIME: Duration = Duration::from_millis(500);
 
 /// Measures evaluations per second.
@@ -73,7 +73,7 @@ fn speed(path: &Path) -> anyhow::Result<f64> {
     let mut input = Input::zero(19, 19);
     input.spatial.iter_mut().step_by(SPATIAL_FEATURES).for_each(|on_board| *on_board = 1.0);
     let mut forward = Forward::new(&network);
-    // The first evaluation includes preparations for the board size, so it is not measured.
+    // The first evaluation includes preparations for the board size, so it is not timed.
     forward.evaluate(&input)?;
     let start = Instant::now();
     let mut count = 0;

@@ -32,8 +32,8 @@ impl Format {
         Ok(Format { encoding, is_compressed: is_packed })
     }
 
-    /// Writes a network to a file, converted to integers for a file of 8 bits. An existing file is replaced when the
-    /// new one is complete.
+    /// Writes a network to a file. For a file of 8 bits, it is converted to integers. An existing file is replaced when
+    /// the new one is complete.
     pub(super) fn write(self, network: &Network, path: &Path) -> anyhow::Result<()> {
         let converted = (self.encoding == Encoding::Int8).then(|| network.to_int8());
         let network = converted.as_ref().unwrap_or(network);
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(format("bin"), None);
     }
 
-    /// A network of integers has floats with the same results in KataGo's formats.
+    /// Checks that a network of integers gives the same results after a conversion to floats in KataGo's formats.
     #[test]
     fn files_of_8_bits_are_converted_in_both_directions() {
         let folder = tempfile::tempdir().unwrap();

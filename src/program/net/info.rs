@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Number of points of the usual board.
+/// Number of points of a 19×19 board.
 const USUAL_POINTS: usize = 19 * 19;
 
 fn report(network: &Network, bytes: u64) -> String {

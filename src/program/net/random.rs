@@ -158,7 +158,7 @@ fn options(arguments: &Arguments) -> Options {
     }
 }
 
-/// Returns the options of a network from its single parts.
+/// Returns the options of a network whose parts are given one by one.
 fn options_of_parts(arguments: &Arguments) -> Options {
     let blocks: Vec<BlockKind> =
         arguments.blocks.iter().flat_map(|&(kind, count)| std::iter::repeat_n(kind, count)).collect();

@@ -1,7 +1,7 @@
 //! `kosumi review FOLDER`: reviews all records of a folder, and writes pages about all of them.
 //!
-//! A log in the folder of the reviews has an entry for every finished game. A game is not reviewed again while its record
-//! and the settings are the same and its files are there.
+//! A log in the folder of the reviews has an entry for every finished game. A game is not reviewed again as long as its
+//! record and the settings are unchanged and its files exist.
 
 use super::outputs::{Format, Outputs, ReviewResult};
 use super::{Arguments, ReviewEvent, ReviewJob, device, interrupt, player, progress, ranks};
@@ -21,13 +21,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Maximum number of files of a folder.
+/// Maximum number of files in a folder.
 const FILES_MOST: usize = 100_000;
-/// Maximum number of games of a folder. All their moves are kept in memory.
+/// Maximum number of games in a folder. All their moves are kept in memory.
 const GAMES_MOST: usize = 50_000;
 /// Log of the finished games.
 const LOG: &str = "reviews.jsonl";
-/// Endings of files of records.
+/// Extensions of files of records.
 const ENDINGS: [&str; 3] = [".sgf", ".sgf.gz", ".sgf.zst"];
 
 /// Line of the log.
@@ -35,7 +35,7 @@ const ENDINGS: [&str; 3] = [".sgf", ".sgf.gz", ".sgf.zst"];
 struct LogLine {
     /// See [`review_digest`].
     digest: String,
-    /// Name of the game's files in the folder, without their endings.
+    /// Path of the game's files in the folder, without their extensions.
     base: String,
     entry: GameEntry,
 }
@@ -47,7 +47,7 @@ struct Work<'w> {
     bar: ProgressBar,
 }
 
-/// Where a game is from.
+/// Location of a game.
 struct GamePlace<'p> {
     /// Path of the file in the folder.
     file: &'p str,
@@ -56,7 +56,7 @@ struct GamePlace<'p> {
     path: &'p Path,
 }
 
-/// The folder of the reviews, and what is known about the games.
+/// Folder of the reviews, and what is known about the games.
 struct Batch<'a> {
     arguments: &'a Arguments,
     folder: &'a Path,
@@ -65,7 +65,7 @@ struct Batch<'a> {
     /// Description of everything besides the record on which a review depends.
     settings: String,
     log: LineLog,
-    /// Lines of earlier runs, by file and game.
+    /// Log lines of earlier runs, by file and game.
     known: BTreeMap<(String, u32), LogLine>,
     /// Names of files that belong to a game of this run.
     names: BTreeSet<String>,
@@ -78,9 +78,9 @@ struct Batch<'a> {
 struct Counts {
     games: usize,
     reviewed: usize,
-    /// Games without the player of `--player`.
+    /// Number of games in which the player of `--player` does not play.
     of_others: usize,
-    /// Games that were not reviewed because the review was stopped.
+    /// Number of games that were not reviewed because the review was stopped.
     left: usize,
 }
 
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Arguments, folder: &Path) -> anyhow::Result<()> {
     batch.finish(is_stopped.load(Ordering::Relaxed))
 }
 
-/// Returns the files of records in a folder, without those in the folder of the reviews.
+/// Returns the files of records in a folder, except those in the folder of the reviews.
 fn record_files(folder: &Path, out: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let canonical = |path: &Path| path.canonicalize().ok();
     ensure!(
@@ -172,7 +172,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Reviews the games of a file. Errors about the file or a record of it are noted, others are returned.
+    /// Reviews the games of a file. Records errors about the file or one of its records, and returns all others.
     fn file(&mut self, path: &Path, work: &Work<'_>) -> anyhow::Result<()> {
         let file = path.strip_prefix(self.folder).unwrap_or(path).to_string_lossy().into_owned();
         let note = |batch: &mut Batch<'_>, game: u32, reason: String| {
@@ -209,7 +209,7 @@ impl<'a> Batch<'a> {
             };
             match self.game(&GamePlace { file: &file, game, path }, &bytes, work) {
                 Ok(()) => {}
-                // The name of the record is in the note.
+                // The note already names the record.
                 Err(GameError::Record(error)) => note(self, game, error.root_cause().to_string()),
                 Err(GameError::Other(error)) => return Err(error),
             }
@@ -220,7 +220,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Reviews a game, unless its review is there.
+    /// Reviews a game, unless its review exists.
     fn game(&mut self, place: &GamePlace<'_>, bytes: &[u8], work: &Work<'_>) -> Result<(), GameError> {
         let &GamePlace { file, game, path } = place;
         let record = Record::parse(bytes).map_err(|error| GameError::Record(error.into()))?;
@@ -254,7 +254,7 @@ impl<'a> Batch<'a> {
             Ok(())
         });
         work.bar.reset();
-        // A game that was not finished is reviewed from its beginning next time.
+        // A game whose review was not finished is reviewed from its beginning by the next run.
         if is_stopped() {
             self.counts.left += 1;
             return Ok(());
@@ -294,7 +294,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Chooses the name of a game's files: the path of its record without the ending.
+    /// Chooses the name of a game's files: the path of its record without the extension.
     fn name(&mut self, file: &str, game: u32) -> String {
         let lower = file.to_lowercase();
         let ending =
@@ -302,7 +302,7 @@ impl<'a> Batch<'a> {
         let stem = ending.and_then(|length| file.get(..file.len() - length)).unwrap_or(file);
         let stem = stem.replace(std::path::MAIN_SEPARATOR, "/");
         let base = if game > 1 { format!("{stem}-{game}") } else { stem };
-        // One file may be called as a game of another one.
+        // A file may have the name that another file gives to one of its games.
         let names = (1..).map(|number| match number {
             1 => format!("{base}.review"),
             number => format!("{base}~{number}.review"),
@@ -335,7 +335,7 @@ impl<'a> Batch<'a> {
         };
         if self.formats.contains(&Format::Html) {
             let pages = all.pages();
-            // The index links to the other pages, so it comes last.
+            // The index links to the other pages, so it is written last.
             for (name, text) in pages.iter().rev() {
                 write(name, text)?;
             }
@@ -369,7 +369,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Removes pages of players of an earlier run, which had more players.
+/// Removes pages of players from an earlier run that had more players.
 fn remove_older(out: &Path, from: usize) {
     let mut number = from;
     while fs::remove_file(out.join(format!("player-{number}.html"))).is_ok() {
@@ -377,7 +377,7 @@ fn remove_older(out: &Path, from: usize) {
     }
 }
 
-/// Error about a record, or another one that ends the work.
+/// Error about a record, or another error, which ends the work.
 enum GameError {
     Record(anyhow::Error),
     Other(anyhow::Error),

@@ -140,7 +140,7 @@ pub(super) struct Arguments {
     model: ModelArguments,
 }
 
-/// Default playouts per position, by random playouts and with a network.
+/// Default number of simulations per position, without and with a network.
 const DEFAULT_PLAYOUTS: [u32; 2] = [2000, 200];
 
 fn thresholds(text: &str) -> Result<Thresholds, String> {
@@ -166,7 +166,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     ranks::run_distributed("game", |part| {
         let games = Outputs::of_all(arguments)?;
-        // Over ranks only finished reviews are sent, so there is a single pass. mpirun handles ^C.
+        // Ranks send only finished reviews, so a review over ranks is a single pass. mpirun handles ^C.
         let is_alone = matches!(part, RankPart::Alone);
         let is_stopped = if is_alone { interrupt::install_flag()? } else { Arc::default() };
         let network = arguments.model.load()?;
@@ -228,9 +228,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Event during the review of a game.
 enum ReviewEvent<'n> {
-    /// Number of positions finished in this pass, and number of all its positions.
+    /// Number of finished positions of this pass, and number of all its positions.
     Progress { pass: &'n str, done: usize, total: usize },
-    /// Result of a pass that a longer one follows.
+    /// Result of a pass that is followed by a longer one.
     Found(ReviewResult),
 }
 
@@ -253,8 +253,8 @@ struct ReviewJob<'s> {
 }
 
 impl ReviewJob<'_> {
-    /// Reviews a game in passes and reports the result of each pass but the last through `announce`. Returns the result of
-    /// the last pass, or the partial result if the review is stopped. `name` names the record in error messages.
+    /// Reviews a game in passes, and reports the result of each pass but the last one. Returns the result of the last
+    /// pass, or a partial result if the review is stopped. `name` is the name of the record in error messages.
     fn game(
         &self,
         outputs: &Outputs,
@@ -385,7 +385,7 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
     let (bare, whole) = (arguments.clone(), arguments.clone());
     let (bare_name, whole_name) = (record_name(arguments, file), record_name(arguments, file));
     let reviewer = Reviewer {
-        // An empty scope contains no position, so nothing is searched.
+        // The scope contains no position, so nothing is searched.
         bare: Box::new(move |bytes| {
             let game = ParsedGame::new(&bare, &bare_name, bytes).map_err(|error| format!("{error:#}"))?;
             let game = ParsedGame { searched: Scope { from: usize::MAX, to: 0, ..game.scope }, ..game };
@@ -428,7 +428,7 @@ struct ParsedGame {
     record: Record,
     line: MainLine,
     scope: Scope,
-    /// The scope, or an empty one if nothing is to be searched.
+    /// The scope of the search, which is empty if nothing is to be searched.
     searched: Scope,
     rules: Rules,
 }

@@ -28,7 +28,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// Ending of files of this format.
+    /// Returns the extension of files of this format, without a dot.
     pub(super) const fn extension(self) -> &'static str {
         match self {
             Format::Sgf => "sgf",
@@ -73,7 +73,7 @@ impl Outputs {
         Ok(all)
     }
 
-    /// Returns the chosen formats, or the usual ones if none is chosen.
+    /// Returns the formats that the options choose, or the usual formats if they choose none.
     pub(super) fn formats(arguments: &Arguments) -> Vec<Format> {
         let chosen =
             [(arguments.sgf, Format::Sgf), (arguments.html, Format::Html), (arguments.json, Format::Json)];

@@ -1,4 +1,4 @@
-//! Passes of a review. Each pass searches all positions, and longer than the previous one, so that first results are
+//! Passes of a review. Each pass searches all positions, longer than the previous pass did, so that first results are
 //! available soon.
 
 use kosumi_net::Network;
@@ -7,9 +7,9 @@ use kosumi_tools::review::Reviewed;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time of the first pass. A game should be shown within a minute, also on a busy machine.
+/// Time for the first pass. A game should be shown within a minute, even on a busy machine.
 const QUICK_TIME: Duration = Duration::from_secs(30);
-/// Number of searches per position: first choices are searched too, and some positions twice.
+/// Number of searches per position: first choices are searched as well, and some positions are searched twice.
 const SEARCHES_PER_POSITION: f64 = 1.5;
 /// Maximum playouts per position in the first pass.
 const QUICK_PLAYOUTS: u32 = 16;
@@ -37,7 +37,7 @@ impl Pass {
     }
 }
 
-/// Completes the result of a stopped pass by the result of the previous pass, and adds a warning about it.
+/// Completes the result of a stopped pass with the result of the previous pass, and adds a warning about this.
 pub(super) fn completed_by_earlier(earlier: Option<Reviewed>, mut later: Reviewed) -> Reviewed {
     if later.review.is_complete {
         return later;

@@ -4,12 +4,12 @@ use anyhow::{Context, bail, ensure};
 use kosumi_go::board::Color;
 use kosumi_go::sgf::Record;
 
-/// Returns a player's name in the form in which names are compared: without differences of case and spaces.
+/// Returns a player's name in the form in which names are compared, which ignores case and extra spaces.
 fn folded(name: &str) -> String {
     name.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the colour that `--player` asks for in a game: `black`, `white` or a player's name.
+/// Returns the colour whose moves `--player` selects in a game. `player` is `black`, `white` or a player's name.
 pub(super) fn wanted(player: Option<&str>, record: &Record) -> anyhow::Result<Option<Color>> {
     let Some(player) = player else { return Ok(None) };
     let wanted = folded(player);

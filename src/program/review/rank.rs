@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Maximum number of files of a folder.
+/// Maximum number of files in a folder.
 const FILES_MOST: usize = 1_000_000;
 
 /// Version of the JSON document. It increases when a field changes its meaning or is removed.
@@ -42,14 +42,14 @@ struct PlayerGame {
     features: RankFeatures,
 }
 
-/// A player with all games.
+/// A player, with all games of the player.
 #[derive(Serialize)]
 struct Player {
     name: String,
     rank: String,
-    /// Ends of the 90 % interval: the stronger rank, the weaker rank.
+    /// Ends of the 90 % interval: the stronger rank, then the weaker rank.
     interval: [String; 2],
-    /// Number of ranks below 10 dan, not rounded, and its standard error.
+    /// Number of ranks below 10 dan, not rounded.
     steps_below_ten_dan: f32,
     error: f32,
     games: Vec<PlayerGame>,
@@ -121,7 +121,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the files, and the records in the folders.
+/// Returns the paths that are files, and the records in those that are folders.
 fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
@@ -154,7 +154,7 @@ impl Game {
         Ok(Game { record, tree, line })
     }
 
-    /// Returns the name of a player, or of the colour.
+    /// Returns the name of a player, or of the colour if the player has no name.
     fn name(&self, color: Color) -> String {
         let name = if color == Color::Black { &self.record.black } else { &self.record.white };
         let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty());
@@ -202,7 +202,7 @@ impl Player {
         self.games.iter().map(|game| game.moves as f32 * number(game)).sum::<f32>() / moves as f32
     }
 
-    /// Returns the mean loss in a phase over the games that have it, as text.
+    /// Returns the mean loss in a phase as text, over the games that have this phase.
     fn phase(&self, phase: usize) -> String {
         let known: Vec<f32> = self.games.iter().filter_map(|game| game.phases[phase]).collect();
         match known.len() {

@@ -1,4 +1,4 @@
-//! `kosumi sgf filter`: selection of games, copied byte for byte.
+//! `kosumi sgf filter`: selection of games, whose records are copied byte for byte.
 
 use super::Input;
 use super::progress::run_with_progress;

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use walkdir::WalkDir;
 
-/// Runs [`collections::run`] with the options of the command line. Ranks other than 0 only work: they collect and show
-/// nothing.
+/// Runs [`collections::run`] with the options of the command line. Ranks other than 0 only process records. They
+/// collect and show nothing.
 pub(super) fn run_with_progress<T: Serialize + DeserializeOwned + Send>(
     input: &Input,
     part: RankPart,

@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, part: RankPart) -> anyhow::Result<()> {
     let mut found = collector.stats;
     found.add_seen(&seen);
     if found.games() == 0 {
-        // Without games, tables of zeros would be misleading: unreadable files are an error.
+        // If no game was read, tables of zeros would be misleading, so unreadable files are reported as an error.
         seen.check_files()?;
     }
     let blocks = |list| stats::blocks(&found, arguments.top, list);

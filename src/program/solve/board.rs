@@ -61,7 +61,7 @@ pub(super) struct Arguments {
     limits: Limits,
 }
 
-/// Name of the rules of an empty board.
+/// Default rules of an empty board.
 const DEFAULT_RULES: &str = "cgos";
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -105,7 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let mut json = json(&answer, seconds);
         if let Some(other) = &other {
             json["cycles_lose_for_white"] = self::json(other, seconds);
-            // Under simple ko the score is known only if endless cycles do not change it.
+            // Under simple ko, the score is known only if it does not depend on endless cycles.
             if other.score() != answer.score() {
                 json["score"] = serde_json::Value::Null;
             }
@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the position before the first move of a game record, the side to move and the rules.
+/// Returns the position before the first move of a game record, its side to move and its rules.
 fn position(file: &Path, usual: Rules) -> anyhow::Result<(Board, Color, Rules)> {
     let record = Record::parse(&nth_game(file, 1)?)?;
     let rules = record.rules().unwrap_or(usual);

@@ -225,7 +225,7 @@ fn threats(count: u8) -> String {
     }
 }
 
-/// Draws a board with the coordinates that the moves are given in.
+/// Draws a board with the coordinates that are used for moves.
 fn drawing(out: &mut impl Write, size: BoardSize, cell: impl Fn(Point) -> char) -> io::Result<()> {
     let letter = |column| Point::new(column, 0).to_string().chars().next().unwrap_or_default().to_string();
     let letters = (0..size.columns()).map(letter).collect::<Vec<_>>().join(" ");

@@ -40,10 +40,10 @@ const NO_SHARES: ExplorationShares = ExplorationShares { weightless: 0.0, weight
 fn tree_exploration(
     black: ExplorationShares,
     white: ExplorationShares,
-    people: &ContraryPriors,
+    prior_source: &ContraryPriors,
 ) -> TreeExploration {
     let shares = kosumi_go::board::ByColor::new(black, white);
-    TreeExploration { shares, cpuct: 1.0, cpuct_permanent: 0.5, source: people.copy() }
+    TreeExploration { shares, cpuct: 1.0, cpuct_permanent: 0.5, source: prior_source.copy() }
 }
 
 fn run_exploring<E: Evaluator + Sync>(
@@ -61,18 +61,18 @@ fn run_exploring<E: Evaluator + Sync>(
 fn zero_shares_change_nothing() {
     let game = empty(5);
     let (mut plain, mut exploring) = (puct_search(HashPolicy, 1), puct_search(HashPolicy, 1));
-    let people = ContraryPriors::default();
-    let nothing = tree_exploration(NO_SHARES, NO_SHARES, &people);
-    let wanted = run(&mut plain, &game, 800, 5);
+    let prior_source = ContraryPriors::default();
+    let nothing = tree_exploration(NO_SHARES, NO_SHARES, &prior_source);
+    let expected = run(&mut plain, &game, 800, 5);
     let found = run_exploring(&mut exploring, &game, &Limits::playouts(800), 5, &nothing);
-    assert_eq!(format!("{wanted:?}"), format!("{found:?}"));
-    assert_eq!(people.asked(), [0, 0]);
+    assert_eq!(format!("{expected:?}"), format!("{found:?}"));
+    assert_eq!(prior_source.asked(), [0, 0]);
     // Searches with playouts have no probabilities, and ignore this exploration.
-    let all = tree_exploration(shares(0.5, 0.5), shares(0.5, 0.5), &people);
-    let wanted = run(&mut search(HashEvaluator, 1), &game, 800, 5);
+    let all = tree_exploration(shares(0.5, 0.5), shares(0.5, 0.5), &prior_source);
+    let expected = run(&mut search(HashEvaluator, 1), &game, 800, 5);
     let found = run_exploring(&mut search(HashEvaluator, 1), &game, &Limits::playouts(800), 5, &all);
-    assert_eq!(format!("{wanted:?}"), format!("{found:?}"));
-    assert_eq!(people.asked(), [0, 0]);
+    assert_eq!(format!("{expected:?}"), format!("{found:?}"));
+    assert_eq!(prior_source.asked(), [0, 0]);
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn weightless_simulations_leave_ancestors_unchanged() {
         let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(NodeSharing::Tree);
         let mut search = puct_search(HashPolicy, 1);
         run(&mut search, &game, 300, 3);
-        let people = ContraryPriors::default();
+        let prior_source = ContraryPriors::default();
         assert_eq!(to_move, Color::Black);
-        let exploration = tree_exploration(NO_SHARES, shares(1.0, 0.0), &people);
+        let exploration = tree_exploration(NO_SHARES, shares(1.0, 0.0), &prior_source);
         let mut kept = 0;
         for seed in 0..60 {
             let root = search.table.find(game.graph_key()).expect("a root");
@@ -146,8 +146,8 @@ fn weightless_simulations_leave_ancestors_unchanged() {
 #[test]
 fn sums_are_exact_where_positions_are_explored() {
     let puct = PuctParams { subtree_value_bias_factor: 0.0, ..PuctParams::default() };
-    let people = ContraryPriors::default();
-    let exploration = tree_exploration(shares(0.3, 0.3), shares(0.1, 0.5), &people);
+    let prior_source = ContraryPriors::default();
+    let exploration = tree_exploration(shares(0.3, 0.3), shares(0.1, 0.5), &prior_source);
     for threads in [1, 2, 4] {
         for sharing in [NodeSharing::Graph, NodeSharing::Tree] {
             for (drawing, to_move) in fighting_positions() {
@@ -170,8 +170,8 @@ fn sums_are_exact_where_positions_are_explored() {
 #[test]
 fn exploring_below_the_root_is_deterministic() {
     let game = empty(5);
-    let people = ContraryPriors::default();
-    let exploration = tree_exploration(shares(0.2, 0.3), shares(0.4, 0.1), &people);
+    let prior_source = ContraryPriors::default();
+    let exploration = tree_exploration(shares(0.2, 0.3), shares(0.4, 0.1), &prior_source);
     let found = || {
         let mut search = puct_search(HashPolicy, 1);
         let report = run_exploring(&mut search, &game, &Limits::playouts(700), 9, &exploration);
@@ -183,9 +183,11 @@ fn exploring_below_the_root_is_deterministic() {
 #[test]
 fn unstored_moves_of_people_are_explored() {
     let game = empty(7);
-    let people = ContraryPriors::default();
-    let exploration =
-        TreeExploration { cpuct_permanent: 50.0, ..tree_exploration(NO_SHARES, shares(0.0, 1.0), &people) };
+    let prior_source = ContraryPriors::default();
+    let exploration = TreeExploration {
+        cpuct_permanent: 50.0,
+        ..tree_exploration(NO_SHARES, shares(0.0, 1.0), &prior_source)
+    };
     let mut search = puct_search(HashPolicy, 1);
     let report = run_exploring(&mut search, &game, &Limits::playouts(400), 9, &exploration);
     let mut line = Line::new(&game);
@@ -207,8 +209,8 @@ fn unstored_moves_of_people_are_explored() {
 #[test]
 fn visit_limit_holds_with_weightless_simulations() {
     let game = empty(5);
-    let people = ContraryPriors::default();
-    let exploration = tree_exploration(shares(1.0, 0.0), shares(1.0, 0.0), &people);
+    let prior_source = ContraryPriors::default();
+    let exploration = tree_exploration(shares(1.0, 0.0), shares(1.0, 0.0), &prior_source);
     let limits = Limits { visits: Some(400), ..Limits::default() };
     let mut search = puct_search(HashPolicy, 1);
     let report = run_exploring(&mut search, &game, &limits, 2, &exploration);
@@ -219,8 +221,8 @@ fn visit_limit_holds_with_weightless_simulations() {
 #[test]
 fn weightless_simulations_do_not_count_in_a_full_table() {
     let game = empty(9);
-    let people = ContraryPriors::default();
-    let exploration = tree_exploration(NO_SHARES, shares(1.0, 0.0), &people);
+    let prior_source = ContraryPriors::default();
+    let exploration = tree_exploration(NO_SHARES, shares(1.0, 0.0), &prior_source);
     let mut search = Search::new(HashPolicy, SearchParams::for_network(), 1, 1);
     run(&mut search, &game, 10_000, 2);
     let root = search.table.find(game.graph_key()).expect("a root");

@@ -127,12 +127,12 @@ fn check_sums<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current: 
         let mut sum = i64::from(node.own_visits()) * i64::from(own);
         let mut visits = node.own_visits();
         for edge in table.edges(node) {
-            let (edge_visits, seen) = edge.visits_and_seen();
-            sum += i64::from(edge_visits) * i64::from(seen);
+            let (edge_visits, seen_value) = edge.visits_and_seen_value();
+            sum += i64::from(edge_visits) * i64::from(seen_value);
             visits += edge_visits;
             if is_current && edge_visits > 0 {
                 let child = table.node(edge.child().expect("a visited edge has a child"));
-                assert_eq!(child.value_fixed(), seen, "the edge has its child's value");
+                assert_eq!(child.value_fixed(), seen_value, "the edge has its child's value");
             }
         }
         assert_eq!(node.sums(), (sum, visits));
@@ -203,14 +203,14 @@ fn check_means<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current:
         let through_edges: u32 = table.edges(node).map(|edge| edge.visits()).sum();
         assert_eq!(node.visits(), node.own_visits() + through_edges);
         if is_current && node.visits() > 0 {
-            let (stored, wanted) = (node.means(), means_by_definition(search, node, color));
+            let (stored, expected) = (node.means(), means_by_definition(search, node, color));
             let near = |a: f32, b: f32| (a - b).abs() < 1e-5 * (1.0 + b.abs());
             assert!(
-                near(stored.result, wanted.result)
-                    && near(stored.utility, wanted.utility)
-                    && near(stored.utility_square, wanted.utility_square)
-                    && near(stored.score, wanted.score),
-                "{moves:?}: {stored:?} {wanted:?}"
+                near(stored.result, expected.result)
+                    && near(stored.utility, expected.utility)
+                    && near(stored.utility_square, expected.utility_square)
+                    && near(stored.score, expected.score),
+                "{moves:?}: {stored:?} {expected:?}"
             );
         }
     }
@@ -244,18 +244,18 @@ fn bias_sums_are_exact() {
         let mut search = puct_search(HashPolicy, threads);
         for _ in 0..3 {
             let report = run(&mut search, &game, 1500, 3);
-            let mut wanted = std::collections::BTreeMap::new();
+            let mut expected = std::collections::BTreeMap::new();
             for id in search.table().ids() {
                 let noted = BiasTable::contribution(search.table().node(id));
                 if let Some((entry, difference, weight)) = noted {
-                    let sums = wanted.entry(entry).or_insert((0, 0));
+                    let sums = expected.entry(entry).or_insert((0, 0));
                     *sums = (sums.0 + difference, sums.1 + weight);
                 }
             }
-            let wanted: Vec<_> = wanted.into_iter().filter(|&(_, sums)| sums != (0, 0)).collect();
+            let expected: Vec<_> = expected.into_iter().filter(|&(_, sums)| sums != (0, 0)).collect();
             let found: Vec<_> = search.bias.sums().into_iter().map(|(entry, a, b)| (entry, (a, b))).collect();
             assert!(found.len() > 100);
-            assert_eq!(found, wanted);
+            assert_eq!(found, expected);
             // The contributions of nodes that the new root does not reach fade before the next search.
             let color = game.to_move();
             game.play(color, report.best_move()).expect("legal");
@@ -652,15 +652,15 @@ fn a_search_may_bring_its_own_parameters() {
     let plain = SearchParams { formula: Formula::Puct(plain_puct()), ..SearchParams::for_network() };
     let limits = Limits::playouts(200);
     let usual = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
-    let mut wanted = with_puct(plain_puct(), HashPolicy, 1);
+    let mut reference = with_puct(plain_puct(), HashPolicy, 1);
     let mut search = puct_search(HashPolicy, 1);
     let first = summary(&search.run(&game, 1, &SearchContext { params: Some(plain), ..usual }));
-    assert_eq!(first, summary(&wanted.run(&game, 1, &usual)));
+    assert_eq!(first, summary(&reference.run(&game, 1, &usual)));
     // The next search no longer has the parameters of the first one.
     assert_eq!(search.params(), SearchParams::for_network());
-    wanted.set_params(SearchParams::for_network());
+    reference.set_params(SearchParams::for_network());
     let second = summary(&search.run(&game, 2, &usual));
-    assert_eq!(second, summary(&wanted.run(&game, 2, &usual)));
+    assert_eq!(second, summary(&reference.run(&game, 2, &usual)));
     search.clear();
     assert_ne!(first, summary(&search.run(&game, 1, &usual)));
 }
@@ -721,7 +721,7 @@ fn collect_garbage<E: Evaluator + Sync>(mut search: Search<E>) -> (Search<E>, Ga
                     .map(|edge| {
                         let child = edge.child().map(|child| table.node(child).key());
                         let rave = table.rave(edge.id).map(node::Rave::visits_and_value);
-                        (edge.mv(), edge.visits_and_seen(), rave, edge.prior(), child)
+                        (edge.mv(), edge.visits_and_seen_value(), rave, edge.prior(), child)
                     })
                     .collect();
                 (line, node.key(), node.sums(), node.own_visits(), (node.means(), node.own()), edges)
@@ -868,10 +868,10 @@ fn path_samples_are_uniform() {
     let moves = report.moves.iter().map(|entry| (Some(entry.mv), entry.visits));
     for (mv, visits) in moves.chain([(None, own)]) {
         let share = f64::from(first.get(&mv).copied().unwrap_or(0)) / f64::from(draws);
-        let wanted = f64::from(visits) / f64::from(report.visits);
+        let expected = f64::from(visits) / f64::from(report.visits);
         // Five standard errors.
-        let most = 5.0 * (wanted * (1.0 - wanted) / f64::from(draws)).sqrt();
-        assert!((share - wanted).abs() <= most, "{mv:?}: {share} instead of {wanted}");
+        let most = 5.0 * (expected * (1.0 - expected) / f64::from(draws)).sqrt();
+        assert!((share - expected).abs() <= most, "{mv:?}: {share} instead of {expected}");
     }
     assert!(search.sample_path(&empty(6), &mut rng).is_empty(), "the position is unknown");
 }
@@ -905,8 +905,13 @@ fn noise_visits_do_not_count_as_merit() {
 
     let forced = searched(Some(&RootNoise::new(0.0, &[], 2.0)));
     for entry in forced.moves.iter().filter(|entry| entry.visits > 0) {
-        let wanted = (2.0 * entry.prior.probability() * 400.0).sqrt();
-        assert!(entry.visits as f32 >= wanted - 1.0, "{}: {} instead of {wanted}", entry.mv, entry.visits);
+        let expected = (2.0 * entry.prior.probability() * 400.0).sqrt();
+        assert!(
+            entry.visits as f32 >= expected - 1.0,
+            "{}: {} instead of {expected}",
+            entry.mv,
+            entry.visits
+        );
         assert!(entry.merit <= entry.visits as f32);
     }
     let visits = |report: &SearchReport| report.moves.iter().map(|entry| entry.visits.min(5)).sum::<u32>();

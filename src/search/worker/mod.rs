@@ -48,7 +48,7 @@ enum DescentEnd<'s> {
 /// State of a worker for simulations that choose by other priors below the root.
 struct Exploring<'s> {
     exploration: &'s TreeExploration,
-    people: Box<dyn PriorSource>,
+    prior_source: Box<dyn PriorSource>,
     priors: Priors,
 }
 
@@ -109,26 +109,27 @@ pub fn depth_limit(game: &Game) -> usize {
     2 * game.size().area() + 20
 }
 
-/// Returns whether to average one more board symmetry, of at most `most`, in the root's priors after `seen` of them.
-pub fn is_root_symmetry_due(root: &Node, seen: &AtomicU32, most: u32) -> bool {
-    let view = seen.load(Ordering::Relaxed);
+/// Returns whether to average one more board symmetry, of at most `most`, in the root's priors after `averaged` of
+/// them.
+pub fn is_root_symmetry_due(root: &Node, averaged: &AtomicU32, most: u32) -> bool {
+    let view = averaged.load(Ordering::Relaxed);
     view < most && root.visits() >= view.saturating_mul(VISITS_PER_ROOT_SYMMETRY)
 }
 
-/// Averages the root's priors with those under further board symmetries, as far as the visits allow: `seen` symmetries
-/// have been averaged, and `most` exist. `line` is the empty line, `moves` is a buffer.
+/// Averages the root's priors with those under further board symmetries, as far as the visits allow: `averaged`
+/// symmetries have been averaged, and `most` exist. `line` is the empty line, `moves` is a buffer.
 pub fn average_root_symmetries<E: Evaluator>(
     table: &NodeTable,
     root: NodeId,
     line: &Line<'_>,
     evaluator: &mut E,
-    (seen, most): (&AtomicU32, u32),
+    (averaged, most): (&AtomicU32, u32),
     temperature: f32,
     moves: &mut Vec<(Move, Prior)>,
 ) {
     let node = table.node(root);
-    while is_root_symmetry_due(node, seen, most) {
-        let view = seen.load(Ordering::Relaxed);
+    while is_root_symmetry_due(node, averaged, most) {
+        let view = averaged.load(Ordering::Relaxed);
         moves.clear();
         evaluator.expand_root_view(line, view, moves);
         root_moves::temper(moves, temperature);
@@ -138,7 +139,7 @@ pub fn average_root_symmetries<E: Evaluator>(
                 edge.set_prior(Prior::Probability(mean + (new - mean) / (view + 1) as f32));
             }
         }
-        seen.store(view + 1, Ordering::Relaxed);
+        averaged.store(view + 1, Ordering::Relaxed);
     }
 }
 
@@ -162,8 +163,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     ) -> Worker<'s, E> {
         let WorkerContext { table, params, valuation, root, temperature, root_scale } = common;
         let exploring = context.tree_exploration.filter(|_| valuation.is_some()).map(|exploration| {
-            let people = exploration.source.copy();
-            Box::new(Exploring { exploration, people, priors: Priors::default() })
+            let prior_source = exploration.source.copy();
+            Box::new(Exploring { exploration, prior_source, priors: Priors::default() })
         });
         Worker {
             table,
@@ -253,11 +254,11 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.counts_from > 1
     }
 
-    /// Averages the root's priors with those under further board symmetries, `seen` of at most `most` so far. A
+    /// Averages the root's priors with those under further board symmetries, `averaged` of at most `most` so far. A
     /// symmetry is added for every [`VISITS_PER_ROOT_SYMMETRY`] visits, so this is a small part of the work even in a
     /// short search.
-    pub(crate) fn see_root_again(&mut self, seen: &AtomicU32, most: u32) {
-        if !is_root_symmetry_due(self.table.node(self.root), seen, most) {
+    pub(crate) fn refine_root_priors(&mut self, averaged: &AtomicU32, most: u32) {
+        if !is_root_symmetry_due(self.table.node(self.root), averaged, most) {
             return;
         }
         self.line.reset();
@@ -267,7 +268,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             root,
             &self.line,
             &mut self.evaluator,
-            (seen, most),
+            (averaged, most),
             temperature,
             &mut self.moves,
         );

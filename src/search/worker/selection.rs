@@ -36,21 +36,21 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         match self.params.formula {
             Formula::Rave(params) => self.select_by_rave(&params, node),
             Formula::Puct(params) => {
-                let wanted = self.anti_mirror.and_then(|it| it.wanted(&self.line));
+                let favoured_move = self.anti_mirror.and_then(|it| it.favoured_move(&self.line));
                 // In both cases, any of the moves may be chosen.
-                let is_restricted = self.restriction.applies_at(self.path.len()) || wanted.is_some();
+                let is_restricted = self.restriction.applies_at(self.path.len()) || favoured_move.is_some();
                 if is_restricted {
                     node.allow_any_order();
                 }
                 let chosen = self.select_by_puct(&params, node, is_restricted);
-                let has_fresh = chosen.is_some_and(|it| it.has_fresh) && wanted.is_none();
+                let has_fresh = chosen.is_some_and(|it| it.has_fresh) && favoured_move.is_none();
                 // All stored moves have been visited, and the next one might be more urgent.
                 let chosen =
                     match !has_fresh && !self.table.is_complete(node) && self.extend(id, is_restricted) {
                         true => self.select_by_puct(&params, node, is_restricted),
                         false => chosen,
                     };
-                let owed = wanted.and_then(|(mv, share)| self.mirror_share_due(node, mv, share));
+                let owed = favoured_move.and_then(|(mv, share)| self.mirror_share_due(node, mv, share));
                 owed.or(chosen.map(|it| it.edge))
             }
         }
@@ -72,16 +72,16 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let counts = exploration.draw(self.rng.unit() as f32)?;
         let sign = self.line.to_move().sign() as f32;
         // The visits are those of the child nodes: simulations that do not count at this edge are included.
-        let seen =
+        let visited_child =
             |edge: &Edge| edge.child().map(|child| self.table.node(child)).filter(|it| it.visits() > 0);
         let edges = self.table.edges(node);
-        let total = edges.filter_map(|edge| seen(&edge)).map(Node::visits).sum();
+        let total = edges.filter_map(|edge| visited_child(&edge)).map(Node::visits).sum();
         let chosen = self.most_urgent(edges, |edge| {
-            let known = seen(edge);
+            let child = visited_child(edge);
             let candidate = exploration::Candidate {
                 prior: exploration.prior(edge.mv()),
-                visits: known.map_or(0, |it| it.visits() + it.in_flight()),
-                value: sign * known.map_or(node.value(), Node::value),
+                visits: child.map_or(0, |it| it.visits() + it.in_flight()),
+                value: sign * child.map_or(node.value(), Node::value),
             };
             exploration.urgency(&candidate, total)
         });
@@ -110,13 +110,13 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     /// Selects an edge like `explore_below`, and returns whether the simulation counts.
     fn explore_by(&mut self, exploring: &mut Exploring<'s>, id: NodeId) -> Option<(EdgeId, bool)> {
         let (color, depth) = (self.line.to_move(), self.path.len());
-        let Exploring { exploration, people, priors } = exploring;
+        let Exploring { exploration, prior_source, priors } = exploring;
         let shares = exploration.shares[color];
         if shares.is_none() {
             return None;
         }
         let counts = shares.draw(self.rng.unit() as f32)?;
-        priors.load(&mut **people, &self.line);
+        priors.load(&mut **prior_source, &self.line);
         let (node, sign) = (self.table.node(id), color.sign() as f32);
         // Simulations that count are distributed over the visits of this node. Simulations that do not count explore
         // positions with few visits by any path.
@@ -250,14 +250,14 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     /// Returns the statistics of a move from the perspective of the side to move, after updating the value of the edge.
     #[inline]
     fn stats(&self, node: &Node, edge: &Edge, sign: f32) -> MoveStats {
-        let (visits, seen) = edge.visits_and_seen();
-        let (mut in_flight, mut value) = (0, seen);
+        let (visits, seen_value) = edge.visits_and_seen_value();
+        let (mut in_flight, mut value) = (0, seen_value);
         if let Some(child) = edge.child() {
             let child = self.table.node(child);
             in_flight = child.in_flight();
             if visits > 0 {
                 value = child.value_fixed();
-                if value != seen {
+                if value != seen_value {
                     // The child's value has changed through another parent.
                     node.update_edge(edge, value, 0);
                 }

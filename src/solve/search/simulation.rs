@@ -46,7 +46,7 @@ impl<B: Bits> Search<'_, B> {
     /// Returns the winner's first move in the proof of a model, if it is known.
     fn model_move(&self, model: &Position<B>) -> Option<MoveCode> {
         // The look-up uses no past: proofs that depend on a past are no models.
-        let past = self.bare.past(self.ground, self.images, model, true, [B::default(); 2]);
+        let past = self.bare.past(self.window, self.images, model, true, [B::default(); 2]);
         let Some(Knowledge::Proven(Proof { best, .. })) =
             self.table.look_up(past.key, |proof| proof.best != NO_MOVE)
         else {
@@ -61,9 +61,9 @@ impl<B: Bits> Search<'_, B> {
     /// Returns the position after a move, without a past; `None` if the move is not legal.
     fn model_after(&self, model: &Position<B>, step: MoveCode) -> Option<Position<B>> {
         match step {
-            PASS => Some(self.ground.pass(model)),
+            PASS => Some(self.window.pass(model)),
             THREAT.. => None,
-            index => Some(self.ground.place(model, u32::from(index))?.after),
+            index => Some(self.window.place(model, u32::from(index))?.after),
         }
     }
 
@@ -117,7 +117,7 @@ impl<B: Bits> Search<'_, B> {
         let position = at.after;
         let before = self.count(left)?;
         let prover_moves = position.to_move == self.goal.prover;
-        let held = self.goal.held(self.ground, &position, self.path.repetition().cycles());
+        let held = self.goal.held(self.window, &position, self.path.repetition().cycles());
         if let Some(settled) = held {
             if settled.won == prover_moves {
                 return None;
@@ -176,16 +176,16 @@ mod tests {
     #[test]
     fn simulated_moves_fail_like_their_model() {
         let size = BoardSize::new(3, 4).unwrap();
-        let ground = Window::<u64>::whole(size, false).unwrap();
-        let (images, table) = (Images::new(&ground, size), Table::new(16 << 20));
+        let window = Window::<u64>::whole(size, false).unwrap();
+        let (images, table) = (Images::new(&window, size), Table::new(16 << 20));
         let never = |_: u64| false;
-        let root = ground.position(&Board::new(size), Color::Black);
+        let root = window.position(&Board::new(size), Color::Black);
         // Black gets four points, but not five.
         for (score, won) in [(4, true), (5, false)] {
             let goal = Goal { prover: Color::Black, kind: Kind::Score(score) };
             let repetition = Repetition::Forbidden(KoRule::Positional);
             let mut search =
-                Search::new(&ground, goal, repetition, &table, &never).with_images(images.as_ref());
+                Search::new(&window, goal, repetition, &table, &never).with_images(images.as_ref());
             assert_eq!(search.decide_line(&root, &[]).won, Some(won), "{score}");
             assert!(search.simulated > 100, "{}", search.simulated);
         }

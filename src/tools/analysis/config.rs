@@ -41,13 +41,13 @@ pub struct Config {
     pub analysis_threads: Option<usize>,
     /// Settings of a query before its overrides.
     pub settings: Settings,
-    /// Maximum number of moves of a variation after the first one.
+    /// Maximum number of moves of a variation after its first move.
     pub variation: usize,
     /// Whether unknown fields of a query cause a warning.
     pub warns_unused: bool,
     /// Unknown keys, in the order of the files.
     pub unused: Vec<String>,
-    /// Parameters that were set although they have no effect on an analysis.
+    /// Names of parameters that were set although they have no effect on an analysis.
     pub idle: Vec<&'static str>,
     /// All keys that were set. A query may name them without a warning.
     keys: Vec<String>,
@@ -68,7 +68,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the usual configuration with these settings of the network.
+    /// Returns the usual configuration, with these settings of the network.
     pub fn new(network: NetworkSettings) -> Config {
         let mut config = Config::default();
         config.settings.engine.network = network_with(network);
@@ -86,7 +86,7 @@ impl Config {
         self.take(&entries)
     }
 
-    /// Reads `key=value,key=value`. An empty value leaves the earlier one.
+    /// Reads `key=value,key=value`. An empty value leaves the earlier one in place.
     ///
     /// # Errors
     ///

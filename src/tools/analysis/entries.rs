@@ -1,4 +1,4 @@
-//! Parser of KataGo's configurations: files of `key = value` lines, and overrides of the command line.
+//! Parser of KataGo's configurations: files of `key = value` lines, and overrides on the command line.
 
 use crate::files::read_text;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub enum EntriesError {
     Override(String),
 }
 
-/// Keys and values in the order of the text. Of two entries with the same key the later one counts.
+/// Keys and values in the order of the text. If a key occurs twice, the later entry counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Entries(Vec<(String, String)>);
 
@@ -98,7 +98,7 @@ impl Entries {
     }
 }
 
-/// Keys of logs, caches and processors, which are accepted without effect.
+/// Keys of logs, caches and processors, which are accepted but have no effect.
 const OTHERS: &[&str] = &[
     "logToStderr",
     "logToStdout",
@@ -134,10 +134,10 @@ const OTHERS: &[&str] = &[
     "evalCacheMinVisits",
 ];
 
-/// Prefixes of keys for processors, which are accepted without effect.
+/// Prefixes of keys for processors, which are accepted but have no effect.
 const DEVICES: &[&str] = &["cuda", "opencl", "trt", "eigen", "metal", "gpu", "deviceToUse", "mux", "onnx"];
 
-/// Returns true for keys of logs, caches and processors, which are accepted without effect.
+/// Returns whether a key is about logs, caches or processors. Such keys are accepted but have no effect.
 pub fn is_of_no_concern(key: &str) -> bool {
     OTHERS.contains(&key) || DEVICES.iter().any(|begin| key.starts_with(begin))
 }

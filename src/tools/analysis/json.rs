@@ -1,17 +1,17 @@
 //! JSON values with a bound on their size in memory.
 //!
-//! A value takes up to a hundred times as much memory as its text: `[{"":0},{"":0}]`. So the parser counts what it
-//! builds, and fields that nobody reads are checked but not built.
+//! A value takes up to a hundred times as much memory as its text: `[{"":0},{"":0}]`. Therefore the parser counts the
+//! memory of the values that it builds, and it checks unknown fields without building their values.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// Maximum size of the values of a line in memory, in bytes. A game of 100,000 moves takes a tenth of this.
+/// Maximum memory of the values of a line, in bytes. A game of 100,000 moves takes a tenth of this.
 pub(super) const VALUES_MOST: usize = 256 << 20;
 
-/// Approximate sizes in memory, in bytes: of a value in a list or of a text, and of an object with one entry.
+/// Approximate sizes in memory, in bytes: here of a value in a list or of a text, below of an object with one entry.
 const VALUE: usize = 2 * size_of::<Value>();
 const OBJECT: usize = 12 * (size_of::<Value>() + size_of::<String>());
 
@@ -43,7 +43,7 @@ pub(super) fn value(text: &str) -> serde_json::Result<Value> {
     read(text, BoundedValue(&Budget::new(VALUES_MOST)))
 }
 
-/// Reads an object, and builds only the values of the fields for which `is_known` is true.
+/// Reads an object. Builds only the values of the fields for which `is_known` is true.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub(super) fn fields(text: &str, is_known: impl Fn(&str) -> bool) -> serde_json:
     read(text, KnownFields { budget: &budget, is_known })
 }
 
-/// Object whose unknown fields are left out.
+/// Object without the values of its unknown fields.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) known: Map<String, Value>,

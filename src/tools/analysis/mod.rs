@@ -1,12 +1,12 @@
-//! KataGo's JSON analysis engine: an input line requests the analysis of positions of a game, and one output line
-//! answers for each of them.
+//! KataGo's JSON analysis engine: an input line requests the analysis of positions of a game, and is answered by one
+//! output line for each of them.
 //!
 //! ```text
 //!   line → query (query.rs, rules.rs, parameters.rs) → queue → workers (server.rs) → Analyst → line (report.rs)
 //!                                 └─ error, warning, answer to an action
 //! ```
 //!
-//! Programs that start KataGo can start Kosumi in its place: fields, errors and the order of answers are KataGo's.
+//! Programs that start KataGo can start Kosumi instead: fields, errors and the order of answers are KataGo's.
 //! `docs/analysis-engine.md` lists the differences. Lines are read and checked while searches run.
 //!
 //! - No input can end the process or make its memory grow without bound: lines have a maximum length, and reading

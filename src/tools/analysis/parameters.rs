@@ -5,7 +5,7 @@ use kosumi_engine::parameters::{self, Accepted, Kind, Parameter, Section, Spec, 
 use kosumi_go::board::Color;
 use serde_json::Value as Json;
 
-/// Perspective of reported numbers. It does not concern the engine.
+/// Perspective of reported numbers. It does not affect the engine.
 pub(super) const PERSPECTIVE: Spec = Spec::new(
     "reportAnalysisWinratesAs",
     Section::Limits,
@@ -14,14 +14,14 @@ pub(super) const PERSPECTIVE: Spec = Spec::new(
 )
 .accepted(Accepted::ByAnalysisAlone);
 
-/// Parameter that the analysis engine knows.
+/// Parameter that the analysis engine accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known {
     Perspective,
     Registered(Parameter),
 }
 
-/// Finds the parameter with this name, if the analysis engine knows it.
+/// Finds the parameter with this name, if the analysis engine accepts it.
 pub(super) fn find(name: &str) -> Option<Known> {
     if PERSPECTIVE.is_called(name) {
         return Some(Known::Perspective);
@@ -60,14 +60,14 @@ impl Known {
             Accepted::Everywhere | Accepted::ByAnalysisAlone => {
                 parameter.configure(&mut settings.engine, text)
             }
-            // The value is checked and not used.
+            // The value is checked but not used.
             Accepted::ByGtp | Accepted::ByGtpAlone | Accepted::Ignored => {
                 parameter.configure(&mut { settings.engine }, text)
             }
         }
     }
 
-    /// Returns whether a user could expect an effect that the parameter does not have.
+    /// Returns whether a user may expect the parameter to have an effect, although it has none.
     pub(super) fn is_idle(self) -> bool {
         // KataGo's own configurations set these parameters. Kosumi always behaves as if they were set.
         const USUAL: [&str; 2] = ["conservativePass", "preventCleanupPhase"];
@@ -130,7 +130,7 @@ mod tests {
             ("antiMirror", "2"),
             ("humanSLProfile", "rank_21k"),
             ("reportAnalysisWinratesAs", "GREEN"),
-            // Parameters without effect are checked, too.
+            // Parameters without effect are checked as well.
             ("chosenMoveTemperature", "6"),
             ("conservativePass", "maybe"),
         ] {
@@ -142,7 +142,7 @@ mod tests {
             assert_eq!(set(name, text), (Some(Ok(())), usual), "{name} {text}");
         }
         assert!(set("noSuchParameter", "1").0.is_none());
-        // A parameter of GTP only.
+        // A parameter that only GTP accepts.
         assert!(set("rank", "5k").0.is_none());
     }
 

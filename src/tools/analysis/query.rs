@@ -1,7 +1,7 @@
 //! Parser of one line: a query, an action, or an error.
 //!
-//! Fields are checked in KataGo's order. The first fault ends a query with one error. Programs rely on the texts of
-//! errors, so they are KataGo's.
+//! Fields are checked in KataGo's order. The first fault ends a query with one error. Programs depend on the texts of
+//! errors, so the texts are KataGo's.
 
 use super::config::Config;
 use super::json::{self, Fields};
@@ -18,14 +18,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-/// KataGo's message for such stones in its GTP command `set_position`. Its analysis engine accepts them and analyses a
-/// different position.
+/// KataGo's message for such stones in its GTP command `set_position`. Its analysis engine accepts them instead, and
+/// analyses a different position.
 const ILLEGAL_STONES: &str = "Illegal stone placements - overlapping stones or stones with no liberties?";
 
 /// Approximate size of a restriction in memory, in bytes.
 const RESTRICTION: usize = 4096;
 
-/// Longest name of a query, in bytes. Each answer repeats it.
+/// Maximum length of a query's name, in bytes. Each answer repeats the name.
 const ID_MOST: usize = 1 << 14;
 
 /// Number of bytes of a faulty line that its answer repeats.
@@ -46,7 +46,7 @@ pub(super) enum Line {
     Refused(Value),
     /// An action, with the object that it came in.
     Action(Object, Action),
-    /// A query with its warnings. `None` if the query is faulty; the last warning is then the error.
+    /// A query with its warnings. `None` if the query is faulty, in which case the last of the warnings is the error.
     Query(Vec<Value>, Option<Box<Query>>),
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Query {
     pub(super) id: String,
     start: Start,
     moves: Vec<(Color, Move)>,
-    /// Number of moves before each position, in ascending order, with the position's priority.
+    /// Number of moves before each position, in ascending order, each with the position's priority.
     pub(super) turns: Vec<(usize, i64)>,
     pub(super) settings: Settings,
     pub(super) restriction: Restriction,
@@ -108,7 +108,7 @@ impl Query {
     pub(super) fn game(&self, turn: usize) -> Game {
         let mut game = self.start.game();
         for &(color, mv) in &self.moves[..turn.min(self.moves.len())] {
-            // The move was checked when the query was read.
+            // The moves were checked when the query was read.
             let _ = game.play_tolerant(color, mv);
         }
         game
@@ -120,7 +120,7 @@ impl Query {
             + self.id.len()
             + size_of_val(&*self.start.stones)
             + size_of_val(&*self.moves)
-            // An entry in the queue.
+            // The size of an entry in the queue.
             + self.turns.len() * 150
             + if self.restriction == Restriction::NONE { 0 } else { RESTRICTION }
     }
@@ -139,7 +139,7 @@ impl Start {
     }
 }
 
-/// Returns whether the stones are two or more and all Black's.
+/// Returns whether there are two or more stones and all are Black's.
 fn has_handicap(stones: &[(Point, Color)]) -> bool {
     stones.len() >= 2 && stones.iter().all(|&(_, color)| color == Color::Black)
 }
@@ -185,7 +185,7 @@ pub(super) fn read(line: &str, config: &Config, human: &HumanModels) -> Line {
         return refused(format!("The \"id\" field must have at most {ID_MOST} bytes"));
     }
     if let Some(action) = object.get("action").and_then(Value::as_str) {
-        // The answer repeats all fields.
+        // The answer repeats all fields, so all must be built.
         let object = match json::value(line) {
             Ok(Value::Object(object)) => object,
             Ok(_) => Object::new(),
@@ -263,10 +263,10 @@ fn action_of(name: &str, object: &Object) -> Result<Option<Action>, Fault> {
     }))
 }
 
-/// Networks that predict human play.
+/// Information about networks that predict human play.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct HumanModels {
-    /// Whether at least one of the loaded networks does.
+    /// Whether at least one of the loaded networks predicts human play.
     pub(super) is_there: bool,
     /// Names of all loaded networks.
     pub(super) names: String,
@@ -394,7 +394,7 @@ fn initial_stones(size: BoardSize, object: &Object) -> Result<Vec<(Point, Color)
         named.insert(point);
         stones.push((point, color));
     }
-    // Visits every stone and every neighbour once.
+    // This visits every stone and every neighbour once.
     if Board::from_stones(size, stones.iter().copied()).is_err() {
         return fault(FIELD, ILLEGAL_STONES);
     }
@@ -444,7 +444,7 @@ fn terms(object: &Object) -> Result<Wanted, Fault> {
     Ok(wanted)
 }
 
-/// Reads the settings of the search, and the maximum number of moves of a variation after the first one.
+/// Reads the settings of the search, and the maximum number of moves of a variation after its first move.
 fn settings(
     id: &str,
     object: &Object,
@@ -528,7 +528,8 @@ fn player_of(text: &str) -> Option<Color> {
     }
 }
 
-/// Reads a vertex: in GTP's form, as `(x,y)` counted from 0 and from the top left, or as KataGo's other name of a pass.
+/// Reads a vertex: in GTP's form, as `(x,y)` counted from 0 and from the top left, or as KataGo's other name for a
+/// pass.
 fn vertex(size: BoardSize, text: &str) -> Option<Move> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("pss") {
@@ -569,7 +570,8 @@ fn integers(value: &Value) -> Option<Vec<i64>> {
     value.as_array()?.iter().map(whole).collect()
 }
 
-/// Returns the positions in ascending order, each once, with their own priorities.
+/// Returns the numbers of moves before the positions, in ascending order and each once, with the priority of the
+/// position if it has one.
 fn turns(object: &Object, moves: usize) -> Result<Vec<(usize, Option<i64>)>, Fault> {
     let numbers = match object.get("analyzeTurns") {
         None => None,
@@ -695,7 +697,7 @@ fn restriction(size: BoardSize, object: &Object) -> Result<Restriction, Fault> {
     Ok(restriction)
 }
 
-/// Entry of `avoidMoves` or `allowMoves`.
+/// Entry of the field `avoidMoves` or `allowMoves`.
 struct MoveRule {
     color: Color,
     moves: Vec<Move>,
@@ -718,7 +720,7 @@ fn move_rules(size: BoardSize, field: &str, value: &Value) -> Result<Vec<MoveRul
         let Some(moves) = moves.as_array() else { return fault("moves", "Must be an array of strings") };
         let is_move =
             |place: &&Value| !place.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case("resign"));
-        // Programs written for Leela Zero list `resign`; a search does not resign.
+        // Programs written for Leela Zero list `resign`. It is skipped, because a search does not resign.
         let moves = moves.iter().filter(is_move).map(|place| match place {
             Value::String(text) => match vertex(size, text) {
                 Some(mv) => Ok(mv),
@@ -790,7 +792,7 @@ mod tests {
         );
     }
 
-    /// Returns field and text of the only response.
+    /// Returns the field and the text of the only response.
     fn refused(rest: &str) -> (String, String) {
         let line = format!(r#"{{"id":"x",{NINE},{rest}}}"#);
         let Line::Query(answers, None) = parse(&line) else { panic!("{line}") };
@@ -802,7 +804,7 @@ mod tests {
     #[test]
     fn contradictory_stones_are_refused() {
         for stones in [
-            // A point is named twice, by both colours or by one.
+            // A point is named twice, for both colours or for one.
             r#"["B","C3"],["W","C3"]"#,
             r#"["W","C3"],["B","D4"],["B","(2,6)"]"#,
             r#"["B","C3"],["B","C3"]"#,

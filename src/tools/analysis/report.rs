@@ -18,7 +18,7 @@ pub(super) fn result(query: &Query, turn: usize, analysis: Analysis, is_during_s
     answer.insert("id".into(), query.id.as_str().into());
     answer.insert("turnNumber".into(), turn.into());
     answer.insert("isDuringSearch".into(), is_during_search.into());
-    // A move whose first evaluation is in progress has visits but no statistics.
+    // A move whose first evaluation is still in progress has visits but no statistics.
     let known = analysis.moves.iter().filter(|entry| entry.is_searched() && entry.weight > 0.0);
     let moves = known.enumerate().map(|(order, entry)| move_info(query, size, order, entry));
     answer.insert("moveInfos".into(), moves.collect());
@@ -39,7 +39,8 @@ pub(super) fn no_results(id: &str, turn: usize) -> Value {
     json!({ "id": id, "turnNumber": turn, "isDuringSearch": false, "noResults": true })
 }
 
-/// Rounds to nine significant digits. Whole numbers keep a fraction; JSON has no infinities.
+/// Rounds to nine significant digits. Whole numbers are written with a fraction. Infinities become null, because JSON
+/// has none.
 fn number(value: f32) -> Value {
     let digits = format!("{value:.8e}").parse::<f64>().unwrap_or(f64::from(value));
     serde_json::Number::from_f64(digits + 0.0).map_or(Value::Null, Value::Number)
@@ -51,7 +52,7 @@ fn owner(value: f32) -> Value {
     serde_json::Number::from_f64(value + 0.0).map_or(Value::Null, Value::Number)
 }
 
-/// Converts numbers of points to KataGo's order: row by row from the top. `points` are in the order of
+/// Converts numbers for the points of a board to KataGo's order: row by row from the top. `points` are in the order of
 /// [`BoardSize::points`].
 fn rows(size: BoardSize, points: &[f32]) -> Value {
     points.chunks(size.columns()).rev().flatten().map(|&value| owner(value)).collect()
@@ -87,7 +88,7 @@ fn insert_expectation(fields: &mut Fields, expected: &Expectation) {
     fields.insert("utility".into(), number(expected.utility));
 }
 
-/// Adds the mean owners, their deviations, or both.
+/// Adds the mean owners, their standard deviations, or both.
 fn insert_owners(fields: &mut Fields, size: BoardSize, expected: &Expectation, [mean, stdev]: [bool; 2]) {
     let Some(owners) = &expected.owners else { return };
     if mean {

@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 pub(super) struct Wanted {
     pub(super) rules: Rules,
     pub(super) komi: f32,
-    /// Warning that the nearest known rules are used, if the wanted ones are not supported.
+    /// Warning that the nearest supported rules are used, if the requested ones are not supported.
     pub(super) warning: Option<String>,
 }
 
-/// Reads rules from a JSON value. `None` if the value is malformed.
+/// Reads rules from a JSON value. Returns `None` if the value is malformed.
 pub(super) fn read(value: &Value) -> Option<Wanted> {
     match value {
         Value::Object(fields) => object(fields),
@@ -73,7 +73,7 @@ fn object(fields: &Map<String, Value>) -> Option<Wanted> {
     Some(Wanted { warning: wanted.warning.or(warning), ..wanted })
 }
 
-/// Returns the rules if they are supported, otherwise the nearest ones.
+/// Returns the rules if they are supported, and otherwise the nearest ones with a warning.
 fn possible(wanted: Rules, komi: Option<f32>) -> Option<Wanted> {
     let komi = komi.unwrap_or(match wanted {
         Rules { scoring: Scoring::Territory, .. } => 6.5,
@@ -97,12 +97,12 @@ fn possible(wanted: Rules, komi: Option<f32>) -> Option<Wanted> {
     Some(Wanted { rules, komi, warning })
 }
 
-/// Reads the name of a compensation for handicap stones.
+/// Reads the name of the compensation for handicap stones.
 pub(super) fn bonus(text: &str) -> Option<HandicapBonus> {
     HandicapBonus::ALL.into_iter().find(|bonus| bonus.name() == text)
 }
 
-/// Reads a number of whole or half points from −400 to 400.
+/// Reads a number from −400 to 400 that is a multiple of one half.
 pub(super) fn half_points(value: &Value) -> Option<f32> {
     value.as_f64().filter(|&komi| Rules::accepts_komi(komi)).map(|komi| komi as f32)
 }

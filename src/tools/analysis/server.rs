@@ -1,7 +1,7 @@
 //! Queue of requests, workers, and output.
 //!
-//! One thread reads and checks lines. Workers take the request with the highest priority. Responses about terminated
-//! requests come in KataGo's order: queued requests are answered before the action, running ones after it.
+//! One thread reads and checks lines. Workers take the request with the highest priority. Terminated requests are
+//! answered in KataGo's order: queued requests before the action, running ones after it.
 
 use super::config::Config;
 use super::query::{Action, HumanModels, Line, Object, Query, read};
@@ -26,7 +26,7 @@ const LINE_MOST: usize = 64 << 20;
 /// Size of the waiting queries, in bytes, from which no further line is read.
 const WAITING_MOST: usize = 512 << 20;
 
-/// Least number of visits per thread of a search.
+/// Minimum number of visits per thread of a search.
 const VISITS_PER_THREAD: u32 = 16;
 
 /// Response to `query_version` and `query_models`.
@@ -48,7 +48,7 @@ pub struct Server {
     workers: usize,
     /// Number of threads that all searches may use together.
     processors: usize,
-    /// Whether requests are cancelled at the end of the input.
+    /// Whether all requests are cancelled at the end of the input.
     quits_at_once: bool,
 }
 
@@ -91,7 +91,7 @@ struct Requests {
     work: Condvar,
     /// Signalled when a request leaves the queue, which makes space for another one.
     has_space: Condvar,
-    /// Whether all work ends because the output cannot be written or is not wanted.
+    /// Whether all work ends because the output cannot be written or is no longer wanted.
     is_over: AtomicBool,
 }
 
@@ -123,7 +123,7 @@ impl Requests {
 
 struct Output<W> {
     writer: W,
-    /// First error of a write.
+    /// First error of writing.
     error: Option<io::Error>,
     is_silent: bool,
 }
@@ -132,19 +132,19 @@ impl Server {
     /// Creates a server with this network.
     pub fn new(config: Config, models: Models, analyst: Analyst, processors: usize) -> Server {
         let wanted = config.analysis_threads.unwrap_or(processors);
-        // More concurrent searches would only slow each other down. A few may be unlimited and must not block the
-        // others.
+        // More concurrent searches would only slow each other down. But a few searches may be unlimited, and must not
+        // block the others.
         let workers = wanted.clamp(1, (2 * processors).max(4));
         Server { config, models, analyst, workers, processors: processors.max(1), quits_at_once: false }
     }
 
-    /// Returns this server. If `quits` is true, it cancels all requests at the end of the input.
+    /// Returns this server, which cancels all requests at the end of the input if `quits` is true.
     #[must_use]
     pub fn quitting_at_once(self, quits: bool) -> Server {
         Server { quits_at_once: quits, ..self }
     }
 
-    /// Returns this server with an upper bound of the memory of each search.
+    /// Returns this server with an upper bound on the memory of each search, in MiB.
     #[must_use]
     pub fn with_search_memory(self, mebibytes: usize) -> Server {
         Server { analyst: self.analyst.with_search_memory(mebibytes), ..self }
@@ -155,7 +155,7 @@ impl Server {
         self.workers
     }
 
-    /// Answers lines until the input ends, then the remaining requests.
+    /// Answers lines until the input ends, and then finishes the remaining requests.
     ///
     /// # Errors
     ///
@@ -164,8 +164,9 @@ impl Server {
         self.serve_and(input, output, |_| {})
     }
 
-    /// Answers lines like [`Server::serve`], but ends the remaining requests when `wait_for_desertion` returns. It is
-    /// called in another thread after the end of the input and waits until nobody reads the output.
+    /// Answers lines like [`Server::serve`], but ends the remaining requests when `wait_for_desertion` returns. That
+    /// function is called on another thread after the end of the input, and waits until no program reads the output any
+    /// more.
     ///
     /// # Errors
     ///
@@ -181,7 +182,7 @@ impl Server {
                 wait_for_desertion();
                 requests.end();
             };
-            // The thread may wait for ever, so it is not joined. Without it, the work only ends later.
+            // The thread may wait for ever, so it is not joined. If it cannot be started, the work merely ends later.
             let _ = thread::Builder::new().name("analysis-output".to_owned()).spawn(watch);
         })
     }
@@ -229,7 +230,7 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
                 break;
             }
         }
-        // The replacement is neither blank nor JSON, so it is answered with an error.
+        // The replacement text is neither blank nor JSON, so it is answered with an error.
         line.extend_from_slice(b"(a line that is too long)");
     }
     Ok(Some(line))
@@ -241,7 +242,7 @@ impl<'s, W: Write + Send> Shared<'s, W> {
         Shared { server, requests: Arc::default(), output, waiting_most: WAITING_MOST }
     }
 
-    /// Returns the first error of a write.
+    /// Returns the first error of writing.
     fn into_error(self) -> Option<io::Error> {
         self.output.into_inner().unwrap_or_else(PoisonError::into_inner).error
     }
@@ -356,7 +357,7 @@ impl<'s, W: Write + Send> Shared<'s, W> {
         networks.into_iter().flatten().zip(names).map(model).collect()
     }
 
-    /// Cancels requests. Queued ones are answered before the action, running ones after it.
+    /// Cancels requests. Queued requests are answered before the action, running ones after it.
     fn terminate(&self, id: Option<&str>, turns: Option<&HashSet<i64>>, answer: Value) {
         let is_meant = |request: &Request| {
             id.is_none_or(|id| request.query.id == id)
@@ -423,7 +424,7 @@ impl<'s, W: Write + Send> Shared<'s, W> {
         self.requests.has_space.notify_all();
         stop.store(self.requests.is_over(), Ordering::Relaxed);
         state.running.push((number, request.clone(), Arc::clone(stop)));
-        // The other requests share the processors.
+        // All requests that run or can start share the processors.
         let busy = (state.running.len() + state.queue.len()).min(self.server.workers);
         let most = self.server.processors / busy.max(1);
         Some((number, request, most.max(1)))
@@ -462,12 +463,12 @@ impl<'s, W: Write + Send> Shared<'s, W> {
         self.answer(request, analyst.analyze(&question));
     }
 
-    /// Reports during the search of a request.
+    /// Writes a report during the search of a request.
     fn report(&self, Request { query, turn, .. }: &Request, analysis: Analysis) {
         self.say(&report::result(query, *turn, analysis, true));
     }
 
-    /// Gives the final answer to a request. There is no analysis if the search did not begin.
+    /// Gives the final answer to a request. `analysis` is `None` if the search did not begin.
     fn answer(&self, Request { query, turn, .. }: &Request, analysis: Option<Analysis>) {
         self.say(&match analysis {
             Some(analysis) => report::result(query, *turn, analysis, false),

@@ -26,7 +26,7 @@ impl Perspective {
     }
 }
 
-/// Settings of a query: those of the process with the query's changes.
+/// Settings of a query: those of the process, changed by the query.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
     /// Values of the registered parameters. Those without effect on an analysis are not used.
@@ -38,7 +38,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         let AnalystSettings { network, wide_root_noise, .. } = AnalystSettings::default();
-        // A search takes the threads that the others do not use.
+        // By default a search takes the threads that other searches do not use.
         let engine =
             EngineSettings { network, wide_root_noise, threads: usize::MAX, ..EngineSettings::default() };
         Settings { engine, perspective: Perspective::default() }
@@ -46,7 +46,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the settings for the analysis of the position at the end of a game.
+    /// Returns the settings for the analysis of the current position of a game.
     pub fn for_game(&self, game: &Game) -> AnalystSettings {
         let engine = &self.engine;
         let player = engine.advantaged_side.unwrap_or(game.to_move());
@@ -74,7 +74,7 @@ impl Settings {
     }
 }
 
-/// Sets the settings of the network that do not depend on queries.
+/// Sets those settings of the network that queries cannot change.
 pub(super) fn network_with(usual: NetworkSettings) -> NetworkSettings {
     NetworkSettings { ignore_pre_root_history: true, ..usual }
 }

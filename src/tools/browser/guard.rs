@@ -1,9 +1,10 @@
-//! Access control of the server: only requests that know the address and come from this server's own pages are served.
+//! Access control of the server: only requests that know the secret address and come from this server's own pages are
+//! served.
 //!
-//! Three checks, each sufficient against the pages of other sites. **The token**: every address contains 128 random
-//! bits. **`Host`**: the browser must have used an IP address of this machine or `localhost`; a name that another site
-//! owns and points here (DNS rebinding) is refused. **`Origin`** and **`Sec-Fetch-Site`**: the browser states which
-//! site's page sends the request, and only this server's own may.
+//! There are three checks, each of which alone stops the pages of other sites. **The token**: every address contains
+//! 128 random bits. **`Host`**: the browser must have used an IP address of this machine or `localhost`; a name that
+//! another site owns and lets resolve to this machine (DNS rebinding) is refused. **`Origin`** and
+//! **`Sec-Fetch-Site`**: the browser states which site's page sends the request, and only this server's own pages may.
 
 use super::http::{Head, Status};
 use data_encoding::HEXLOWER;
@@ -17,7 +18,7 @@ pub(super) struct Guard {
     token: String,
     port: u16,
     is_local: bool,
-    /// One-time word that admits the browser at its start. It replaces the token on the browser's command line, which
+    /// One-time word that admits the browser when it starts. It replaces the token on the browser's command line, which
     /// every user of the machine can read.
     once: Mutex<Option<String>>,
 }
@@ -27,7 +28,7 @@ pub(super) struct Guard {
 pub(super) enum Route {
     /// A resource: the path after the token and its `/`.
     To(String),
-    /// A redirect to this path, the start page, after the one-time word was used.
+    /// A redirect to this path, which is the start page, because the one-time word was used.
     Through(String),
 }
 
@@ -45,7 +46,7 @@ fn random_word() -> io::Result<String> {
     Ok(HEXLOWER.encode(&bytes))
 }
 
-/// Whether two texts are equal. The time does not depend on where they differ.
+/// Returns whether two texts are equal, in a time that does not depend on where they differ.
 fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }
@@ -62,12 +63,12 @@ impl Guard {
         Ok(Guard { token, port: address.port(), is_local: address.ip().is_loopback(), once })
     }
 
-    /// Path of the start page.
+    /// Returns the path of the start page, which contains the token.
     pub(super) fn start(&self) -> String {
         format!("/{}/", self.token)
     }
 
-    /// Path that redirects to the start page once.
+    /// Returns the path that redirects to the start page, and works once.
     pub(super) fn start_once(&self) -> String {
         let once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
         once.as_ref().map_or_else(|| self.start(), |word| format!("/once/{word}"))
@@ -86,7 +87,7 @@ impl Guard {
         if head.has("origin") && head.header("origin") != Some(&format!("http://{host}")) {
             return Err(Status::Forbidden);
         }
-        // `none`: the user has typed the address, or another program has opened it.
+        // The value is `none` if the user has typed the address, or if another program has opened it.
         let site = head.header("sec-fetch-site");
         if head.has("sec-fetch-site") && !matches!(site, Some("same-origin" | "none")) {
             return Err(Status::Forbidden);
@@ -113,7 +114,7 @@ impl Guard {
             let words = head.header(name).unwrap_or_default().split(',');
             words.map(str::trim).any(|word| word.eq_ignore_ascii_case(wanted))
         };
-        // Every browser sends the origin of a WebSocket. `admit` has checked that it is this server.
+        // Every browser sends the origin of a WebSocket. `admit` has checked that this origin is the server itself.
         if !head.has("origin") {
             return Err(Status::Forbidden);
         }
@@ -125,8 +126,8 @@ impl Guard {
         Ok(tungstenite::handshake::derive_accept_key(key.as_bytes()))
     }
 
-    /// Whether the host is an IP address of this machine or `localhost`, with the right port. Unlike names, IP
-    /// addresses cannot be redirected by others.
+    /// Whether the host is an IP address of this machine or `localhost`, with the right port. Unlike a name, an IP
+    /// address cannot be made to point here by another site.
     fn is_own_host(&self, host: &str) -> bool {
         let Some((name, port)) = host.rsplit_once(':') else { return false };
         if port.parse() != Ok(self.port) {
@@ -200,7 +201,7 @@ mod tests {
         let asked = |lines: &[&str]| {
             guard.admit_socket(&head("/secret/socket", &[&[host], &socket[..], lines].concat()))
         };
-        // Example of RFC 6455.
+        // Example from RFC 6455.
         assert_eq!(asked(&[key, origin]).unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
         assert_eq!(asked(&[key]), Err(Status::Forbidden), "a WebSocket without an origin");
         assert_eq!(asked(&[origin]), Err(Status::Bad));

@@ -18,30 +18,30 @@ const WRITE_TIME: Duration = Duration::from_secs(10);
 pub(super) struct Head {
     /// Method, such as `GET`.
     pub(super) method: String,
-    /// Request target, from the first `/` on.
+    /// Request target, beginning with `/`.
     pub(super) target: String,
     headers: Vec<(String, String)>,
 }
 
 impl Head {
     /// Returns the value of a header that occurs once. Returns `None` if it is missing or occurs more than once, which
-    /// no browser sends.
+    /// no browser does.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
         let value = values.next().map(|(_, value)| value.as_str());
         value.filter(|_| values.next().is_none())
     }
 
-    /// Whether there is such a header.
+    /// Returns whether a header with this name exists.
     pub(super) fn has(&self, name: &str) -> bool {
         self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
-    /// Parses a head. Returns `None` if the bytes are incomplete.
+    /// Parses a head. Returns `None` if the head is incomplete.
     ///
     /// # Errors
     ///
-    /// Returns the status of a refusal if the bytes are no request, or a request with a body.
+    /// Returns the status of a refusal if the bytes are not a request, or if the request has a body.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<Head>, Status> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut request = httparse::Request::new(&mut headers);
@@ -54,7 +54,7 @@ impl Head {
             Err(_) => return Err(Status::Bad),
         };
         if length != bytes.len() {
-            // A body, or a second request before the response to the first.
+            // The rest is a body, or a second request before the response to the first.
             return Err(Status::Bad);
         }
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| Status::Bad);
@@ -107,7 +107,7 @@ impl Head {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Status {
     Ok,
-    /// Redirect.
+    /// Redirect to another path.
     Elsewhere,
     Bad,
     /// The request comes from a page of another site, or from another host name.
@@ -152,7 +152,7 @@ pub(super) struct Resource {
 const HEADERS_OF_ALL: &str = "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nX-Frame-Options: DENY\r\n\
     X-Content-Type-Options: nosniff\r\nCross-Origin-Opener-Policy: same-origin\r\n\
     Cross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n";
-/// Content security policy of responses that are no pages.
+/// Content security policy of responses that are not pages.
 const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// Sends a page.
@@ -171,7 +171,7 @@ pub(super) fn send(stream: &mut TcpStream, resource: &Resource, with_body: bool)
     write_all(stream, &[head.as_bytes(), if with_body { body.as_bytes() } else { b"" }].concat())
 }
 
-/// Redirects the browser to another path of this server.
+/// Sends a redirect to another path of this server.
 ///
 /// # Errors
 ///

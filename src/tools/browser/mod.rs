@@ -1,11 +1,12 @@
 //! Board in a browser: a server on this machine around a [table](kosumi_board::play) with a game on it, and the engines.
 //!
-//! *Page → WebSocket → table → state → all windows.* One thread owns the table and receives events through a channel. The engine has a
-//! thread of its own, every other engine has one, and every window has two.
+//! *Page → WebSocket → table → state → all windows.* One thread owns the table and receives events through a channel.
+//! Kosumi's engine has a separate thread, each other engine has one, and each window has two.
 //!
 //! **Safety.** The server listens on the loopback address by default, and `guard.rs` only admits requests that know the
-//! token and come from this server's own page. The server sends what is built into the program and opens no file: the
-//! page uploads and downloads records at the user's request. Sizes, rates, connections and windows are limited.
+//! token and come from this server's own page. The server sends only what is built into the program, and opens no file.
+//! Records are uploaded and downloaded by the page, at the user's request. Sizes, rates, connections and windows are
+//! limited.
 //!
 //! Uses `review` and the layers below, and `players` for other engines. Reads the system clock for the players' clocks.
 

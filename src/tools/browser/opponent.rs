@@ -1,4 +1,4 @@
-//! Other engines that speak GTP: each is a child process with a thread that communicates with it.
+//! Other engines that speak GTP: each is a child process, with a thread that communicates with it.
 
 use crate::players::{ChildEngines, Engines, GtpPlayer, GtpResponse};
 use crate::words::color_name;
@@ -52,7 +52,7 @@ impl ExternalEngine {
 fn work(program: &ChildEngines, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64, Result<Decision, String>)) {
     let mut running: Option<EngineSession> = None;
     while let Ok(mut job) = jobs.recv() {
-        // Only the newest request matters.
+        // Only the latest request matters.
         while let Ok(newer) = jobs.try_recv() {
             job = newer;
         }
@@ -109,7 +109,7 @@ impl EngineSession {
         Ok(Decision::Play(mv))
     }
 
-    /// Updates the engine's board to `game`.
+    /// Brings the engine's board to the position of `game`.
     fn follow(&mut self, game: &Game) -> Result<(), String> {
         let known = self.game.take().filter(|known| is_start_of(known, game));
         let count = known.as_ref().map_or(0, |known| known.records().len());
@@ -131,7 +131,8 @@ impl EngineSession {
         self.send("clear_board", ANSWER_TIME)?;
         self.send(&format!("komi {}", game.komi()), ANSWER_TIME)?;
         let rules: Rules = game.rules();
-        // Few engines support this command. The others play by their own rules, and illegal moves are refused here.
+        // Few engines support this command. The others play by their own rules, and their illegal moves are refused
+        // here.
         let _ = self.player.send(&format!("kata-set-rules {}", rules.code_name()), ANSWER_TIME);
         let start: Vec<_> = game.start().stones().collect();
         if game.handicap() > 0 && start.iter().all(|stone| stone.1 == Color::Black) && start.len() > 1 {
@@ -154,7 +155,7 @@ impl EngineSession {
     }
 }
 
-/// Whether `game` follows from `known` by moves alone.
+/// Returns whether `game` follows from `known` by moves alone.
 fn is_start_of(known: &Game, game: &Game) -> bool {
     let count = known.records().len();
     known.size() == game.size()

@@ -34,9 +34,9 @@ pub struct ServerSettings {
     pub address: SocketAddr,
     /// Token in the address; `None` for a random one.
     pub token: Option<String>,
-    /// Creates an engine.
+    /// Function that creates an engine.
     pub make: MakeEngine,
-    /// Returns the date for records.
+    /// Function that returns the date for records.
     pub today: fn() -> String,
 }
 
@@ -53,7 +53,7 @@ pub struct InitialTable {
     pub size: BoardSize,
     /// Rules of the game.
     pub rules: Rules,
-    /// Points for White.
+    /// Komi: points for White.
     pub komi: f32,
     /// Record to load, which replaces size, rules and komi.
     pub record: Option<Vec<u8>>,
@@ -94,7 +94,7 @@ impl ReviewPage {
     }
 }
 
-/// Returns a part of the page by its path after the token.
+/// Returns the resource of the page with this path, which is the part of the request target after the token.
 fn resource(place: &str) -> Option<Resource> {
     let resource = |kind, body| Some(Resource { kind, body, policy: POLICY.to_owned() });
     match place {
@@ -123,7 +123,7 @@ pub fn play(
     let tell = events.clone();
     let make = Arc::clone(&setup.make);
     let thinker = EngineThread::start(setup.make, move |number, finding| {
-        // At the end of the process the receiver is gone.
+        // At the end of the process the receiver no longer exists.
         let _ = tell.send(Event::Found(number, finding));
     })?;
     let mut opponents = Vec::new();
@@ -200,7 +200,7 @@ struct PlayHost {
     events: Sender<Event>,
     make: MakeEngine,
     review_page: ReviewPage,
-    /// Ends the running review when set.
+    /// Flag that ends the running review when it is set.
     review_end: Arc<AtomicBool>,
     today: fn() -> String,
 }
@@ -232,7 +232,7 @@ impl Host for PlayHost {
         }
     }
 
-    /// Starts the review on a thread of its own.
+    /// Starts a review on a separate thread.
     fn start_review(&mut self, number: u64, record: String) -> bool {
         let (events, make) = (self.events.clone(), Arc::clone(&self.make));
         self.review_end = Arc::default();
@@ -248,7 +248,7 @@ impl Host for PlayHost {
             }));
             let _ = events.send(Event::Reviewed(number, made.ok().flatten().map(Box::new)));
         };
-        // The stack is as large as that of the main thread.
+        // The stack is as large as that of a main thread.
         thread::Builder::new().name("review".to_owned()).stack_size(8 << 20).spawn(work).is_ok()
     }
 

@@ -14,9 +14,10 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-/// Maximum number of concurrent connections whose request has arrived. Further ones get the status "busy".
+/// Maximum number of concurrent connections whose request has arrived. Further connections get the status "busy".
 const CONNECTIONS: usize = 64;
-/// Maximum number of connections whose request has not arrived yet. The longest waiting one makes way for a new one.
+/// Maximum number of connections whose request has not arrived yet. Beyond it, the connection that has waited longest
+/// is closed in favour of a new one.
 const WAITING_CONNECTIONS: usize = 32;
 /// Maximum number of windows.
 const WINDOWS: usize = 16;
@@ -31,7 +32,7 @@ pub(super) enum WindowEvent {
     Left(usize),
 }
 
-/// Function that returns a page or a part of one, by the path after the token.
+/// Function that returns a page or a part of one, given the path after the token.
 type FindResource = dyn Fn(&str) -> Option<Resource> + Send + Sync;
 
 /// Pages that the server sends, and the receiver of the windows' events.
@@ -41,7 +42,7 @@ pub(super) struct Site<E> {
 }
 
 impl<E: From<WindowEvent>> Site<E> {
-    /// Creates a site. `resource` returns a page or a part of one, by the path after the token.
+    /// Creates a site. `resource` returns a page or a part of one, given the path after the token.
     pub(super) fn new(
         events: Sender<E>,
         resource: impl Fn(&str) -> Option<Resource> + Send + Sync + 'static,
@@ -49,12 +50,12 @@ impl<E: From<WindowEvent>> Site<E> {
         Site { events, resource: Box::new(resource) }
     }
 
-    /// Sends an event. A break means that the receiver is gone.
+    /// Sends an event. A break means that the receiver no longer exists.
     fn send(&self, event: WindowEvent) -> ControlFlow<()> {
         self.events.send(event.into()).map_or(ControlFlow::Break(()), ControlFlow::Continue)
     }
 
-    /// Opens a window. The messages of the returned channel are sent to it. When the channel closes, the connection
+    /// Opens a window. The messages of the returned channel are sent to it. When that channel closes, the connection
     /// ends.
     fn open(&self, window: usize) -> Option<Receiver<Arc<str>>> {
         let (sender, receiver) = windows::channel();
@@ -70,7 +71,7 @@ pub(super) struct Server {
     address: SocketAddr,
 }
 
-/// Guard that counts itself while it lives.
+/// Guard that is counted as long as it exists.
 struct CountGuard<'a>(&'a AtomicUsize);
 
 impl<'a> CountGuard<'a> {
@@ -120,12 +121,12 @@ impl Server {
         Ok(Server { listener, guard: Arc::new(Guard::new(address, token)?), address })
     }
 
-    /// URL of the start page.
+    /// Returns the uRL of the start page.
     pub(super) fn url(&self) -> String {
         format!("http://{}{}", self.address, self.guard.start())
     }
 
-    /// URL that leads to the start page once.
+    /// Returns a URL that leads to the start page and works once.
     pub(super) fn url_once(&self) -> String {
         format!("http://{}{}", self.address, self.guard.start_once())
     }
@@ -136,7 +137,7 @@ impl Server {
         let waiting = Arc::new(Waiting::new(WAITING_CONNECTIONS));
         for stream in self.listener.incoming() {
             let Ok(stream) = stream else {
-                // The limit of open files is reached: connections must end before the next can be accepted.
+                // The limit of open files is reached: some connection must end before the next can be accepted.
                 thread::park_timeout(Duration::from_millis(50));
                 continue;
             };
@@ -221,7 +222,7 @@ mod tests {
     use std::io::Read;
     use std::sync::mpsc;
 
-    /// Checks that connections without a request keep no request out, however many there are.
+    /// Checks that connections without a request do not keep other requests out, however many there are.
     #[test]
     fn half_open_connections_make_way() {
         let server = Server::new(([127, 0, 0, 1], 0).into(), Some("secret".to_owned())).unwrap();
@@ -240,7 +241,7 @@ mod tests {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("here"), "{answer}");
-        // The longest waiting one was closed.
+        // The connection that had waited longest was closed.
         assert!(matches!(half_open[0].read(&mut [0]), Ok(0) | Err(_)));
     }
 

@@ -1,14 +1,14 @@
-//! The table of the browser with windows, engines and restarts that follow from a seed.
+//! Simulation of the table in the browser, with windows, engines and restarts that follow from a seed.
 //!
-//! The table and its session are the real ones; they have no threads, clocks and files. Simulated is what surrounds them:
-//! windows that read their messages late and act on what they have read, and engines that answer late, twice, in
-//! another order, wrongly, or when they are not asked any more. The process ends and begins again with what it
-//! remembers. Checked is that
+//! The table and its session are the real ones, which have no threads, clocks and files. Their surroundings are
+//! simulated: windows that read their messages late and act on what they have read, and engines that answer late,
+//! twice, in another order, wrongly, or when no answer is wanted any more. The process ends and starts again with the
+//! game that it stored. The simulation checks that
 //!
-//! * a move that was accepted is there once and follows the move before; a refused one changes nothing;
-//! * an answer counts once, and one to an earlier question changes nothing;
-//! * nodes leave the tree only when a window removes them or begins another game;
-//! * the game that is restored is the one that was remembered;
+//! a move that was accepted occurs once and follows the move before it; a refused move changes nothing;
+//! an answer counts once, and an answer to an earlier request changes nothing;
+//! * nodes leave the tree only when a window removes them or starts another game;
+//! * the restored game is the one that was stored;
 //! * windows that have read all their messages show what a new window shows.
 
 use crate::simulation::{Counts, run_seeds};
@@ -26,20 +26,20 @@ use std::time::Duration;
 /// Number of events of a session.
 const EVENTS: u32 = 120;
 
-/// What surrounds the table.
+/// Surroundings of the table.
 #[derive(Default)]
 struct Surroundings {
     /// Messages that each open window has not read.
     inboxes: BTreeMap<usize, VecDeque<Value>>,
-    /// Number of messages to anyone.
+    /// Number of messages to any window.
     told: u64,
-    /// Number of messages that refuse something.
+    /// Number of messages about a refusal.
     refused: u64,
     tasks: u64,
-    /// Number of the task in progress, and that of the request to another engine.
+    /// Number of the task in progress, if there is one.
     task: Option<u64>,
     request: Option<u64>,
-    /// Questions, in the order in which they were asked. Some are answered when nobody waits any more.
+    /// Requests to engines, in their order. Some are answered when no answer is wanted any more.
     questions: Vec<Question>,
 }
 
@@ -94,7 +94,7 @@ impl Host for Surroundings {
     }
 }
 
-/// What a window shows.
+/// State that a window shows.
 #[derive(Clone, Default, PartialEq, Debug)]
 struct Shown {
     nodes: BTreeMap<u64, Value>,
@@ -140,7 +140,7 @@ impl Shown {
         tree
     }
 
-    /// Returns the tree without what numbers mean only for one session.
+    /// Returns the tree without the numbers that have a meaning only within one session.
     fn line_of_tree(&self) -> Vec<String> {
         let text = |node: &Value| format!("{} {} {}", node["n"], node["m"], node["c"]);
         self.tree().into_iter().map(text).collect()
@@ -154,7 +154,7 @@ impl Shown {
         BoardSize::new(self.number("columns") as usize, self.number("rows") as usize).expect("a size")
     }
 
-    /// Returns what is the same after a restart.
+    /// Returns the part of the state that is the same after a restart.
     fn lasting(&self) -> Value {
         let names = [
             "columns",
@@ -188,7 +188,7 @@ fn new_session(run: u32) -> TableSession<Surroundings> {
 }
 
 impl Simulated<'_> {
-    /// Returns what a new window shows.
+    /// Returns the state that a new window shows.
     fn shown(&mut self) -> Shown {
         self.session.host().inboxes.insert(usize::MAX, VecDeque::new());
         self.session.handle_open(usize::MAX, self.now);
@@ -213,7 +213,7 @@ impl Simulated<'_> {
         }
     }
 
-    /// Draws what a window does that shows this.
+    /// Draws a request of a window that shows this state.
     fn draw_request(&mut self, shown: &Shown) -> Value {
         let rng = &mut self.rng;
         let size = shown.size();
@@ -263,7 +263,7 @@ impl Simulated<'_> {
         }
     }
 
-    /// A window acts on what it shows.
+    /// Lets a window act on the state that it shows.
     fn act(&mut self) {
         let windows: Vec<usize> = self.windows.keys().copied().collect();
         let window = windows[self.rng.below(windows.len() as u32) as usize];
@@ -307,7 +307,7 @@ impl Simulated<'_> {
         }
     }
 
-    /// An engine answers one of the last questions, perhaps not for the first time.
+    /// Lets an engine answer one of the latest requests, perhaps not for the first time.
     fn answer(&mut self) {
         let asked = self.session.host().questions.len();
         if asked == 0 {
@@ -321,7 +321,7 @@ impl Simulated<'_> {
         let legal: Vec<Move> = points.iter().copied().filter(is_legal).chain([Move::Pass]).collect();
         let decision = match self.rng.below(20) {
             0 => Decision::Resign,
-            // It may be illegal.
+            // This move may be illegal.
             1 => Decision::Play(points[self.rng.below(points.len() as u32) as usize]),
             _ => Decision::Play(legal[self.rng.below(legal.len() as u32) as usize]),
         };
@@ -365,7 +365,7 @@ impl Simulated<'_> {
         Simulated::check_nothing_lost(&before, &after);
     }
 
-    /// The process ends and begins again. The windows open again.
+    /// Ends the process and starts it again. The windows open again.
     fn restart(&mut self, run: u32) {
         self.counts.add("restarts", 1);
         let before = self.shown();
@@ -410,7 +410,7 @@ impl Simulated<'_> {
                 }
             }
         }
-        // All windows get the state of the same moment.
+        // All windows show the state of the same moment.
         let window = *self.windows.keys().next().expect("a window");
         self.session.handle_message(window, r#"{"do":"pause","on":true}"#, self.now);
         self.read_all();

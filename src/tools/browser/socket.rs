@@ -1,4 +1,4 @@
-//! WebSocket of one window: texts in both directions, within limits.
+//! WebSocket of one window: text messages in both directions, within limits.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -12,11 +12,11 @@ use tungstenite::{Message, WebSocket};
 
 /// Maximum size of a message from a window, in bytes. Game records are the longest messages.
 pub(super) const MESSAGE_BYTES: usize = 2 << 20;
-/// Maximum number of messages of a window in a burst.
+/// Maximum number of messages that a window may send in a burst.
 const BURST: f64 = 100.0;
-/// Maximum number of messages of a window per second in the long run.
+/// Maximum number of messages that a window may send per second in the long run.
 const RATE: f64 = 40.0;
-/// Number of bytes that count as one further message.
+/// Number of bytes of a message that count as another message.
 const COST_BYTES: f64 = 64.0 * 1024.0;
 /// Time without messages to a window after which a ping is sent.
 const PING: Duration = Duration::from_secs(30);
@@ -25,8 +25,8 @@ const SILENCE: Duration = Duration::from_secs(80);
 /// Maximum time to send to a window.
 const WRITE_TIME: Duration = Duration::from_secs(10);
 
-/// One half of a connection that one thread reads and another writes. Written bytes are buffered until they are
-/// flushed, so that frames of the two threads do not mix.
+/// One of two handles of a connection: one thread reads, and another one writes. Written bytes are buffered until they
+/// are flushed, so that frames of the two threads do not mix.
 struct SocketHalf {
     stream: TcpStream,
     collected: Vec<u8>,
@@ -73,7 +73,7 @@ impl RateLimit {
 }
 
 /// Runs the connection of a window until it closes. Passes its messages to `said`, and sends the messages of
-/// `outgoing`. A break of `said` closes the connection.
+/// `outgoing`. A break from `said` closes the connection.
 pub(super) fn run_connection(
     stream: TcpStream,
     outgoing: Receiver<Arc<str>>,
@@ -93,7 +93,7 @@ pub(super) fn run_connection(
     let writer = thread::Builder::new().name("window".to_owned()).spawn(move || {
         let mut socket = WebSocket::from_raw_socket(theirs, Role::Server, Some(config));
         let sent = write(&mut socket, &outgoing);
-        // This wakes the reading thread.
+        // Shutting down the stream wakes the reading thread.
         let _ = socket.get_ref().stream.shutdown(Shutdown::Both);
         sent
     })?;

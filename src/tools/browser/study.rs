@@ -1,8 +1,8 @@
 //! `kosumi review GAME.sgf --live`: the page of a review with the engine.
 //!
-//! The page is available at once. The review runs on a thread of its own, and pages load it when it is done. Meanwhile
-//! and afterwards another engine analyses positions that users select. Each window selects one position, and the engine
-//! alternates between the windows.
+//! The page is available at once. The review runs on a separate thread, and pages load it when it is done. Meanwhile
+//! and afterwards, another engine analyses the positions that users select. Each window selects one position, and the
+//! engine alternates between the windows.
 
 use super::http::Resource;
 use super::play::ServerSettings;
@@ -29,23 +29,23 @@ const WINDOW_TIME: Duration = Duration::from_millis(400);
 const LOOK_TIME: Duration = Duration::from_secs(600);
 /// Maximum visits of the analysis of one position.
 const LOOK_VISITS: u32 = 100_000;
-/// Maximum number of moves that users may add after a position of the game.
+/// Maximum number of moves that a user may try after a position of the game.
 const LINE_MOST: usize = 400;
 /// Maximum number of analysed positions that are stored.
 const TRIED_MOST: usize = 4000;
 /// Maximum number of characters of an error message about a record.
 const MESSAGE_CHARACTERS: usize = 200;
 
-/// Function that prepares a review of a record without searches. Returns a message if the record is invalid.
+/// Function that prepares a review of a record, without any search. Returns a message if the record is invalid.
 pub type PrepareReview = dyn Fn(&[u8]) -> Result<Reviewed, String> + Send + Sync;
 /// Function that makes a whole review, possibly in several passes of increasing length. The first callback gets the
-/// number of positions of a pass that are done and their total, the second the result of the pass.
+/// number of finished positions of a pass and their total, the second one the result of the pass.
 pub type RunReview =
     dyn Fn(&[u8], &mut dyn FnMut(usize, usize), &mut dyn FnMut(Reviewed)) -> Result<(), String> + Send + Sync;
 
-/// Functions that make reviews, without and with searches.
+/// Functions that make reviews, with and without searches.
 pub struct Reviewer {
-    /// Prepares the game without searches.
+    /// Prepares the review without searches.
     pub bare: Box<PrepareReview>,
     /// Makes the whole review.
     pub whole: Box<RunReview>,
@@ -75,7 +75,7 @@ impl From<WindowEvent> for Event {
     }
 }
 
-/// Current page, shared by the connection threads.
+/// Current page, shared with the connection threads.
 struct CurrentPage(Mutex<Arc<Resource>>);
 
 impl CurrentPage {
@@ -96,11 +96,11 @@ impl CurrentPage {
 
 fn page(reviewed: &Reviewed, run: u64) -> Resource {
     let (body, policy) = review::live_page(reviewed, run);
-    // A page cannot set this policy itself: no site may frame it.
+    // A `meta` element cannot set this directive, which forbids all sites to frame the page.
     Resource { kind: "text/html", body, policy: format!("{policy}; frame-ancestors 'none'") }
 }
 
-/// Position: a step of the main line, followed by further moves.
+/// Position in a review: a step of the main line, followed by further moves.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct ReviewPosition {
     step: usize,
@@ -123,7 +123,7 @@ pub fn study(
     let (events, happened) = mpsc::channel();
     let tell = events.clone();
     let thinker = EngineThread::start(setup.make, move |number, finding| {
-        // At the end of the process the receiver is gone.
+        // At the end of the process the receiver no longer exists.
         let _ = tell.send(Event::Found(number, finding));
     })?;
     let page = Arc::new(CurrentPage::new(&reviewed, 0));
@@ -159,9 +159,9 @@ struct ReviewServer {
     events: Sender<Event>,
     reviewer: Arc<Reviewer>,
     reviewed: Reviewed,
-    /// Number of pages shown.
+    /// Number of pages shown so far.
     run: u64,
-    /// Number of games loaded.
+    /// Number of games loaded so far.
     game: u64,
     is_reviewing: bool,
     /// Record to review next.
@@ -177,7 +177,7 @@ struct ReviewServer {
 }
 
 impl ReviewServer {
-    /// Starts a review, or stores the record until the running review is done.
+    /// Starts a review of a record. While another review runs, keeps the record until that one is done.
     fn review(&mut self, record: Vec<u8>) {
         if self.is_reviewing {
             self.waiting = Some(record);
@@ -194,7 +194,7 @@ impl ReviewServer {
             let done = (reviewer.whole)(&record, &mut progress, &mut show);
             let _ = events.send(Event::Done(game, done));
         };
-        // The stack is as large as that of the main thread.
+        // The stack is as large as that of a main thread.
         let thread = thread::Builder::new().name("review".to_owned()).stack_size(8 << 20).spawn(work);
         self.is_reviewing = thread.is_ok();
     }
@@ -203,7 +203,7 @@ impl ReviewServer {
         match event {
             Event::Window(WindowEvent::Joined(window, sender)) => {
                 self.windows.add(window, sender);
-                // A page that was loaded before this review reloads.
+                // A page that was loaded before this result reloads.
                 self.windows.tell(window, &json!({ "is": "reviewed", "run": self.run }));
             }
             Event::Window(WindowEvent::Left(window)) => {
@@ -275,7 +275,7 @@ impl ReviewServer {
                 self.windows.tell(window, &json!({ "is": "record", "name": "reviewed.sgf", "text": text }));
                 Ok(())
             }
-            // The page itself reports which part of a record cannot be followed.
+            // The review page itself reports which part of a record cannot be followed.
             PageRequest::Load { text, bytes, .. } => {
                 let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
                 match (self.reviewer.bare)(&bytes) {
@@ -346,7 +346,7 @@ impl ReviewServer {
         self.current_task = Some((self.thinker.ask(&game, Task::Study { limits }), window));
     }
 
-    /// Proceeds to the next window after `after`.
+    /// Gives the engine to the next window after `after`.
     fn analyse_next_window(&mut self, after: usize) {
         let next = self.selected.range(after + 1..).next().or_else(|| self.selected.iter().next());
         match next.map(|(&window, _)| window) {
@@ -378,7 +378,7 @@ impl ReviewServer {
                 if is_better && has_room && !position.line.is_empty() {
                     self.analysed.insert(position, (*analysis).clone());
                 }
-                // A single window does not restart: its position has reached the maximum number of visits.
+                // A single window is not searched again when its position has reached the maximum number of visits.
                 if is_last && (self.selected.len() > 1 || analysis.visits < LOOK_VISITS) {
                     self.analyse_next_window(window);
                 }

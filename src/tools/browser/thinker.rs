@@ -1,4 +1,4 @@
-//! Engine on a thread of its own. It works on one task at a time, and a newer task ends the previous one.
+//! Engine on a separate thread. It works on one task at a time, and a newer task ends the previous one.
 
 use kosumi_board::play::{ConfiguredEngine, EnginePurpose, MakeEngine, Task, TaskResult};
 use kosumi_go::game::Game;
@@ -21,7 +21,7 @@ struct Job {
 #[derive(Debug)]
 pub(super) struct EngineThread {
     jobs: Sender<Job>,
-    /// Number of the current job. All other jobs end.
+    /// Number of the current job. All other jobs end early.
     wanted: Arc<AtomicU64>,
     last: u64,
 }
@@ -44,7 +44,7 @@ impl EngineThread {
         Ok(EngineThread { jobs, wanted, last: 0 })
     }
 
-    /// Starts a task in place of the previous one, and returns its number.
+    /// Starts a task in place of the previous one. Returns the number of the new task.
     pub(super) fn ask(&mut self, game: &Game, task: Task) -> u64 {
         self.last += 1;
         self.wanted.store(self.last, Ordering::SeqCst);
@@ -63,7 +63,7 @@ impl EngineThread {
 fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn Fn(u64, TaskResult)) {
     let new = |purpose| ConfiguredEngine::new(make(purpose));
     let mut best = new(EnginePurpose::Best);
-    // Created on first use.
+    // This engine is created on first use.
     let mut of_levels = None;
     best.engine().warm_up()();
     for job in jobs {
@@ -81,7 +81,7 @@ fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn 
             engine.carry_out(&job.game, &job.task, &is_unwanted, &mut tell);
         }));
         if let Err(panic) = done {
-            // The state after a panic may be inconsistent.
+            // After a panic, the state of the engine may be inconsistent.
             match purpose {
                 EnginePurpose::Best => best = new(purpose),
                 EnginePurpose::Level => of_levels = None,

@@ -1,7 +1,7 @@
 //! Connections whose request has not arrived yet.
 //!
-//! They have a share of their own, so that they never keep requests out. When it is used up, the connection that has
-//! waited longest is closed in favour of a new one, from the address with the most of them.
+//! These connections have a limit of their own, so that they never keep requests out. When it is reached, a connection
+//! is closed in favour of the new one: from the address that has the most of them, the one that has waited longest.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Shutdown, TcpStream};
@@ -9,13 +9,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Connection that another thread reads from.
 pub(super) trait Close {
-    /// Closes the connection. The thread that reads from it sees its end.
+    /// Closes the connection. The thread that reads from it sees its end as the end of the stream.
     fn close(&self);
 }
 
 impl Close for TcpStream {
     fn close(&self) {
-        // A connection that the other side has closed cannot be closed again.
+        // Closing fails if the other side has already closed the connection, which does no harm.
         let _ = self.shutdown(Shutdown::Both);
     }
 }
@@ -30,7 +30,7 @@ pub(super) struct Waiting<C> {
 #[derive(Debug)]
 struct State<C> {
     entered: u64,
-    /// Number, address and connection, the longest waiting first.
+    /// Number, address and connection, in the order of their arrival.
     connections: Vec<(u64, IpAddr, C)>,
 }
 
@@ -44,7 +44,7 @@ impl<C: Close> Waiting<C> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a connection from an address and returns its number. Closes another one if there are too many.
+    /// Adds a connection from an address and returns its number. Closes another connection if there are too many.
     pub(super) fn enter(&self, address: IpAddr, connection: C) -> u64 {
         let mut state = self.state();
         if state.connections.len() >= self.most {
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(*closed.borrow(), "");
         let e = enter('e', 4);
         assert_eq!(*closed.borrow(), "b");
-        // Each address has one now.
+        // Each address now has one connection.
         let f = enter('f', 4);
         assert_eq!(*closed.borrow(), "ba");
         enter('g', 4);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 
-/// Maximum number of unsent messages of a window. A window that reads more slowly is closed.
+/// Maximum number of unsent messages of a window. A window that falls further behind is closed.
 const QUEUE_MAX: usize = 256;
 
 /// Open windows by number.
@@ -25,7 +25,7 @@ impl Windows {
         self.open.insert(window, sender);
     }
 
-    /// Whether no window is open.
+    /// Returns whether no window is open.
     pub(super) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -35,8 +35,8 @@ impl Windows {
         self.open.remove(&window);
     }
 
-    /// Sends a message to one window. A window that does not read is removed. It can reconnect and then gets the whole
-    /// state.
+    /// Sends a message to one window. A window that does not read is removed. The page can reconnect, and then gets the
+    /// whole state.
     pub(super) fn tell(&mut self, window: usize, message: &Value) {
         self.send(window, &Arc::from(message.to_string()));
     }

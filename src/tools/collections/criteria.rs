@@ -41,7 +41,7 @@ pub struct Criteria {
     pub moves: Option<ValueRange<usize>>,
     /// Kinds of repetition in the game.
     pub repetitions: Vec<RepetitionFilter>,
-    /// Only complete records with valid values and legal moves, superko aside.
+    /// Only complete records with valid values and legal moves, except for superko.
     pub valid: bool,
     /// Only the first of several games with the same moves, also on rotated or mirrored boards.
     pub unique: bool,
@@ -78,7 +78,7 @@ impl ResultFilter {
         match outcome.map(|outcome| outcome.winner) {
             Some(Winner::Player(Color::Black)) => ResultFilter::Black,
             Some(Winner::Player(Color::White)) => ResultFilter::White,
-            Some(Winner::Nobody) => ResultFilter::Draw,
+            Some(Winner::Draw) => ResultFilter::Draw,
             Some(Winner::Void) => ResultFilter::Void,
             Some(Winner::Unknown) | None => ResultFilter::Unknown,
         }

@@ -22,7 +22,7 @@ impl Format {
     pub(super) fn of(head: &[u8]) -> Format {
         match head {
             [0x1f, 0x8b, ..] => Format::Gzip,
-            // The second pattern is a skippable frame, which parallel compressors write.
+            // The second pattern is a skippable frame, which parallel compressors write first.
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Format::Zstd,
             // The second pattern is an archive without entries.
             [b'P', b'K', 3, 4] | [b'P', b'K', 5, 6] => Format::Zip,
@@ -31,14 +31,14 @@ impl Format {
     }
 }
 
-/// Returns the format of a stream, and the stream including its first bytes.
+/// Returns the format of a stream, and the stream with the bytes that were read to detect it.
 pub(super) fn peek<R: Read>(mut reader: R) -> io::Result<(Format, impl Read)> {
     let mut head = Vec::with_capacity(MAGIC_LENGTH);
     reader.by_ref().take(MAGIC_LENGTH as u64).read_to_end(&mut head)?;
     Ok((Format::of(&head), Cursor::new(head).chain(reader)))
 }
 
-/// Returns the decompressed content of a stream. Zip archives are no streams.
+/// Returns the decompressed content of a stream. Zip archives are not streams and cannot be read by this function.
 pub(super) fn decompressed<'r>(reader: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let (format, stream) = peek(reader)?;
     Ok(match format {
@@ -187,7 +187,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..Default::default() })]
 
-        /// Checks that decompression of damaged data ends without a panic.
+        /// Checks that decompressing damaged data ends without a panic.
         #[test]
         fn spoilt_bytes_end(
             use_zstd in any::<bool>(),

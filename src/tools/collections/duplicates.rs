@@ -5,8 +5,8 @@ use hashbrown::HashMap;
 use kosumi_go::board::Key;
 use std::sync::Arc;
 
-/// Returns half of a key. It is enough to distinguish games: among ten million different games, two have the same half
-/// with a probability of 3·10⁻⁶.
+/// Returns half of a key, which is enough to distinguish games: among ten million different games, two have the same
+/// half with a probability of 3·10⁻⁶.
 fn half(key: Key) -> u64 {
     key.0 as u64
 }
@@ -14,9 +14,9 @@ fn half(key: Key) -> u64 {
 /// Entry of an original game: 16 bytes including its key.
 #[derive(Clone, Copy, Debug)]
 struct OriginalEntry {
-    /// Number of the game among all games, from 1. More games than 32 bits can count do not fit into memory.
+    /// Number of the game among all games, from 1. No memory could hold more games than 32 bits can count.
     number: u32,
-    /// Part of the key of the moves in their original orientation.
+    /// Part of the key of the moves in the orientation of the record.
     plain: u32,
 }
 
@@ -46,7 +46,7 @@ pub struct Original {
 }
 
 impl Duplicates {
-    /// Returns the earlier game that this one repeats. If there is none, this game is stored as an original. `identity`
+    /// Returns the earlier game that this game repeats. If there is none, stores this game as an original. `identity`
     /// is invariant under symmetries of the board, `plain` is not.
     pub fn check(
         &mut self,

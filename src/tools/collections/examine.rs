@@ -1,4 +1,4 @@
-//! Examination of a game record: it is read and replayed once, for all statistics and conditions.
+//! Examination of a game record, which is parsed and replayed once for all statistics and conditions.
 
 use super::reading::{Batch, Entry, Problem};
 use kosumi_go::board::{Color, Key, Move};
@@ -28,7 +28,7 @@ pub struct ExaminedGame {
     pub record: Record,
     /// Counts over the moves of the record.
     pub tally: MoveCounts,
-    /// Played moves that simple ko or the ban of suicide forbids.
+    /// Played moves that simple ko or the ban on suicide forbids.
     pub objections: Vec<(LocatedMove, IllegalMove)>,
     /// Moves that repeated a position.
     pub repetitions: Vec<(LocatedMove, Repetition)>,
@@ -71,8 +71,8 @@ impl std::ops::AddAssign for MoveCounts {
     }
 }
 
-/// Returns the rules for the replay. Simple ko and the ban of suicide are only reported, and repetitions are not
-/// forbidden.
+/// Returns the rules for the replay. Violations of simple ko and of the ban on suicide are only reported, and
+/// repetitions are not forbidden.
 fn rules() -> Rules {
     Rules { ko: KoRule::Simple, suicide: false, ..Rules::default() }
 }
@@ -82,7 +82,7 @@ impl ExaminedGame {
     ///
     /// # Errors
     ///
-    /// Returns an error if the bytes are no game record.
+    /// Returns an error if the bytes are not a game record.
     pub fn of(bytes: &[u8], positions: &[Key]) -> Result<ExaminedGame, SgfError> {
         ExaminedGame::of_record(Record::parse(bytes)?, positions)
     }
@@ -116,7 +116,7 @@ impl ExaminedGame {
                         LocatedMove { number, color: last.color, mv: last.mv, offset: recorded.offset };
                     tally.moves += 1;
                     tally.passes += u64::from(last.mv == Move::Pass);
-                    // A suicide is no capture.
+                    // A suicide does not count as a capture.
                     if last.mv.point().is_some_and(|point| !last.lifted.contains(&point))
                         && !last.lifted.is_empty()
                     {
@@ -147,18 +147,19 @@ impl ExaminedGame {
         self.warnings.last().filter(ends)
     }
 
-    /// Returns whether all values are valid and all moves legal, repetitions aside.
+    /// Returns whether all values are valid and all moves are legal, except for repetitions.
     pub fn is_valid(&self) -> bool {
         self.warnings.is_empty() && self.objections.is_empty()
     }
 
-    /// Returns a key that equal games share, also on rotated or mirrored boards. Returns `None` if the game is empty.
+    /// Returns a key that is the same for equal games, also on rotated or mirrored boards. Returns `None` if the game
+    /// is empty.
     pub fn identity(&self) -> Option<Key> {
         (self.tally.moves > 0 || self.tally.stones_set_up > 0).then(|| self.key.canonical())
     }
 }
 
-/// Builds the report of a record of a batch that cannot be read.
+/// Builds the report that a record of a batch cannot be read.
 pub fn problem(batch: &Batch, entry: &Entry, error: &SgfError) -> Problem {
     Problem {
         source: entry.place.source.clone(),

@@ -1,4 +1,4 @@
-//! Selection of games, copied byte for byte.
+//! Selection of games, whose records are copied byte for byte.
 
 use super::criteria::Criteria;
 use super::duplicates::Duplicates;
@@ -115,8 +115,8 @@ impl std::fmt::Debug for Selection {
 }
 
 impl Selection {
-    /// Creates a selection without games. `sample` has a size and a seed: if it is given, only a random sample of the
-    /// filtered games is written.
+    /// Creates a selection without games. `sample` is the size and the seed of a random sample of the filtered games.
+    /// If it is given, only the sample is written.
     pub fn new(filter: Filter, output: Output, sample: Option<(u32, u64)>) -> Selection {
         let reservoir =
             sample.map(|(size, seed)| Reservoir { size, rng: Rng::new(seed), seen: 0, records: Vec::new() });

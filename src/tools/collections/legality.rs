@@ -19,13 +19,13 @@ pub struct LegalityReport {
     pub bad_games: u64,
     /// Number of moves and values that are illegal or invalid.
     pub violations: u64,
-    /// Number of positions with a wrong incremental key.
+    /// Number of positions whose incrementally updated key is wrong.
     pub wrong_keys: u64,
     /// Descriptions of the first violations.
     pub lines: Vec<String>,
-    /// Number of records with notes that are no violations.
+    /// Number of records with notes other than violations.
     pub noted: u64,
-    /// First notes.
+    /// First of these notes.
     pub notes: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl LegalityReport {
 
     fn add(&mut self, batch: &Batch, entry: &Entry, record: &Record, rules: Rules, list: usize) {
         let before = self.violations;
-        // Number of the move if it is one, byte offset, and description.
+        // Number of the move, if the finding is about a move; byte offset; description.
         let mut found: Vec<(Option<usize>, usize, String)> = Vec::new();
         let mut moves = 0;
         let observe = |step: ReplayStep<'_>, game: &Game| {

@@ -10,10 +10,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Size of a Zstandard frame before compression, in bytes. A reader needs no more memory than that.
+/// Size of a Zstandard frame before compression, in bytes. A reader needs no more memory than one frame.
 const FRAME: usize = 4 << 20;
 
-/// Output of game records. A file appears under its name when it is complete; an existing one stays until then.
+/// Output of game records. A file appears under its name only when it is complete. An existing file stays until then.
 pub enum Output {
     /// No output: games are only counted.
     Nothing,
@@ -91,7 +91,7 @@ impl Output {
     }
 
     /// Writes a record. In a collection, missing brackets of a truncated record are added, so that it does not swallow
-    /// the next one, and a line break follows. A file of its own contains the record as it is.
+    /// the next one, and a line break follows. A separate file contains the record as it is.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl Output {
     }
 }
 
-/// Gives a file its name.
+/// Completes a file, which then appears under its name.
 fn complete(file: BufWriter<AtomicFile>) -> io::Result<()> {
     file.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
 }

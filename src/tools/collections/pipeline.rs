@@ -1,7 +1,8 @@
-//! Pipeline of one reading thread, several workers, here and on other ranks, and one collector. Results arrive in the
-//! order of the input.
+//! Pipeline of one reading thread, several workers (in this process and on other ranks), and one collector. Results
+//! arrive in the order of the input.
 //!
-//! A reader that is far ahead waits, so memory does not grow with the input. Results do not depend on the number of
+//! The reader waits when it is far ahead, so memory does not grow with the input. Results do not depend on the number
+//! of
 //! workers: batches depend only on the input, and results are collected in order (`ranks::in_order`).
 
 use super::reading::{Batch, BatchReader, Limits, Problem};
@@ -30,7 +31,7 @@ pub struct InputCounts {
 }
 
 impl InputCounts {
-    /// Counts a batch, and returns all its problems.
+    /// Counts a batch. Returns all problems with it.
     pub fn add(&mut self, batch: &Batch, found_by_work: Vec<Problem>) -> Vec<Problem> {
         self.files += batch.files;
         self.bytes += batch.unpacked;
@@ -42,7 +43,7 @@ impl InputCounts {
         problems
     }
 
-    /// Checks that all files were read completely. Bad records are skipped, but a bad file is an error.
+    /// Checks that all files were read completely. Unreadable records are skipped, but an unreadable file is an error.
     ///
     /// # Errors
     ///
@@ -64,12 +65,12 @@ pub struct BatchResult<T> {
     pub problems: Vec<Problem>,
 }
 
-/// Workers on batches.
+/// Workers that process batches.
 #[derive(Debug)]
 pub struct Workers {
     /// Number of threads of this process, besides the reading thread.
     pub threads: usize,
-    /// Part of this process among the ranks.
+    /// Role of this process among the ranks.
     pub part: RankPart,
 }
 
@@ -80,8 +81,8 @@ impl Workers {
     }
 }
 
-/// Reads `paths` and passes the result of every batch to `collect`, in order, with the batch and its problems.
-/// `collect` may break to end the run. `consumed` counts compressed bytes for progress displays. The file or folder
+/// Reads `paths`, and passes every batch to `collect` with its result and its problems, in the order of the input. A
+/// break from `collect` ends the run. `consumed` counts compressed bytes for progress displays. The file or folder
 /// `except` is never read. Ranks other than 0 neither read nor collect: they only work.
 ///
 /// # Errors

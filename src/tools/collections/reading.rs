@@ -91,15 +91,15 @@ pub struct Limits {
     pub record: usize,
     /// A file is refused if it exceeds this decompressed size, in bytes, and the ratio `expansion`.
     pub unpacked: u64,
-    /// A file is refused if it exceeds this ratio of decompressed to compressed size, and the size `decompressed`. Such
+    /// A file is refused if it exceeds this ratio of decompressed to compressed size, and the size `unpacked`. Such
     /// files are decompression bombs.
     pub expansion: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        // Game records compress to between a third and a tenth of their size, a thousand copies of one record to a few
-        // hundredths of that.
+        // Game records compress to between a third and a tenth of their size, and a thousand copies of one record to a
+        // few hundredths of that.
         Limits { record: RECORD_LIMIT, unpacked: 1 << 30, expansion: 500 }
     }
 }
@@ -111,7 +111,7 @@ pub(super) struct BatchReader<'a, F> {
     consumed: &'a AtomicU64,
     /// File or folder that is never read, because it is being written.
     except: Option<PathBuf>,
-    /// Takes a batch. Returns false if no more batches are wanted.
+    /// Function that takes a batch and returns false if no more batches are wanted.
     send: F,
     batch: Batch,
     number: u64,
@@ -206,7 +206,7 @@ impl<'a, F: FnMut(Batch) -> bool> BatchReader<'a, F> {
     /// Reads the entries of a zip archive in the order of its directory. The directory is read piece by piece, so
     /// memory does not depend on the number of entries.
     ///
-    /// Everything that is read counts, even if no text comes out of it: a directory may name one entry many times, and an
+    /// Everything that is read counts, even if it yields no text: a directory may name one entry many times, and an
     /// entry may consist of compressed parts without content.
     fn archive(&mut self, source: &Arc<str>, file: File) -> Result<(), rawzip::Error> {
         let packed = file.metadata().map_or(0, |metadata| metadata.len());
@@ -247,7 +247,7 @@ impl<'a, F: FnMut(Batch) -> bool> BatchReader<'a, F> {
             };
             let read = stream.map_err(io::Error::other).and_then(|stream| {
                 let (format, stream) = peek(entry.verifying_reader(stream))?;
-                // A plain text is counted when it is split.
+                // Plain text is counted when it is split into records.
                 let cost = if format == Format::Plain { 0 } else { COMPRESSED_COST };
                 let limits = self.limits;
                 let stream = LimitedReader {
@@ -373,11 +373,11 @@ fn is_collection(name: &str) -> bool {
     [".sgf", ".mgt", ".gz", ".zst", ".zip"].iter().any(|end| name.ends_with(end))
 }
 
-/// Cost of a byte of compressed data inside an archive, in decompressed bytes. A part of 20 bytes without content costs
-/// the time in which hundreds of bytes are decompressed.
+/// Cost of a byte of compressed data inside an archive, in decompressed bytes. Reading a part of 20 bytes without
+/// content takes as long as decompressing hundreds of bytes.
 const COMPRESSED_COST: u64 = 16;
 
-/// Reader that reports the number of bytes read, and fails if the report does.
+/// Reader that passes the number of bytes read to a function, and fails if the function does.
 struct LimitedReader<R, F> {
     reader: R,
     count: F,

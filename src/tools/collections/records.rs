@@ -103,7 +103,8 @@ pub fn nth_game(path: &Path, game: u32) -> anyhow::Result<Vec<u8>> {
         whole
             .and_then(|stream| stream.take(RECORD_LIMIT as u64 + 1).read_to_end(&mut bytes))
             .with_context(|| name.to_string())?;
-        // A longer file may be a collection. A single longer record is too long, and must not be truncated.
+        // A longer file may be a collection. A single record that is longer is refused, because it must not be
+        // truncated.
         if bytes.len() <= RECORD_LIMIT {
             return Ok(bytes);
         }
@@ -132,7 +133,7 @@ pub fn read_game(path: &Path) -> anyhow::Result<Record> {
 }
 
 /// Reads a file, or all `.sgf` files in a folder and its subfolders, in the order of names. A file without a valid
-/// record is an error: skipping it could go unnoticed.
+/// record is an error, because a skipped file might go unnoticed.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ pub(super) struct RecordStream<R> {
     splitter: Splitter,
     recoding: Recoding,
     buffer: Vec<u8>,
-    /// Number of bytes of the last read in the buffer; 0 at the end of the stream.
+    /// Number of bytes in the buffer, from the last read; 0 at the end of the stream.
     length: usize,
 }
 
@@ -47,7 +47,7 @@ impl<R: Read> RecordStream<R> {
         }
     }
 
-    /// Passes on the records that end in the last chunk, or at the end of the stream.
+    /// Passes on the records that end in the last chunk or, after it, at the end of the stream.
     pub(super) fn split(&mut self, each: &mut dyn FnMut(CollectionPiece<'_>)) {
         let chunk = self.buffer.get(..self.length).unwrap_or_default();
         if chunk.is_empty() {
@@ -69,8 +69,8 @@ impl<R: Read> RecordStream<R> {
 }
 
 impl Recoding {
-    /// Determines the conversion by the first chunk, which begins with a byte order mark or a game. A first chunk of
-    /// fewer than four bytes may be misjudged.
+    /// Determines the conversion from the first chunk, which begins with a byte order mark or a game. If the first
+    /// chunk has fewer than four bytes, the result may be wrong.
     fn of(chunk: &[u8]) -> Recoding {
         match chunk {
             [0xff, 0xfe, ..] | [b'(', 0, b';', 0, ..] => Recoding::Utf16(UTF_16LE.new_decoder()),

@@ -1,4 +1,4 @@
-//! Limits and failures of the input, and the order of results. `tests/sgf_collections.rs` tests the commands with valid
+//! Tests of the limits and failures of the input, and of the order of results.
 //! files.
 
 use super::criteria::{Criteria, ValueRange};
@@ -80,7 +80,8 @@ fn decompression_bombs_are_refused_and_the_rest_is_read() {
     ];
     let limits = Limits { unpacked: 1 << 20, expansion: 50, ..Limits::default() };
     let (games, problems) = read(&paths, limits);
-    // The game before the blanks in the first bomb, both games of the plain file, and those of the other two files.
+    // The games are: the one before the blanks in the first bomb, both games of the plain file, and those of the other
+    // two files.
     assert_eq!(games, 5);
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(problems[0].starts_with("b.gz: byte 1"), "{problems:?}");
@@ -99,7 +100,7 @@ fn records_over_the_limit_are_passed_over() {
     assert_eq!((games, problems), (2, vec![expected]));
 }
 
-/// Returns a zip archive with one entry, which its directory names `times` times.
+/// Returns a zip archive with one entry, which the archive's directory names `times` times.
 fn zip(entry: &[u8], times: usize) -> Vec<u8> {
     let crc = {
         let mut crc = flate2::Crc::new();
@@ -136,14 +137,14 @@ fn zip(entry: &[u8], times: usize) -> Vec<u8> {
     archive
 }
 
-/// Checks that everything that is read counts, although no text comes out of it.
+/// Checks that everything that is read counts, even if it yields no text.
 #[test]
 fn archives_that_hide_their_cost_are_refused() {
     let folder = Folder::new();
     let limits = Limits { unpacked: 1 << 20, expansion: 50, ..Limits::default() };
     let game = folder.file("a.zip", &zip(GAME.as_bytes(), 1));
     assert_eq!(read(&[game], limits), (1, vec![]));
-    // Frames of Zstandard that are skipped, and members of gzip without content.
+    // Skippable frames of Zstandard, and members of gzip without content.
     let skipped = [&[0x50, 0x2a, 0x4d, 0x18, 0, 0, 1, 0][..], &vec![0; 1 << 16]].concat();
     let empty = gzip(b"");
     for (name, part, times) in [("b.zip", &skipped, 16), ("c.zip", &empty, 10_000)] {
@@ -152,7 +153,7 @@ fn archives_that_hide_their_cost_are_refused() {
         assert!(games == 0 && problems.len() == 1, "{name}: {problems:?}");
         assert!(problems[0].contains("it decompresses to more than"), "{name}: {problems:?}");
     }
-    // Text that hardly compresses, so that an entry is longer than its place in the directory.
+    // Text that hardly compresses, so that an entry is longer than its record in the directory.
     let mut rng = Rng::new(1);
     let text: String = (0..2000).map(|_| char::from(b'a' + rng.below(26) as u8)).collect();
     let record = format!("(;C[{text}])").into_bytes();

@@ -3,7 +3,7 @@
 //! The two dialects are that of Leela Zero, in ten-thousandths, and that of KataGo, in fractions. Both print an
 //! [`Analysis`] from the perspective of the side to move. Controllers distinguish the dialects by the name of the
 //! command, and read every `info` up to its `pv`, which ends with a move. This determines the order of the fields, and
-//! `pass` in lower case. `docs/analysis.md` explains each field.
+//! is why `pass` is in lower case. `docs/analysis.md` explains each field.
 //!
 //! A search without any permitted legal move has nothing to report. Such a request is refused, because the controller
 //! would otherwise wait for ever.
@@ -26,9 +26,9 @@ use std::time::Duration;
 /// Format of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
-    /// Integers: ten-thousandths.
+    /// Leela Zero's format: integers in ten-thousandths.
     LeelaZero,
-    /// Fractions, and more fields.
+    /// KataGo's format: fractions, and more fields.
     KataGo,
 }
 
@@ -50,7 +50,7 @@ struct Request {
     restriction: Restriction,
 }
 
-/// Time between two reports if the controller specifies none.
+/// Interval between reports if the controller specifies none.
 const USUAL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Request {
@@ -101,7 +101,7 @@ impl Request {
         Ok(request)
     }
 
-    /// Returns the contents of a report that this request needs besides the statistics of the search.
+    /// Returns the contents that a report needs for this request, besides the statistics of the search.
     fn detail(&self, dialect: Dialect) -> Detail {
         let is_full = dialect == Dialect::KataGo;
         Detail {
@@ -120,11 +120,11 @@ impl Request {
 
 fn hundredths(interval: f64) -> Result<Duration, Failure> {
     let time = Duration::try_from_secs_f64(interval / 100.0);
-    // Shorter intervals would cost time, and no controller reads as fast.
+    // Shorter intervals would cost time, and no controller reads that fast.
     time.map(|time| time.max(Duration::from_millis(10))).map_err(|_| Failure::new("interval is not a time"))
 }
 
-/// Moves of one side and the depth below which they are forbidden or permitted.
+/// Moves of one side and the depth up to which they are forbidden or permitted.
 struct Rule {
     color: Color,
     points: PointSet,
@@ -241,7 +241,7 @@ fn kata_go_move(request: &Request, size: BoardSize, entry: &MoveAnalysis) -> Str
         it.score_stdev,
         unsigned_zero(it.score_mean, 4),
     );
-    // Writing to a string cannot fail, also in the rest of this function.
+    // Writing to a string cannot fail, here and in the rest of this function.
     if request.no_result {
         let _ = write!(text, " noResultValue {:.6}", it.no_result);
     }
@@ -343,7 +343,7 @@ fn analyze(
     session.begin_stream()?;
     let watch = session.watch();
     let mut on_report = |_: &Game, report: &SearchReport| {
-        // An error means that the controller has closed the connection, which the watch reports too.
+        // An error means that the controller has closed the connection, which the watch on the input also reports.
         let _ = session.stream(&info_line(dialect, &request, report));
     };
     let interrupted = || watch.input_pending();
@@ -394,7 +394,7 @@ impl Cancellation {
     }
 }
 
-/// KataGo's response in place of a move when the search was cancelled.
+/// KataGo's response in place of a move if the search was cancelled.
 pub(super) const CANCELLED: &str = "cancelled";
 
 /// Streams reports during the search for a move, and the move at the end.
@@ -432,7 +432,7 @@ fn genmove_analyze(
         return Ok(format!("play {CANCELLED}").into());
     }
     // Controllers read the last report before the move, so even a short search must send one. A pass that ends the game
-    // may be decided without a search. The last report is then of another position.
+    // may be decided without a search. The last report is then about another position.
     let is_searched = commands.engine.searches() > searches;
     if !is_reported
         && is_searched
@@ -551,8 +551,8 @@ fn spectators_json(analysis: &Analysis) -> serde_json::Value {
     })
 }
 
-/// Returns the owners of the points, one letter per point, row by row from the top: from `A`, certainly the opponent's,
-/// to `+`, certainly the side to move's.
+/// Returns the owners of the points, one letter per point, row by row from the top: from `A` (certainly the opponent's)
+/// to `+` (certainly the side to move's).
 fn spectators_ownership(size: BoardSize, owners: &[f32]) -> String {
     const LETTERS: &[u8; 63] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+";
     let letter = |owner: &f32| {
@@ -563,12 +563,12 @@ fn spectators_ownership(size: BoardSize, owners: &[f32]) -> String {
     owners.chunks(size.columns()).rev().flatten().map(letter).collect()
 }
 
-/// Rounds to four decimal places. More digits would only show chance.
+/// Rounds to four decimal places. Further digits would show nothing but chance.
 fn rounded(number: f32) -> f64 {
     (unsigned_zero(number, 4) * 1e4).round() / 1e4
 }
 
-/// Does nothing, because every command ends an analysis.
+/// Does nothing, because any command ends an analysis.
 pub(super) fn stop(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::empty())
 }
@@ -602,7 +602,7 @@ mod tests {
     #[test]
     fn both_dialects_print_the_same_numbers() {
         let mut report = report();
-        // Simulates visits by other orders of moves.
+        // Simulates visits through other orders of moves.
         report.moves.iter_mut().for_each(|entry| entry.node_visits += 7);
         let request = request(report.size, "");
         let [lz, kata] = [Dialect::LeelaZero, Dialect::KataGo].map(|it| info_line(it, &request, &report));

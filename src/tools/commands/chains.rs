@@ -1,5 +1,6 @@
 //! GNU Go's commands about chains and eye spaces, in its response formats. GNU Go calls a chain a *worm* and a group a
-//! *dragon*. Only exact results are given. GNU Go's estimates (effective sizes, genus, weakness) have no counterpart.
+//! *dragon*. Responses contain exact results only. GNU Go's estimates (effective sizes, genus, weakness) have no
+//! counterpart.
 
 use super::reading::{MOST_NODES, Scope, attacker_code, defender_code, group_region, interrupted, undecided};
 use super::text::{self, color_text, move_text, points_text};
@@ -27,7 +28,7 @@ fn chain_text(board: &Board, point: Point) -> String {
 
 impl Commands {
     /// Parses the chains that a command is about: that of a vertex, those of a colour, or all. Returns one stone of
-    /// each.
+    /// each chain.
     fn chains(&self, arguments: &mut Arguments<'_>) -> Result<Vec<Point>, Failure> {
         let of = |color: Option<Color>| {
             let board = self.board();
@@ -93,7 +94,7 @@ fn code_fields(code: Option<u8>, reading: &Reading) -> (String, String) {
 }
 
 impl Commands {
-    /// Returns codes and moves of the attack on a stone and of its defence.
+    /// Returns the code and the move of the attack on a stone, and those of its defence.
     fn fate(&self, point: Point, color: Color, scope: Scope) -> Result<[(String, String); 2], Failure> {
         let board = self.board();
         let attack = self.capture(board, point, scope, color.opponent())?;
@@ -200,7 +201,7 @@ pub(super) fn dragon_data(
 }
 
 /// Responds with the minimum and maximum number of eyes of an eye space and the deciding moves, or with -1 if the
-/// vertex is in no eye space.
+/// vertex is not in an eye space.
 pub(super) fn eval_eye(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -222,7 +223,7 @@ pub(super) fn eval_eye(
     }
 }
 
-/// Responds with a move that captures something by threatening two chains at once.
+/// Responds with a move that captures a chain by threatening two chains at once.
 pub(super) fn combination_attack(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,

@@ -10,7 +10,7 @@ pub(super) fn time_settings(
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> CommandResult {
-    // The protocol requires integers. Fractions of seconds are accepted.
+    // The protocol requires integers. Fractions of seconds are accepted as well.
     let (main, period) = (arguments.float()?, arguments.float()?);
     let stones = count(arguments.integer::<i128>()?);
     commands.engine.set_time_control(TimeControl::gtp(main, period, stones));
@@ -44,7 +44,7 @@ pub(super) fn time_left(
 ) -> CommandResult {
     let color = color(arguments)?;
     let time = arguments.float()?;
-    // Some controllers omit the stones.
+    // Some controllers omit the number of stones.
     let stones_or_periods = arguments.optional_integer::<i128>()?.map_or(0, count);
     commands.engine.set_time_left(color, seconds(time), stones_or_periods);
     Ok(Response::empty())

@@ -1,4 +1,4 @@
-//! Commands of GNU Go that programs written for it send, such as Kigo.
+//! Commands of GNU Go that are sent by programs written for it, such as Kigo.
 
 use super::show::shares_of_visits;
 use super::text::{color, move_text};
@@ -12,7 +12,7 @@ use kosumi_net::RankSetting;
 /// strength.
 const LEVELS: [&str; 10] = ["20k", "18k", "15k", "12k", "9k", "6k", "3k", "1d", "3d", "6d"];
 
-/// Handles `level number`: sets the rank that the engine plays at. The moves of the game stay.
+/// Handles `level number`: sets the rank that the engine plays at. The moves of the game are kept.
 pub(super) fn level(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -71,8 +71,8 @@ pub(super) fn top_moves_white(
     top_moves(commands, Color::White, session)
 }
 
-/// Searches for a player within the limits of a move without playing it. Responds with the best points, each with its
-/// share of the visits in per cent.
+/// Searches for a move of this colour within the limits of a move, without playing it. Responds with the best points,
+/// each with its percentage of the visits.
 fn top_moves(commands: &mut Commands, color: Color, session: &Session<'_>) -> CommandResult {
     let watch = session.watch();
     let limits = commands.engine.limits_without_clock();

@@ -7,9 +7,9 @@ use kosumi_go::game::Game;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use std::borrow::Cow;
 
-/// Analysis commands that GoGui offers: type, label and command. The dialogs for settings follow them. The types are
-/// those of GoGui's manual, chapter "Analyze Commands". `tests/clients.rs` parses every response as GoGui does. GoGui
-/// shows only the first of two commands with the same label.
+/// Analysis commands that GoGui offers: type, label and command. The list goes on with the dialogs for settings. The
+/// types are those of GoGui's manual, chapter "Analyze Commands". `tests/clients.rs` parses every response as GoGui
+/// does. GoGui shows only the first of two commands with the same label.
 const ANALYZE_COMMANDS: &[&str] = &[
     "gfx/Search/kosumi-search %m",
     "gfx/Root Statistics/kosumi-root",
@@ -107,7 +107,7 @@ pub(super) fn setup(
     start_at(commands, &stones, to_move)
 }
 
-/// Handles KataGo's `set_position`: sets up stones whatever is on the board. Black is to move, as after `clear_board`.
+/// Handles KataGo's `set_position`: sets up stones, whatever is on the board. Black is to move, as after `clear_board`.
 pub(super) fn set_position(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -131,7 +131,7 @@ pub(super) fn setup_player(
     Ok(Response::empty())
 }
 
-/// Parses stones on points of the board. Refuses repeated points.
+/// Parses stones, each a colour and a point of the board. Refuses repeated points.
 fn stones(commands: &Commands, arguments: &mut Arguments<'_>) -> Result<Vec<(Point, Color)>, Failure> {
     let mut stones: Vec<(Point, Color)> = Vec::new();
     while arguments.remaining() > 0 {

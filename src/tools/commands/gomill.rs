@@ -14,7 +14,7 @@ use kosumi_gtp::{Arguments, Response, Session};
 /// Keywords of `gomill-genmove_ex`.
 const KEYWORDS: [&str; 1] = ["claim"];
 
-/// Responds with name, version and the settings that determine the strength, in lines for people.
+/// Responds with the name, the version and the settings that determine the strength, in lines for human readers.
 pub(super) fn describe_engine(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
@@ -63,8 +63,8 @@ pub(super) fn genmove_ex(
     })
 }
 
-/// Whether the player wins whatever the opponent does, even if the player only passes from now on. Only under area
-/// scoring, where safe stones and safe points decide.
+/// Returns whether the player wins whatever the opponent does, even by only passing from now on. Always returns false
+/// except under area scoring, where safe stones and safe points decide.
 fn is_won(commands: &Commands, color: Color) -> bool {
     let game = commands.engine.game();
     let rules = game.rules();
@@ -80,7 +80,7 @@ fn is_won(commands: &Commands, color: Color) -> bool {
     let safe = game.size().points().filter(is_own).count() as f32;
     let others = game.size().area() as f32 - safe;
     let white = game.komi() + game.white_bonus();
-    // The button may go to the opponent.
+    // The opponent may get the button, which is worth half a point.
     let margin = safe - others - white * color.sign() as f32 - 0.5;
     margin > 0.0
 }
@@ -91,7 +91,7 @@ pub(super) fn explain_last_move(
     _: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> CommandResult {
-    // Without a search the response is empty, which is no failure.
+    // Without a search the response is empty, which is not a failure.
     let Some(report) = commands.engine.last_report() else { return Ok(Response::empty()) };
     let moves = super::analyze::variation_text(report.principal_variation());
     let summary = super::graphics::summary(report);

@@ -1,7 +1,7 @@
-//! Pictures in GoGui's graphics language: each line has a verb and its points.
+//! Pictures in GoGui's graphics language. Each line consists of a verb and its points.
 //!
-//! Commands of type `gfx` respond with these lines. GoGui's live graphics are the same lines on the standard error
-//! during a search.
+//! Commands of type `gfx` respond with these lines. For GoGui's live graphics, the same lines are written to the
+//! standard error during a search.
 
 use super::text::points_text;
 use crate::words::unsigned_zero;
@@ -30,7 +30,7 @@ pub enum GraphicsKind {
 }
 
 impl GraphicsKind {
-    /// All kinds by name.
+    /// All kinds with their names.
     pub const NAMES: [(&'static str, GraphicsKind); 5] = [
         ("none", GraphicsKind::None),
         ("visits", GraphicsKind::Visits),
@@ -44,13 +44,13 @@ impl GraphicsKind {
         GraphicsKind::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, kind)| kind)
     }
 
-    /// Name of the kind.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         GraphicsKind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("none", |&(name, _)| name)
     }
 }
 
-/// Receiver of live graphics: text for the standard error.
+/// Function that receives live graphics as text for the standard error.
 type Sink = Box<dyn FnMut(&str) + Send>;
 
 /// Live graphics of searches, if a receiver is set.
@@ -117,12 +117,12 @@ fn visited_moves(report: &SearchReport) -> impl Iterator<Item = (Point, &MoveRep
         .filter_map(move |entry| Some((on_board(entry)?, entry)))
 }
 
-/// Returns a line of a verb and its arguments, or an empty string without arguments.
+/// Returns a line with a verb and its arguments, or an empty string if there are no arguments.
 fn line(verb: &str, words: &[String]) -> String {
     if words.is_empty() { String::new() } else { format!("{verb} {}", words.join(" ")) }
 }
 
-/// `LABEL` line with the visits of each move.
+/// Returns a `LABEL` line with the visits of each move.
 pub(super) fn visits(report: &SearchReport) -> String {
     line(
         "LABEL",
@@ -132,8 +132,8 @@ pub(super) fn visits(report: &SearchReport) -> String {
     )
 }
 
-/// `LABEL` lines with the moves' win rates for the side to move, in per cent, and `COLOR` lines with their visits.
-/// Contains only moves with at least a hundredth of the visits of the most visited one.
+/// Returns `LABEL` lines with the moves' win rates for the side to move, in per cent, and `COLOR` lines with their
+/// visits. The lines contain only moves with at least a hundredth of the visits of the most visited one.
 pub(super) fn win_rates(report: &SearchReport) -> String {
     let analysis = Analysis::new(report, &Extras::default()).seen_by_mover();
     let most = report.most_visits().max(1);
@@ -152,7 +152,7 @@ pub(super) fn win_rates(report: &SearchReport) -> String {
     picture
 }
 
-/// `VAR` line with numbered stones.
+/// Returns a `VAR` line with numbered stones.
 pub(super) fn variation(first: Color, moves: &[Move]) -> String {
     line("VAR", &colored(first, moves))
 }
@@ -169,24 +169,24 @@ pub(super) fn colored(first: Color, moves: &[Move]) -> Vec<String> {
     texts
 }
 
-/// `INFLUENCE` line with the expected owner of every point.
+/// Returns an `INFLUENCE` line with the expected owner of every point.
 pub(super) fn influence(game: &Game, ownership: &Ownership) -> String {
     let point = |point: Point| format!("{point} {:.2}", unsigned_zero(ownership.mean(point), 2));
     line("INFLUENCE", &game.size().points().map(point).collect::<Vec<_>>())
 }
 
-/// Returns a line of a verb and points, or an empty string without points.
+/// Returns a line with a verb and points, or an empty string if there are no points.
 pub(super) fn marks(verb: &str, points: impl IntoIterator<Item = Point>) -> String {
     let points = points_text(points);
     if points.is_empty() { points } else { format!("{verb} {points}") }
 }
 
-/// `TEXT` line with a summary of the search, for the status bar.
+/// Returns a `TEXT` line with a summary of the search, for the status bar.
 pub(super) fn status_line(report: &SearchReport) -> String {
     format!("TEXT {}", summary(report))
 }
 
-/// Summary of the search in one line.
+/// Returns a summary of the search in one line.
 pub(super) fn summary(report: &SearchReport) -> String {
     let analysis = Analysis::new(report, &Extras::default()).seen_by_mover();
     format!(
@@ -200,7 +200,7 @@ pub(super) fn summary(report: &SearchReport) -> String {
     )
 }
 
-/// Returns a number in at most five characters, to fit on a point.
+/// Returns a number in at most five characters, which fit on a point of the board.
 fn short(number: u32) -> String {
     match number {
         0..=9_999 => number.to_string(),
@@ -209,7 +209,7 @@ fn short(number: u32) -> String {
     }
 }
 
-/// Colour between that of the board and blue, for a share in [0, 1].
+/// Returns a colour between that of the board and blue, for a share in `[0, 1]`.
 fn shade(share: f32) -> String {
     const FROM: [f32; 3] = [224.0, 200.0, 150.0];
     const TO: [f32; 3] = [60.0, 130.0, 240.0];

@@ -74,8 +74,8 @@ fn place(commands: &mut Commands, points: &[Point]) -> Option<Response> {
     Some(points_text(points.iter().copied()).into())
 }
 
-/// Returns the usual handicap points, followed by further points: each is the point farthest from all stones among
-/// those on good lines.
+/// Returns the usual handicap points, followed by further points. Each further point is on a good line and as far as
+/// possible from all other stones.
 fn free_points(size: BoardSize, stones: usize) -> Vec<Point> {
     let usual = (2..=stones).rev().find_map(|count| fixed_handicap_points(size, count));
     let mut points = usual.unwrap_or_default();
@@ -83,7 +83,7 @@ fn free_points(size: BoardSize, stones: usize) -> Vec<Point> {
         let distance = |a: Point, b: Point| a.column().abs_diff(b.column()) + a.row().abs_diff(b.row());
         let merit = |point: Point| {
             let nearest = points.iter().map(|&other| distance(point, other)).min().unwrap_or(0);
-            // The third and higher lines are equally good, and better than the first two.
+            // The third and higher lines are equally good, and better than the first two lines.
             (size.line(point).min(3), nearest, std::cmp::Reverse(point.index()))
         };
         let free = size.points().filter(|point| !points.contains(point));

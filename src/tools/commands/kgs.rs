@@ -1,4 +1,4 @@
-//! Commands of the server KGS: disputes about dead stones, the end of games, and chat.
+//! Commands of the Go server KGS, about disputes over dead stones, the end of games, and chat.
 
 use super::analyze::variation_text;
 use super::play::decide;
@@ -22,12 +22,12 @@ pub(super) fn game_over(
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> CommandResult {
-    // The server may resume the game, so nothing is cleared. A result is one argument.
+    // The server may resume the game, so nothing is cleared. The result is a single argument.
     commands.engine.end_game(arguments.optional_word());
     Ok(Response::empty())
 }
 
-/// Maximum length of a chat message. Nobody reads longer ones.
+/// Maximum length of a chat message. People do not read longer messages.
 const CHAT_CHARACTERS: usize = 240;
 
 /// Maximum number of moves of a variation in a chat message.
@@ -86,7 +86,7 @@ fn own_name() -> String {
     format!("Kosumi {}, a program", env!("CARGO_PKG_VERSION"))
 }
 
-/// Returns the topic of a message, which is that of its first keyword.
+/// Returns the topic of the first keyword in a message, if there is one.
 fn topic(message: &str) -> Option<Topic> {
     let words = message.split(|letter: char| !letter.is_alphanumeric());
     let of_word =

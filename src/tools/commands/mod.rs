@@ -1,7 +1,8 @@
 //! Commands of the Go Text Protocol: one table with one row per command.
 //!
-//! `list_commands`, `known_command` and the help text are read from the table, so they always agree with the commands
-//! that exist. Handlers are small: they read arguments, call the [`Engine`], and write text. For all of them:
+//! `list_commands`, `known_command` and the help text are derived from the table, so they always agree with the
+//! commands that exist. Handlers are small: they read arguments, call the [`Engine`], and write text. All of them
+//! follow these rules:
 //!
 //! - a refused command changes nothing (`tests/gtp_session.rs`);
 //! - surplus arguments are ignored, as in other engines, because controllers send them;
@@ -304,7 +305,7 @@ const fn row(name: &'static str, run: Run, arguments: &'static str, about: &'sta
 #[derive(Debug)]
 pub struct Commands {
     engine: Engine,
-    /// Folder that relative file names refer to.
+    /// Folder to which relative file names refer.
     folder: PathBuf,
     /// GoGui's live graphics of searches.
     live_graphics: graphics::LiveGraphics,
@@ -312,7 +313,7 @@ pub struct Commands {
     note: fn(&str),
     /// Rank that the program was started with.
     usual_rank: Option<RankSetting>,
-    /// Returns the date for records of games that begin here, if it is known.
+    /// Function that returns the date for records of games that begin here, if it is known.
     today: fn() -> Option<String>,
     /// Responses to `name` and `version`.
     identity: (&'static str, Cow<'static, str>),
@@ -322,10 +323,10 @@ pub struct Commands {
     watch: InputWatch,
 }
 
-/// Number of moves that changes of rules and komi may replay at first: some seconds of work.
+/// Number of moves that changes of rules and komi may replay at first: which takes some seconds.
 const REPLAYS_FIRST: usize = 1 << 22;
 
-/// Number of moves by which each command raises this number.
+/// Number of moves by which each command raises the number that may still be replayed.
 const REPLAYS_PER_COMMAND: usize = 1 << 6;
 
 impl Commands {
@@ -358,8 +359,8 @@ impl Commands {
         Ok(())
     }
 
-    /// Counts a change that replays all moves of the game. The time of a session would otherwise grow with the square of
-    /// its length.
+    /// Deducts the replay of the game's moves that a change requires. Without this limit, the time of a session would
+    /// grow with the square of its length.
     fn pay_for_replay(&mut self, is_change: bool) -> Result<(), Failure> {
         if is_change {
             let rest = self.replays.checked_sub(self.engine.game().records().len());
@@ -374,40 +375,40 @@ impl Commands {
         Commands { note, ..self }
     }
 
-    /// Returns these commands with a source of the date for the records that they write. Without it, records do not
-    /// depend on the day.
+    /// Returns these commands with a function that returns the date for the records that they write. Without it,
+    /// records do not depend on the day.
     #[must_use]
     pub fn with_date(self, today: fn() -> Option<String>) -> Commands {
         Commands { today, ..self }
     }
 
     /// Returns these commands with another name and version. Some programs show all of an engine's output only if they
-    /// know its name.
+    /// recognise its name.
     #[must_use]
     pub fn with_identity(self, name: &'static str, version: impl Into<Cow<'static, str>>) -> Commands {
         Commands { identity: (name, version.into()), ..self }
     }
 
     /// Returns these commands with relative file names resolved in this folder instead of the process's working
-    /// directory. Several engines in one process can thus each have a folder of their own.
+    /// directory. Thus each of several engines in one process can have its own folder.
     #[must_use]
     pub fn in_folder(self, folder: &Path) -> Commands {
         Commands { folder: folder.to_owned(), ..self }
     }
 
-    /// Returns these commands with GoGui's live graphics during searches for a move. `kind` can be changed by a
-    /// command. `sink` receives one picture per call; GoGui reads them from the standard error.
+    /// Returns these commands with GoGui's live graphics during searches for a move. A command can change `kind`.
+    /// `sink` receives one picture per call. GoGui reads the pictures from the standard error.
     #[must_use]
     pub fn with_live_graphics(self, kind: GraphicsKind, sink: Box<dyn FnMut(&str) + Send>) -> Commands {
         Commands { live_graphics: graphics::LiveGraphics::new(kind, sink), ..self }
     }
 
-    /// Engine that carries out the commands.
+    /// Returns the engine that carries out the commands.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Mutable access to the engine, for changes between commands.
+    /// Returns mutable access to the engine, for changes between commands.
     pub fn engine_mut(&mut self) -> &mut Engine {
         &mut self.engine
     }
@@ -444,7 +445,7 @@ mod tests {
     fn lizzie_and_its_successor_take_the_version() {
         let numbers: Vec<u32> =
             env!("CARGO_PKG_VERSION").split('.').map(|number| number.parse().unwrap()).collect();
-        // Lizzie refuses engines below version 15. LizzieYzy draws the output of versions from 17 on.
+        // Lizzie refuses engines below version 15. LizzieYzy draws the output of versions 17 and later.
         assert!(numbers[1] >= 17, "{numbers:?}");
     }
 

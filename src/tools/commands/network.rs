@@ -43,7 +43,7 @@ pub(super) fn raw(
 pub(super) fn models(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let threads = commands.engine.settings().threads;
     let own = commands.engine.search().evaluator().network();
-    // A network of human play that is the main network is one network.
+    // If the main network predicts human play, it must not be listed twice.
     let human = commands
         .engine
         .human_network()

@@ -15,9 +15,9 @@ pub(super) struct FileArguments {
 impl Commands {
     /// Parses the name of a file to read, and the arguments after it.
     ///
-    /// The name may be quoted. Otherwise it may contain blanks, and the existing files decide where it ends: the
-    /// longest name of an existing file is used. A last word for which `is_argument` is true is not part of the name if
-    /// a file without it exists.
+    /// The name may be quoted. Otherwise it may contain blanks, and existing files determine where it ends: the longest
+    /// name of an existing file is used. A last word for which `is_argument` is true is not part of the name if a file
+    /// without it exists.
     ///
     /// # Errors
     ///
@@ -70,9 +70,9 @@ impl Commands {
     }
 }
 
-/// Returns the quoted text at the start of the line, without its quotation marks, and the rest of the line. Inside, a
-/// backslash escapes a quotation mark or a backslash. Before other characters it stands for itself, as in Windows
-/// paths.
+/// Returns the quoted text at the start of the line, without its quotation marks, and the rest of the line. Inside the
+/// quotation marks, a backslash escapes a quotation mark or a backslash. Before other characters it stands for itself,
+/// as in Windows paths.
 fn quoted(line: &str) -> Result<Option<(String, &str)>, Failure> {
     let Some(inner) = line.trim_ascii_start().strip_prefix('"') else { return Ok(None) };
     let mut name = String::new();

@@ -33,7 +33,7 @@ pub(super) fn play_black(
     play_as(commands, Color::Black, arguments)
 }
 
-/// White's counterpart of [`play_black`].
+/// Plays a move of White, as [`play_black`] does for Black.
 pub(super) fn play_white(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -70,7 +70,7 @@ pub(super) fn kata_search(
     decide(commands, arguments, session, Engine::choose)
 }
 
-/// Handles KataGo's `kata-search_cancellable`: as `kata-search`, but any line from the controller cancels the search.
+/// Handles KataGo's `kata-search_cancellable`: like `kata-search`, but any line from the controller cancels the search.
 pub(super) fn kata_search_cancellable(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -117,7 +117,7 @@ pub(super) fn reg_genmove(
     regression_move(commands, color, Restriction::NONE, session)
 }
 
-/// Handles GNU Go's `gg_genmove color [seed]`: as `reg_genmove`, with another seed.
+/// Handles GNU Go's `gg_genmove color [seed]`: like `reg_genmove`, but with another seed.
 pub(super) fn gg_genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -126,7 +126,7 @@ pub(super) fn gg_genmove(
     let color = color(arguments)?;
     let seed = arguments.optional_integer::<i128>()?;
     let usual = *commands.engine.settings();
-    // Any integer is accepted. Negative ones are reinterpreted as unsigned.
+    // Any integer is accepted. Negative integers are reinterpreted as unsigned.
     let seed = seed.map_or(usual.seed, |seed| seed as u64);
     commands.engine.change_settings(EngineSettings { seed, ..usual });
     let answer = regression_move(commands, color, Restriction::NONE, session);
@@ -134,7 +134,7 @@ pub(super) fn gg_genmove(
     answer
 }
 
-/// Handles GNU Go's `restricted_genmove color vertex...`: as `reg_genmove`, limited to these moves.
+/// Handles GNU Go's `restricted_genmove color vertex...`: like `reg_genmove`, but limited to these moves.
 pub(super) fn restricted_genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -192,7 +192,7 @@ pub(super) fn set_random_seed(
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> CommandResult {
-    // Any integer is accepted. Negative ones are reinterpreted as unsigned.
+    // Any integer is accepted. Negative integers are reinterpreted as unsigned.
     let seed = arguments.integer::<i128>()?;
     commands.engine.set_seed(seed as u64);
     Ok(Response::empty())

@@ -1,10 +1,11 @@
-//! GNU Go's reading commands: whether a chain or a group is captured, and whether two chains are connected. Responses
-//! have GNU Go's formats. Reading of chains and connections is tactical: it only tries moves near them. Reading of
-//! groups is exact within a region (see [`solve`](kosumi_solve)). If it does not decide about a chain or a group, the
-//! network estimates the result by a search. If that is impossible as well, the command fails.
+//! GNU Go's reading commands, which find out whether a chain or a group is captured and whether two chains are
+//! connected. Responses have GNU Go's formats. Reading of chains and connections is tactical: it tries only moves near
+//! them. Reading of groups is exact within a region (see [`solve`](kosumi_solve)). If reading does not decide the fate
+//! of a chain or a group, the network estimates the result by a search. If that is impossible as well, the command
+//! fails.
 //!
-//! Codes: 0 no; 1 yes; 2 yes, if the player who moves first can ignore a threat in a ko; 3 yes, if that player makes a
-//! big enough threat in a ko.
+//! The codes are: 0, no; 1, yes; 2, yes if the player who moves first can ignore a ko threat; 3, yes if that player has
+//! a ko threat that is big enough.
 
 use super::text::move_text;
 use super::{CommandResult, Commands};
@@ -18,15 +19,15 @@ pub(super) const MOST_NODES: u64 = 50_000;
 /// Size of the solver's table per query, in bytes.
 const MEMORY: usize = 32 << 20;
 
-/// Returns the region in which a group is read. It includes what its edge leads to: a stone that leaves the region
-/// counts as saved, but in whole games such a stone is often captured a move later.
+/// Returns the region in which a group is read. It includes the continuations beyond its edge. Reading counts a stone
+/// that leaves the region as saved, but in whole games such a stone is often captured a move later.
 pub(super) fn group_region(board: &Board, point: Point) -> Result<Region, Failure> {
     let color = board.cell(point).color();
     let region = color.and_then(|color| Some(Region::of_group(board, point)?.with_edge(board, color)));
     region.ok_or_else(|| Failure::new("vertex must not be empty"))
 }
 
-/// Returns the code of a result where the side that wants to prove the query moved first.
+/// Returns the code of a result for which the side that tries to prove the query moves first.
 pub(super) fn attacker_code(success: Success) -> Option<u8> {
     match success {
         Success::Yes => Some(1),
@@ -37,7 +38,7 @@ pub(super) fn attacker_code(success: Success) -> Option<u8> {
     }
 }
 
-/// Returns the code of a result where the side that wants to refute the query moved first.
+/// Returns the code of a result for which the side that tries to refute the query moves first.
 pub(super) fn defender_code(success: Success) -> Option<u8> {
     match success {
         Success::No => Some(1),
@@ -52,7 +53,7 @@ pub(super) fn undecided() -> Failure {
     Failure::new(format!("not decided within {MOST_NODES} nodes"))
 }
 
-/// Failure of a command that the controller interrupted before it was decided.
+/// Returns the failure of a command that the controller interrupted before it was decided.
 pub(super) fn interrupted() -> Failure {
     Failure::new("interrupted")
 }
@@ -75,7 +76,7 @@ pub(super) enum Scope {
     Group,
 }
 
-/// Query whether the group of a region, including its stone at `point`, is captured if `first` moves first.
+/// Query whether the group of a region, including its stone at `point`, is captured when `first` moves first.
 #[derive(Clone, Copy)]
 struct GroupQuery<'a> {
     board: &'a Board,
@@ -107,13 +108,14 @@ impl Commands {
         }
     }
 
-    /// Returns when reading must stop: at this number of nodes, or when the controller interrupts the command.
+    /// Returns a function that decides whether reading stops: at this number of nodes, or when the controller interrupts
+    /// the command.
     pub(super) fn stops_at(&self, most: u64) -> impl Fn(u64) -> bool + Sync + use<> {
         let watch = self.watch.clone();
         move |nodes| nodes >= most || watch.interrupted()
     }
 
-    /// Reads whether the stone is captured if `first` moves first. `board` may be one move ahead of the game.
+    /// Reads whether the stone is captured when `first` moves first. `board` may be one move ahead of the game.
     pub(super) fn capture(
         &self,
         board: &Board,
@@ -143,8 +145,8 @@ impl Commands {
         self.with_network_estimate(reading, question)
     }
 
-    /// Returns the reading if it is proven or the network cannot judge; otherwise the network's judgement of the
-    /// stone's chain.
+    /// Returns the reading if it is proven or if the network cannot judge. Otherwise returns the network's judgement of
+    /// the stone's chain.
     fn with_network_estimate(&self, reading: Reading, question: GroupQuery<'_>) -> Result<Reading, Failure> {
         Ok(self.network_estimate(&reading, question)?.unwrap_or(reading))
     }
@@ -199,7 +201,7 @@ impl Commands {
         answer(defender_code(reading.success), reading.best)
     }
 
-    /// Responds whether the move of the first argument attacks or defends the stone of the second one.
+    /// Responds whether the move in the first argument attacks or defends the stone in the second one.
     fn does(&self, arguments: &mut Arguments<'_>, scope: Scope, attacks: bool) -> CommandResult {
         let mv = self.point(arguments)?;
         let (point, color) = self.stone(arguments)?;
@@ -352,7 +354,7 @@ pub(super) fn same_dragon(
     Ok(u8::from(same).to_string().into())
 }
 
-/// Responds as GNU Go does: `critical` is followed by the attacking and the defending move.
+/// Responds as GNU Go does: `critical` is followed by the attacking move and the defending move.
 pub(super) fn dragon_status(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -365,7 +367,7 @@ pub(super) fn dragon_status(
     let question =
         Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
     let verdict = kosumi_solve::read_status(&question, &commands.stops_at(MOST_NODES));
-    // A group without free points is captured by the next move or never, which is a matter of tactical reading.
+    // A group without free points is captured by the next move or never, and tactical reading decides that.
     let verdict = verdict.map_err(|error| Failure::new(error.to_string()))?;
     if commands.watch.interrupted() {
         return Err(interrupted());
@@ -394,7 +396,7 @@ pub(super) fn dragon_status(
 }
 
 /// Reads a capturing race between two groups, with the first one's owner to move. Responds whether the first is saved
-/// and whether the second is captured, followed by the move. The move is a pass if none is needed or helps.
+/// and whether the second is captured, followed by the move. The move is a pass if no move is needed or if none helps.
 pub(super) fn analyze_semeai(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -416,8 +418,8 @@ pub(super) fn analyze_semeai(
     };
     let captured = capture(&theirs, b, color)?;
     if captured.success == Success::Yes {
-        // Capturing the other group saves this one. If it is captured even when its owner moves first, no move is
-        // needed.
+        // Capturing the other group saves this one. If the other group is captured even when its owner moves first, no
+        // move is needed.
         let is_settled = capture(&theirs, b, other)?.success == Success::Yes;
         let best = captured.best.filter(|_| !is_settled).unwrap_or(Move::Pass);
         return Ok(format!("1 1 {}", move_text(best)).into());

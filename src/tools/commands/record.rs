@@ -11,18 +11,18 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Maximum size of a file. A larger one is no game record, or a collection that `loadsgf` is not meant for.
+/// Maximum size of a file. A larger file is not a game record, or is a collection, for which `loadsgf` is not meant.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Argument that requests as much of a record as can be followed.
 const PARTIAL: &str = "--partial";
 
-/// Handles `loadsgf file [move] [--partial]`: loads the position before that move, or the last one. The move is a
+/// Handles `loadsgf file [move] [--partial]`: loads the position before that move, or the final position. The move is a
 /// number, counted from 1, or a vertex as in GNU Go, which means the first move there. Responds with the side to move,
 /// as GNU Go does. Size, komi and moves come from the file, and so do the rules if the file names known ones.
 ///
 /// A record that cannot be followed up to the move is refused, and the game stays as it was. With `--partial`, as much
-/// of it is loaded as can be followed, and notes report the faults. Faults after the position are reported by notes.
+/// of it is loaded as can be followed, and notes report the faults. Notes also report faults after the position.
 pub(super) fn loadsgf(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -91,7 +91,7 @@ impl ReplayEnd {
     }
 }
 
-/// Handles `printsgf [file] [remarks]`: responds with the game as SGF, or writes it to a file. `-` stands for no file.
+/// Handles `printsgf [file] [remarks]`: responds with the game as SGF, or writes it to a file. `-` means no file.
 pub(super) fn printsgf(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -107,8 +107,8 @@ pub(super) fn printsgf(
     }
 }
 
-/// Handles `savesgf file [remarks]`: writes the game as SGF to a regular file. An existing one is replaced when the new
-/// one is complete.
+/// Handles `savesgf file [remarks]`: writes the game as SGF to a regular file. An existing file is replaced when the
+/// new one is complete.
 pub(super) fn savesgf(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,

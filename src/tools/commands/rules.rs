@@ -1,4 +1,4 @@
-//! Commands for rules: by name, as JSON, and one by one. Komi and position stay.
+//! Commands for rules: by name, as JSON, and one by one. They keep the komi and the position.
 
 use super::{CommandResult, Commands};
 use kosumi_go::rules::{HandicapBonus, KoRule, Rules, Scoring, Tax};
@@ -58,7 +58,8 @@ pub(super) fn named(name: &str) -> Result<Rules, Failure> {
     Rules::parse(name).map(agreed).ok_or_else(|| Failure::new("unknown rules"))
 }
 
-/// Under territory scoring dead stones are always agreed on, whatever KataGo calls it.
+/// Returns the rules with an agreement on dead stones if scoring is by territory, where there always is one, whatever
+/// KataGo calls it.
 fn agreed(rules: Rules) -> Rules {
     Rules { friendly_pass: rules.friendly_pass || rules.scoring == Scoring::Territory, ..rules }
 }
@@ -76,7 +77,7 @@ pub fn to_json(rules: Rules) -> Value {
     })
 }
 
-/// Parses rules from JSON. Rules that are not named are those of Tromp-Taylor, except for the tax of territory scoring.
+/// Parses rules from JSON. Rules that are not named are Tromp-Taylor's, except for the tax under territory scoring.
 fn from_json(text: &str) -> Result<Rules, Failure> {
     let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return Err(Failure::syntax_error()) };
     let mut rules = named("tromp-taylor")?;
@@ -95,7 +96,7 @@ fn from_json(text: &str) -> Result<Rules, Failure> {
     Ok(agreed(rules))
 }
 
-/// Rules with one of them, named as in `kata-set-rule`, set to `value`.
+/// Returns the rules with one of them, named as in `kata-set-rule`, set to `value`.
 ///
 /// # Errors
 ///
@@ -149,14 +150,14 @@ mod tests {
         }
     }
 
-    /// KataGo's names for rules, and what it leaves out.
+    /// Checks KataGo's names for rules, and which rules KataGo leaves out.
     #[test]
     fn rules_as_katago_writes_them() {
         let japanese = named("japanese");
         assert!(japanese.is_ok());
         for text in [
             r#"{"ko":"SIMPLE","scoring":"TERRITORY","suicide":false}"#,
-            // Its response to `kata-get-rules` under Japanese rules.
+            // KataGo's response to `kata-get-rules` under Japanese rules.
             r#"{"friendlyPassOk":false,"hasButton":false,"ko":"SIMPLE","scoring":"TERRITORY","suicide":false,"tax":"SEKI","whiteHandicapBonus":"0"}"#,
         ] {
             assert_eq!(from_json(text), japanese, "{text}");

@@ -17,12 +17,12 @@ use kosumi_search::{Analysis, Extras, MoveAnalysis, SearchReport};
 const NOTHING: &str = "\"\"";
 
 impl Commands {
-    /// Report of the latest search.
+    /// Returns the report of the latest search.
     fn report(&self) -> Result<&SearchReport, Failure> {
         self.engine.last_report().ok_or_else(|| Failure::new("nothing has been searched yet"))
     }
 
-    /// The latest search's analysis, from the perspective of the side that was to move.
+    /// Returns the analysis of the latest search, from the perspective of the side that was to move.
     fn analysis(&self) -> Result<Analysis, Failure> {
         Ok(Analysis::new(self.report()?, &Extras::default()).seen_by_mover())
     }
@@ -39,7 +39,7 @@ pub(super) fn ownership(
     Ok(rows_text(commands.size(), |point| format!("{:.3}", unsigned_zero(ownership.mean(point), 3))).into())
 }
 
-/// Responds with the expected owner of every point by the network alone.
+/// Responds with the expected owner of every point according to the network alone.
 pub(super) fn network_ownership(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
@@ -54,7 +54,7 @@ pub(super) fn network_ownership(
         .into())
 }
 
-/// Responds with a picture of the owners if the game ended now, the dead stones, stones in seki, and the score.
+/// Responds with a picture of the owners, the dead stones, the stones in seki and the score if the game ended now.
 pub(super) fn territory(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
@@ -73,8 +73,8 @@ pub(super) fn territory(
     Ok(Response::lines(lines.iter().filter(|line| !line.is_empty())))
 }
 
-/// Responds with the fate of stones as colours: green stones cannot be captured whatever is played, red ones are dead,
-/// yellow ones in seki. Points that belong to one player whatever is played are gray.
+/// Responds with the fate of stones as colours: green stones cannot be captured whatever is played, red stones are
+/// dead, and yellow stones are in seki. Points that belong to one player whatever is played are gray.
 pub(super) fn life_and_death(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
@@ -123,7 +123,7 @@ pub(super) fn unconditional_status(
         (None, _) => "undecided",
         (Some(Color::Black), None) => "black_territory",
         (Some(Color::White), None) => "white_territory",
-        // A stone that can be captured is alive if only its owner can live there.
+        // A stone inside its own owner's unconditional territory counts as alive, even if it can be captured.
         (Some(owner), Some(stone)) if owner == stone => "alive",
         (Some(_), Some(_)) => "dead",
     };
@@ -151,8 +151,8 @@ pub(super) fn final_status(
 }
 
 /// Handles GNU Go's `estimate_score`: responds with the expected score of this position's search. Without a search, or
-/// after the end of the game, the score is that of [`final_status`]. The bounds are White's scores, two standard
-/// deviations to either side. They are equal where the score is certain.
+/// after the end of the game, the score is that of [`final_status`]. The bounds are White's scores two standard
+/// deviations to either side of it. They are equal if the score is certain.
 pub(super) fn estimate_score(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
@@ -168,7 +168,8 @@ pub(super) fn estimate_score(
         .into())
 }
 
-/// Responds with the prior probabilities of the moves, in thousandths. Omits moves below one thousandth.
+/// Responds with the prior probabilities of the moves, in thousandths. Omits moves whose probability is below one
+/// thousandth.
 pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let priors = commands.engine.priors();
     let shares = shares_of_priors(priors.iter().map(|&(_, prior)| prior));
@@ -202,7 +203,7 @@ pub(super) fn best_moves(
     Ok(Response::list(points.enumerate().map(|(order, point)| format!("{point} {}", order + 1))))
 }
 
-/// Handles GNU Go's `top_moves`: responds with the best moves, each with its share of the visits in per cent.
+/// Handles GNU Go's `top_moves`: responds with the best moves, each with its percentage of the visits.
 pub(super) fn top_moves(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
@@ -212,14 +213,14 @@ pub(super) fn top_moves(
     Ok(Response::list(shares.map(|(mv, share)| format!("{} {share:.1}", move_text(mv)))))
 }
 
-/// Returns the ten best moves of a search, each with its share of the visits in per cent.
+/// Returns up to ten best moves of a search, each with its percentage of the visits.
 pub(super) fn shares_of_visits(report: &SearchReport) -> impl Iterator<Item = (Move, f64)> + '_ {
     let all: u32 = report.moves.iter().map(|entry| entry.visits).sum();
     let tried = report.moves.iter().filter(|entry| entry.visits > 0).take(10);
     tried.map(move |entry| (entry.mv, 100.0 * f64::from(entry.visits) / f64::from(all.max(1))))
 }
 
-/// A number for every move of the latest search.
+/// Responds with a text for every move of the latest search, on the points of the board.
 fn root_board(commands: &Commands, text: impl Fn(&MoveAnalysis) -> String) -> CommandResult {
     let analysis = commands.analysis()?;
     let cell = |point| match analysis.moves.iter().find(|entry| entry.mv == Move::Play(point)) {
@@ -256,7 +257,7 @@ fn picture(report: &SearchReport) -> Response {
     format!("{}\n{}", graphics::win_rates(report), graphics::status_line(report)).into()
 }
 
-/// Searches for a player within the limits of a move without playing it, and responds with a picture.
+/// Searches for a move of this colour within the limits of a move, without playing it. Responds with a picture.
 pub(super) fn search(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,

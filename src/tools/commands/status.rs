@@ -77,7 +77,7 @@ pub(super) fn final_score(
     Ok(score::format_score(status.score).into())
 }
 
-/// Test whether a point belongs to a class of `final_status_list`.
+/// Function that tests whether a point belongs to a class of `final_status_list`.
 type PointTest = fn(&FinalStatus, &Board, Point) -> bool;
 
 pub(super) fn final_status_list(
@@ -106,12 +106,12 @@ pub(super) fn final_status_list(
     }
 }
 
-/// Whether a point is empty or under a dead stone, and owned by `color`.
+/// Returns whether a point is empty or under a dead stone, and owned by `color`.
 fn is_territory(status: &FinalStatus, board: &Board, point: Point, color: Color) -> bool {
     (board.cell(point) == Cell::Empty || status.dead.contains(point)) && status.owner[point] == Some(color)
 }
 
-/// Whether a point is empty and owned by neither player.
+/// Returns whether a point is empty and owned by neither player.
 fn is_dame(status: &FinalStatus, board: &Board, point: Point) -> bool {
     board.cell(point) == Cell::Empty && status.owner[point].is_none()
 }
@@ -124,8 +124,8 @@ pub(super) fn showboard(
     Ok(diagram(commands.engine.game()).into())
 }
 
-/// Returns a diagram of the position with coordinates, and with notes on what a diagram cannot show. Begins with a line
-/// break, so that the `=` of the response does not shift the first row.
+/// Returns a diagram of the position with coordinates, and with notes on what a diagram cannot show. The text begins
+/// with a line break, so that the `=` of the response does not shift the first row.
 pub fn diagram(game: &Game) -> String {
     let size = game.size();
     let letters = column_letters(size);

@@ -17,7 +17,7 @@ pub(super) fn own_color(color: kosumi_gtp::Color) -> Color {
     }
 }
 
-/// Returns the move at a vertex, or `None` if it is not on the board.
+/// Returns the move at a vertex, or `None` if the vertex is not on the board.
 pub fn vertex_move(size: BoardSize, vertex: Vertex) -> Option<Move> {
     match vertex {
         Vertex::Pass => Some(Move::Pass),
@@ -60,7 +60,7 @@ impl Commands {
         point.ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))
     }
 
-    /// Parses a colour and a move. The move is `None` if it is not on the board.
+    /// Parses a colour and a move. The move is `None` if its point is not on the board.
     pub(super) fn color_and_move(
         &self,
         arguments: &mut Arguments<'_>,

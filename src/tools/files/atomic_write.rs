@@ -6,27 +6,28 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, TempPath};
 
-/// Number of characters of a file's name with which the name of the unfinished file begins, at up to four bytes each.
+/// Number of characters of a file's name with which the name of the unfinished file begins. Each takes at most four
+/// bytes.
 const NAME_START: usize = 50;
 
 /// Writes a file atomically: other processes never see a part of it, even if the process or the machine stops at any
-/// moment. The text is written under another name, synchronised to the disk, and renamed. The new name is on the disk,
-/// too, when this function returns.
+/// moment. The text is written under another name, synchronised to the disk, and renamed. When this function returns,
+/// the new name is on the disk as well.
 ///
 /// # Errors
 ///
-/// Returns an error if writing fails. An existing file is unchanged then.
+/// Returns an error if writing fails. An existing file is then unchanged.
 pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     write_atomically_with(path, |file| file.write_all(text.as_bytes()))
 }
 
-/// Writes a file atomically, like [`write_atomically`], but refuses pipes and devices. It is for paths that commands of
-/// a protocol name.
+/// Writes a file atomically, like [`write_atomically`], but refuses pipes and devices. It is meant for paths that come
+/// from commands of a protocol.
 ///
 /// # Errors
 ///
 /// Returns an error if the path names something other than a regular file, or if writing fails. An existing file is
-/// unchanged then.
+/// then unchanged.
 pub fn write_regular(path: &Path, text: &str) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return Err(super::regular::not_regular());
@@ -34,7 +35,7 @@ pub fn write_regular(path: &Path, text: &str) -> io::Result<()> {
     write_atomically(path, text)
 }
 
-/// Writes a file atomically, like [`write_atomically`], with a function that fills it and may seek.
+/// Writes a file atomically, like [`write_atomically`], but with a function that writes the content and may seek.
 ///
 /// # Errors
 ///
@@ -70,8 +71,8 @@ impl AtomicFile {
     ///
     /// # Errors
     ///
-    /// Returns an error if the folder cannot be written to, if the existing file is a folder or read-only, or if it is a
-    /// pipe that nobody reads.
+    /// Returns an error if the folder cannot be written to, if the existing file is a folder or read-only, or if it is
+    /// a pipe without a reader.
     pub fn create(path: &Path) -> io::Result<AtomicFile> {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = fs::metadata(&path).ok();
@@ -89,7 +90,7 @@ impl AtomicFile {
         // Names of files may have 255 bytes in most file systems.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let prefix: String = name.chars().take(NAME_START).chain(['.']).collect();
-        // `create_new` fails for every existing name, also for a link. Another random name is tried then.
+        // `create_new` fails for every existing name, even a link. `Builder` then tries another random name.
         let (file, unfinished) = Builder::new()
             .prefix(&prefix)
             .suffix(".part")
@@ -106,7 +107,7 @@ impl AtomicFile {
     ///
     /// # Errors
     ///
-    /// Returns an error if writing fails. An existing file of this name is unchanged then, unless the disk fails after
+    /// Returns an error if writing fails. An existing file of this name is then unchanged, unless the disk fails after
     /// the file got its name.
     pub fn finish(self) -> io::Result<()> {
         let Some((unfinished, path)) = self.names else { return Ok(()) };
@@ -167,8 +168,7 @@ mod tests {
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
-    /// Checks that no link that is put in the place of the unfinished file is followed, and that its name differs each
-    /// time.
+    /// Checks that a link in the place of the unfinished file is not followed, and that its name differs each time.
     #[cfg(unix)]
     #[test]
     fn the_unfinished_file_cannot_be_predicted() {
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 3, "unfinished files are removed");
     }
 
-    /// Checks that several writers of one file disturb neither each other nor a reader.
+    /// Checks that concurrent writers of one file disturb neither each other nor a reader.
     #[test]
     fn writers_of_one_file_do_not_meet() {
         let scratch = tempfile::TempDir::new().unwrap();

@@ -1,8 +1,8 @@
-//! The file system below all files that survive a crash. Journals, records and shards reach it through this module
-//! only.
+//! Access to the file system for all files that must survive a crash. Journals, records and shards are written through
+//! this module only.
 //!
-//! Programs use the standard library: here are its types and functions under shorter names. In tests, a path on a
-//! [`SimulatedDisk`](super::SimulatedDisk) leads to that disk, and every other path to the file system.
+//! Outside of tests, its types and functions are those of the standard library under shorter names. In tests, a path on
+//! a [`SimulatedDisk`](super::SimulatedDisk) leads to that disk, and every other path to the file system.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use super::simulated_disk::mounted;
 #[cfg(not(test))]
 pub(crate) use std::fs::File;
 
-/// Does something on the simulated disk if the path is on one.
+/// Carries out an operation on the simulated disk if the path is on one.
 #[cfg(test)]
 macro_rules! on_simulated {
     ($path:expr, $disk:ident => $work:expr) => {
@@ -40,19 +40,19 @@ fn real(file: fs::File) -> File {
     file
 }
 
-/// Opens a file to read and write, and creates it if it is missing.
+/// Opens a file for reading and writing. Creates it if it is missing.
 pub(super) fn open_or_create(path: &Path) -> io::Result<File> {
     on_simulated!(path, disk => disk.open_or_create(path));
     fs::OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path).map(real)
 }
 
-/// Opens a new file to write.
+/// Creates a new file for writing.
 pub(super) fn create_new(path: &Path) -> io::Result<File> {
     on_simulated!(path, disk => disk.create_new(path));
     fs::OpenOptions::new().write(true).create_new(true).open(path).map(real)
 }
 
-/// Opens a pipe or a device to write.
+/// Opens a pipe or a device for writing.
 pub(super) fn open_device(path: &Path) -> io::Result<File> {
     super::regular::open_to_write(path).map(real)
 }
@@ -72,7 +72,7 @@ pub(super) fn regular_length(file: &File) -> io::Result<Option<u64>> {
 ///
 /// # Errors
 ///
-/// Returns an error if the system does not know it.
+/// Returns an error if the system does not know the time.
 pub(crate) fn modified(file: &File) -> io::Result<SystemTime> {
     #[cfg(test)]
     let file = match file {
@@ -82,20 +82,19 @@ pub(crate) fn modified(file: &File) -> io::Result<SystemTime> {
     file.metadata()?.modified()
 }
 
-/// Renames an unfinished file. An existing file is replaced.
+/// Renames an unfinished file. Replaces an existing file.
 pub(super) fn persist(unfinished: TempPath, path: &Path) -> io::Result<()> {
     on_simulated!(path, disk => disk.rename(&unfinished, path));
     unfinished.persist(path).map_err(|error| error.error)
 }
 
-/// Synchronises the names in a folder to the disk. Systems on which a folder cannot be opened or synchronised are no
-/// error.
+/// Synchronises the names in a folder to the disk. It is not an error if the system cannot open or synchronise folders.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     on_simulated!(folder, disk => disk.sync_folder(folder));
     let Ok(open) = fs::File::open(folder) else { return Ok(()) };
     match open.sync_all().map_err(|error| (error.kind(), error)) {
         Err((io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, error)) => Err(error),
-        // The standard library has no kind for a failing device.
+        // The standard library has no error kind for a failing device.
         Err((_, error)) if is_device_error(&error) => Err(error),
         Ok(()) | Err(_) => Ok(()),
     }
@@ -114,8 +113,8 @@ fn is_device_error(_: &io::Error) -> bool {
 /// Creates a folder and its parents where they are missing, like [`fs::create_dir_all`]. Their names are on the disk
 /// when this function returns.
 ///
-/// The name of a folder is synchronised before a folder is created in it. So of folders that exist, only the innermost
-/// may be left from a process that was stopped before it could synchronise the name.
+/// The name of a folder is synchronised before a folder is created in it. Therefore, among existing folders, only the
+/// innermost may come from a process that was stopped before it could synchronise the name.
 ///
 /// # Errors
 ///

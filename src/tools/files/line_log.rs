@@ -1,8 +1,8 @@
 //! Logs of JSON lines that survive the end of the process at any moment.
 //!
 //! Every line is synchronised to the disk before the next one is written, so only the last line can be torn. A torn
-//! line has no line break, or zeros where the disk has lost a part of it, and is cut off when the log is resumed. A lock
-//! keeps a second process out. It is released when the process ends.
+//! line has no line break, or has zeros where the disk has lost a part of it. It is cut off when the log is resumed. A
+//! lock keeps a second process out, and is released when the process ends.
 
 use super::disk::{self, File};
 use super::regular::not_regular;
@@ -21,7 +21,7 @@ use std::time::Duration;
 const LOCK_ATTEMPTS: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// Maximum length of a log that is read, in bytes: a few hundred thousand games.
+/// Maximum length of a log that is read, in bytes. It is enough for a few hundred thousand games.
 const LOG_BYTES_MAX: u64 = 1 << 30;
 
 /// Open log.
@@ -30,7 +30,7 @@ pub struct LineLog {
     file: File,
     /// Length of the complete lines, in bytes.
     complete: u64,
-    /// Whether there may be something behind the complete lines.
+    /// Whether anything may follow the complete lines.
     is_torn: bool,
 }
 
@@ -54,7 +54,7 @@ impl LineLog {
             bail!("another {what} is writing {}", path.display());
         }
         if length == 0 {
-            // A file whose name is lost is lost with all its lines.
+            // If the name of the file is lost, so are all its lines.
             disk::sync_folder(disk::folder_of(path)).with_context(about)?;
         }
         let mut bytes = Vec::new();
@@ -63,8 +63,8 @@ impl LineLog {
     }
 
     /// Truncates the log to `complete`, which must be its beginning and consist of complete lines. The line break of
-    /// the last line is added if it is missing. New lines are appended after it. What is left is on the disk when this
-    /// method returns.
+    /// the last line is added if it is missing. New lines are appended after it. When this method returns, the result
+    /// is on the disk.
     ///
     /// # Errors
     ///
@@ -73,8 +73,8 @@ impl LineLog {
         self.complete = complete.len() as u64;
         self.truncate()?;
         let Some((_, before)) = complete.split_last() else { return Ok(()) };
-        // The last line is written again. If an earlier process could not synchronise it, it may be in memory only, and
-        // another synchronisation would not report that.
+        // The last line is written again. If an earlier process failed to synchronise it, it may be in memory only, and
+        // another synchronisation would not report this.
         let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         let line = complete[start..].strip_suffix(b"\n").unwrap_or(&complete[start..]);
         self.is_torn = true;
@@ -86,7 +86,7 @@ impl LineLog {
         Ok(())
     }
 
-    /// Truncates the file to the complete lines. What was behind them does not return after a power cut.
+    /// Truncates the file to the complete lines. The removed part does not return after a power cut.
     fn truncate(&mut self) -> std::io::Result<()> {
         self.is_torn = true;
         self.file.set_len(self.complete)?;
@@ -100,28 +100,28 @@ impl LineLog {
     ///
     /// # Errors
     ///
-    /// Returns an error if writing fails. The part of the line that was written is removed, at the latest before the next
-    /// line is written, so that no line follows a torn one.
+    /// Returns an error if writing fails. The written part of the line is removed at the latest before the next line is
+    /// written, so that no line follows a torn one.
     pub fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
         let mut text = serde_json::to_string(line)?;
         text.push('\n');
         if self.is_torn {
             self.truncate().context("cannot write the log")?;
         }
-        // A single call, so that a torn line lacks only its end.
+        // The line is written by a single call, so that a torn line lacks only its end.
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         match written {
             Ok(()) => self.complete += text.len() as u64,
-            // If truncation fails, too, the torn line stays, as after a power cut. It is cut off before the next line,
-            // or when the log is opened again.
+            // If truncation fails as well, the torn line stays, as after a power cut. It is cut off before the next
+            // line, or when the log is opened again.
             Err(_) => drop(self.truncate()),
         }
         written.context("cannot write the log")
     }
 }
 
-/// Takes the lock of a log. Returns false if another process holds it. A process that was just killed may hold it a
-/// moment longer, through a child that it was about to start.
+/// Takes the lock of a log. Returns false if another process holds it. A process that has just been killed may hold it
+/// a moment longer, through a child process that it was about to start.
 fn lock(file: &mut File) -> bool {
     for _ in 0..LOCK_ATTEMPTS {
         match file.try_lock() {
@@ -134,7 +134,8 @@ fn lock(file: &mut File) -> bool {
 }
 
 /// Parses the complete lines of a log, and returns them with their length in bytes. A last line without a line break
-/// counts if it can be parsed. A last line with zeros is torn: the disk has lost a part of it, and JSON has none.
+/// counts if it can be parsed. A last line with zeros is torn, because the disk has lost a part of it and JSON contains
+/// no zeros.
 ///
 /// # Errors
 ///
@@ -173,8 +174,8 @@ mod tests {
     use kosumi_go::rng::Rng;
     use std::collections::BTreeSet;
 
-    /// Writes lines to a log until the disk stops, also after errors. Adds those that were written to `written`, and
-    /// returns whether the log could be opened.
+    /// Writes lines to a log until the disk stops, and goes on after errors. Adds the lines that were written to
+    /// `written`, and returns whether the log could be opened.
     fn write_lines(
         disk: &SimulatedDisk,
         rng: &mut Rng,
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(found.len(), lines.len(), "no line is there twice");
         assert!(written.is_subset(&found), "{:?} are lost", written.difference(&found));
         log.resume_after(&bytes[..complete])?;
-        // What was read stays, too.
+        // The lines that were read must stay as well.
         written.extend(found);
         for _ in 0..rng.below(6) {
             let line = format!("{}{}", rng.next_u64(), "x".repeat(rng.below(600) as usize));

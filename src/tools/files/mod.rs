@@ -1,7 +1,7 @@
-//! File access for long-running commands: atomic writes, logs of lines, early checks of paths, regular files
-//! with a bound, and text files of users.
+//! File access for long-running commands: atomic writes, logs of lines, early checks of paths, bounded reading of
+//! regular files, and text files of users.
 //!
-//! It uses no other module of this crate.
+//! Uses no other module of this crate.
 
 mod atomic_write;
 pub(crate) mod disk;

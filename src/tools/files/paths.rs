@@ -35,7 +35,8 @@ pub fn relative(file: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
         .collect())
 }
 
-/// Returns all files in a folder and its subfolders, in the order of names. A path of a file is returned itself.
+/// Returns all files in a folder and its subfolders, in the order of names. If the path is a file, returns that path
+/// alone.
 ///
 /// # Errors
 ///

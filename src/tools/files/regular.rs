@@ -1,11 +1,11 @@
-//! Reading of regular files with a bound, and opening of pipes without waiting.
+//! Reading of regular files up to a limit, and opening of pipes without waiting.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a regular file to read. Pipes and devices are refused: opening a pipe would wait for a program that writes to
-/// it.
+/// Opens a regular file for reading. Refuses pipes and devices, because opening a pipe would wait for a program that
+/// writes to it.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// Returns an error if the file cannot be read, is not a regular file, or is longer.
+/// Returns an error if the file cannot be read, is not a regular file, or is longer than `most`.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {most} bytes"));
     let file = open_regular(path)?;
@@ -46,7 +46,7 @@ pub(super) fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-/// Opens a pipe or a device to write. Writing may wait for the reader of a pipe, opening does not.
+/// Opens a pipe or a device for writing. Writing may wait for the reader of a pipe, but opening does not.
 ///
 /// # Errors
 ///

@@ -1,18 +1,18 @@
-//! A simulated disk in memory, which fails by a seed.
+//! A simulated disk in memory, whose failures follow from a seed.
 //!
-//! It promises what the manuals of `fsync` and `rename` promise, and no more:
+//! It guarantees what the manuals of `fsync` and `rename` guarantee, and no more:
 //!
-//! * Bytes that were written are lost, or stay in part, unless the file was synchronised afterwards. The unit is a
-//!   block. A block that is lost behind the end of the old content reads as zeros.
-//! * After a failed synchronisation, a later one that succeeds says nothing about the blocks of the failed one.
-//! * A new name, a rename and a removal may be lost unless the folder was synchronised afterwards; those of different
-//!   files may be lost in any combination. A rename happens whole or not at all.
-//! * Writes may be short or interrupted. Full disks and failing devices last for a number of operations.
+//! * Written bytes may be lost, completely or in part, unless the file was synchronised afterwards. The unit is a
+//!   block. A lost block after the end of the old content reads as zeros.
+//! * A synchronisation that succeeds after a failed one guarantees nothing about the blocks of the failed one.
+//! * A new name, a rename and a removal may be lost unless the folder was synchronised afterwards; such changes to
+//!   different files may be lost in any combination. A rename happens completely or not at all.
+//! * Writes may be short or interrupted. A full disk or a failing device lasts for a number of operations.
 //!
 //! A disk stops at an operation that the [`Plan`] names: that operation happens in part, and all later ones fail.
-//! [`SimulatedDisk::restart`] then leaves what the disk kept. Reading never fails, and permissions, links and pipes are
-//! not simulated. An [`AtomicFile`](super::AtomicFile) that is dropped leaves its unfinished file, as a killed process
-//! does.
+//! [`SimulatedDisk::restart`] then leaves only what the disk kept. Reading never fails, and permissions, links and
+//! pipes are not simulated. An [`AtomicFile`](super::AtomicFile) that is dropped leaves its unfinished file, as a
+//! killed process does.
 
 use kosumi_go::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,15 +23,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// Number of bytes of which a write keeps all or nothing.
+/// Number of bytes that are kept or lost together.
 const BLOCK: usize = 256;
 
-/// What stops a disk.
+/// Event that stops a disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
-    /// The machine loses its power, and the disk what was not synchronised.
+    /// The machine loses its power, and the disk loses what was not synchronised.
     Power,
-    /// The process is killed. The system keeps what was written.
+    /// The process is killed. The system keeps everything that was written.
     Process,
 }
 
@@ -40,9 +40,9 @@ pub(crate) enum Stop {
 pub(crate) struct Plan {
     /// Number of operations after which the disk stops.
     pub(crate) stop: Option<(u64, Stop)>,
-    /// Number of operations in a thousand at which a period of trouble begins.
+    /// Operations per thousand at which a period of failures begins.
     pub(crate) trouble: u32,
-    /// Number of writes in a thousand that are short or interrupted.
+    /// Writes per thousand that are short or interrupted.
     pub(crate) short: u32,
 }
 
@@ -56,7 +56,7 @@ impl Plan {
     }
 }
 
-/// Kind of trouble.
+/// Kind of failure that lasts for a number of operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Trouble {
     Full,
@@ -93,7 +93,7 @@ impl Trouble {
     }
 }
 
-/// Change of names since their folder was synchronised.
+/// Change of a name since its folder was last synchronised.
 #[derive(Clone, Debug)]
 enum NameChange {
     Folder(PathBuf),
@@ -103,7 +103,7 @@ enum NameChange {
 }
 
 impl NameChange {
-    /// Folder whose synchronisation keeps the change.
+    /// Returns the folder whose synchronisation makes the change permanent.
     fn folder(&self) -> Option<&Path> {
         match self {
             NameChange::Folder(path) | NameChange::Link(path, _) | NameChange::Unlink(path) => path.parent(),
@@ -132,7 +132,7 @@ impl Names {
         }
     }
 
-    /// Removes files and folders in folders that do not exist.
+    /// Removes files and folders whose parent folders do not exist.
     fn remove_lost(&mut self, root: &Path) {
         let folders = self.folders.clone();
         let is_there = |path: &Path| {
@@ -147,11 +147,11 @@ impl Names {
 /// Contents of a file.
 #[derive(Debug, Default)]
 struct Content {
-    /// What the process reads.
+    /// Content that the process reads.
     bytes: Vec<u8>,
-    /// What the disk keeps for certain.
+    /// Content that is certainly on the disk.
     kept: Vec<u8>,
-    /// Blocks that the next synchronisation keeps.
+    /// Blocks that the next synchronisation will bring to the disk.
     dirty: BTreeSet<usize>,
     /// Blocks whose synchronisation failed.
     doubtful: BTreeSet<usize>,
@@ -166,7 +166,7 @@ impl Content {
             self.bytes.resize(end, 0);
         }
         self.bytes[at..end].copy_from_slice(bytes);
-        // A gap is written, too.
+        // A gap before the written bytes is written as well.
         for block in at.min(old) / BLOCK..end.div_ceil(BLOCK) {
             self.dirty.insert(block);
             self.doubtful.remove(&block);
@@ -234,8 +234,8 @@ struct State {
 }
 
 impl State {
-    /// Begins an operation. Returns the error with which it fails, and whether it happens nevertheless, whole or in
-    /// part.
+    /// Begins an operation. On failure returns the error, and whether the operation happens nevertheless, completely or
+    /// in part.
     fn begin(&mut self, operation: Operation) -> Result<(), (io::Error, bool)> {
         let off = || io::Error::other("the simulated disk is off");
         if self.stopped.is_some() {
@@ -394,17 +394,17 @@ impl SimulatedDisk {
         SimulatedDisk { shared, root }
     }
 
-    /// Root folder.
+    /// Returns the root folder.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What stopped the disk, if anything did.
+    /// Returns the event that stopped the disk, if there was one.
     pub(crate) fn stopped(&self) -> Option<Stop> {
         self.shared.state().stopped
     }
 
-    /// Loses what a power cut loses if there was one, and starts again. No file may be open.
+    /// Restarts the disk. If there was a power cut, the disk loses what was not synchronised. No file may be open.
     pub(crate) fn restart(&self, plan: Plan) {
         self.shared.state().restart(plan);
     }
@@ -423,13 +423,13 @@ impl Drop for SimulatedDisk {
     }
 }
 
-/// Returns the simulated disk that has this path.
+/// Returns the simulated disk that contains this path, if there is one.
 pub(super) fn mounted(path: &Path) -> Option<Shared> {
     let disks = DISKS.lock().unwrap_or_else(PoisonError::into_inner);
     disks.iter().find(|(root, _)| path.starts_with(root)).map(|(_, disk)| disk.clone())
 }
 
-/// Disk that is shared by its files. The functions are those of [`disk`](super::disk).
+/// Simulated disk, shared by its open files. The functions are those of [`disk`](super::disk).
 #[derive(Clone, Debug)]
 pub(super) struct Shared(Arc<Mutex<State>>);
 
@@ -513,7 +513,7 @@ impl Shared {
     }
 }
 
-/// File of the file system or of a simulated disk, with the functions of [`fs::File`] that the crate uses.
+/// File of the file system or of a simulated disk, with those functions of [`fs::File`] that this crate uses.
 #[derive(Debug)]
 pub enum File {
     /// File of the file system.
@@ -658,7 +658,7 @@ mod tests {
     use super::*;
     use crate::files::write_atomically;
 
-    /// Writes `synced` and synchronises it, then writes `rest` behind it, and loses power.
+    /// Writes `synced` and synchronises it, then appends `rest`, and loses power. Returns the content afterwards.
     fn after_power_loss(seed: u64, synced: &[u8], rest: &[u8]) -> Vec<u8> {
         let disk = SimulatedDisk::new(seed);
         let path = disk.root().join("file");

@@ -9,12 +9,12 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Returns an error if the file cannot be read, is not a regular file, is longer, or is no text.
+/// Returns an error if the file cannot be read, is not a regular file, is longer, or is not text.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     text(&read_regular(path, most)?)
 }
 
-/// Decodes text: UTF-8 with or without a byte order mark, or UTF-16 with one. The mark is removed.
+/// Decodes text: UTF-8 with or without a byte order mark, or UTF-16 with one. Removes the mark.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn lossy_text(bytes: &[u8]) -> String {
     UTF_8.decode(bytes).0.into_owned()
 }
 
-/// Removes a byte order mark of UTF-8.
+/// Removes a UTF-8 byte order mark from the beginning.
 pub fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }

@@ -8,12 +8,13 @@ use kosumi_go::game::Game;
 use kosumi_go::score;
 
 /// Returns Black's points minus White's, and how the dead stones were decided. `named` returns the stones that each
-/// engine calls dead; it is called only if they matter. `is_cut_off` means that the game did not end by two passes.
+/// engine calls dead. It is called only if these stones matter. `is_cut_off` means that the game did not end by two
+/// passes.
 ///
 /// Under rules without removal, such as those of CGOS, all stones count. Otherwise the engines are asked, as a server
-/// asks its players. If their answers differ, two remedies are out of the question: GTP has no commands for playing on,
-/// and counting all stones would reward the engine that denies the obvious. Therefore the built-in engine decides, by
-/// playouts and by unconditional life, and the record states this.
+/// asks its players. If their answers differ, the built-in engine decides, by playouts and by unconditional life, and
+/// the record states this. The alternatives are no better: GTP has no commands for playing on, and counting all stones
+/// would reward an engine that denies the obvious.
 ///
 /// # Errors
 ///
@@ -52,7 +53,7 @@ fn whole_chains(board: &Board, named: &PointSet) -> PointSet {
     whole
 }
 
-/// Returns the score by the built-in engine's own judgement.
+/// Returns the score according to the built-in engine.
 fn judge(game: &Game) -> f32 {
     let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
     let mut engine = Engine::new(settings);
@@ -66,7 +67,8 @@ mod tests {
     use kosumi_go::board::{Color, Point};
     use kosumi_go::rules::Rules;
 
-    /// White's stone at A3 is dead. Without komi the game is a draw if it is removed, and otherwise White wins by 3.
+    /// Returns a game in which White's stone at A3 is dead. Without komi it is a draw if the stone is removed, and
+    /// otherwise White wins by 3.
     fn game(rules: &str) -> Game {
         let board: Board = "
             . X X O . .
@@ -95,7 +97,7 @@ mod tests {
         let agreed = DeadStones::Agreed;
         assert_eq!(scored("chinese-kgs", agreed, both()), (0.0, Judgement::Agreed));
         assert_eq!(scored("chinese-kgs", agreed, [set(&[]), set(&[])]), (-3.0, Judgement::Agreed));
-        // An engine without an answer agrees.
+        // An engine that gives no answer counts as agreeing.
         assert_eq!(scored("chinese-kgs", agreed, [None, set(&DEAD)]), (0.0, Judgement::Agreed));
         assert_eq!(scored("cgos", agreed, both()), (-3.0, Judgement::AllAlive));
         assert_eq!(scored("chinese-kgs", DeadStones::None, both()), (-3.0, Judgement::AllAlive));
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_built_in_engine_judges_disputes() {
-        // It sees that the stone is dead.
+        // The built-in engine sees that the stone is dead.
         let disputed = scored("chinese-kgs", DeadStones::Agreed, [set(&DEAD), set(&[])]);
         assert_eq!(disputed, (0.0, Judgement::Disputed));
         let judged = scored("chinese-kgs", DeadStones::Judge, [set(&[]), set(&[])]);

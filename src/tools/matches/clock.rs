@@ -10,7 +10,7 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// Returns a message if the text is no time control, or one without time for a move.
+/// Returns a message if the text is not a time control, or if the time control leaves no time for a move.
 pub fn parse(text: &str) -> Result<TimeControl, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let numbers: Option<Vec<f64>> =
@@ -54,7 +54,7 @@ pub(super) fn text(control: TimeControl) -> String {
     }
 }
 
-/// Returns seconds without superfluous decimals.
+/// Formats seconds without superfluous decimals.
 fn seconds(time: Duration) -> String {
     time.as_secs_f64().to_string()
 }
@@ -77,7 +77,7 @@ pub(super) fn sgf(control: TimeControl) -> (f64, String) {
     }
 }
 
-/// Clock of one side, as kept by the referee.
+/// Clock of one side, kept by the referee.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct GameClock {
     clock: Clock,
@@ -85,13 +85,13 @@ pub(super) struct GameClock {
 }
 
 impl GameClock {
-    /// Creates a clock at the start of a game. A move may exceed its time by `margin`, because transferring messages
-    /// between processes and waking them takes time that the engine cannot measure.
+    /// Creates a clock at the start of a game. A move may exceed its time by `margin`, because it takes time to
+    /// transfer messages between processes and to wake them, which the engine cannot measure.
     pub(super) fn new(control: TimeControl, margin: Duration) -> GameClock {
         GameClock { clock: Clock::new(control), margin }
     }
 
-    /// Time available for the next move.
+    /// Returns the time available for the next move.
     pub(super) fn available(&self) -> Duration {
         let left = self.clock.left();
         match self.clock.control() {
@@ -109,19 +109,19 @@ impl GameClock {
         }
     }
 
-    /// Time after which the move is lost on time.
+    /// Returns the time after which the game is lost on time.
     pub(super) fn deadline(&self) -> Duration {
         self.available().saturating_add(self.margin)
     }
 
-    /// Deducts the time of a move and returns by how much it exceeded the clock; `None` if the game is lost on time.
-    /// Within the margin, the move counts as having used all its time.
+    /// Deducts the time of a move and returns the time by which it exceeded the clock; `None` if the game is lost on
+    /// time. Within the margin, the move counts as having used all its time.
     pub(super) fn spend(&mut self, used: Duration) -> Option<Duration> {
         let overstep = used.saturating_sub(self.available());
         (overstep <= self.margin && self.clock.spend(used.min(self.available()))).then_some(overstep)
     }
 
-    /// Seconds left, and stones or periods in overtime.
+    /// Returns the seconds left, and in overtime the number of stones or periods left.
     pub(super) fn left(&self) -> (f64, Option<u32>) {
         let count = self.clock.is_overtime().then(|| self.clock.stones_or_periods());
         (self.clock.left().as_secs_f64(), count)
@@ -135,7 +135,8 @@ pub(super) enum Dialect {
     Kata,
     /// By `kgs-time_settings`.
     Kgs,
-    /// As a Canadian time control that never allows more than the real one: one stone in every period or increment.
+    /// As a Canadian time control that never allows more time than the real one: one stone in every period or
+    /// increment.
     Plain,
 }
 
@@ -147,7 +148,7 @@ impl Dialect {
             TimeControl::ByoYomi { .. } => "byoyomi",
             TimeControl::Fischer { cap: None, max_move: None, .. } => "fischer",
             TimeControl::Fischer { .. } => "fischer-capped",
-            // The standard command supports the other controls.
+            // The standard command supports the other time controls.
             _ => return Dialect::Plain,
         };
         if commands.contains("kata-time_settings") && kinds.split_whitespace().any(|known| known == kind) {
@@ -175,7 +176,7 @@ impl Dialect {
             (Dialect::Plain, TimeControl::ByoYomi { main, period, .. }) => {
                 format!("time_settings {} {} 1", seconds(main), seconds(period))
             }
-            // As gtp2ogs does: the increment is part of the move's time from the start.
+            // As in gtp2ogs, the increment is part of the move's time from the start.
             (Dialect::Plain, TimeControl::Fischer { main, increment, .. }) => {
                 let main = main.saturating_sub(increment);
                 format!("time_settings {} {} 1", seconds(main), seconds(increment))
@@ -261,7 +262,7 @@ mod tests {
         for words in CONTROLS {
             for spent in [0, 3, 4, 9] {
                 let mut clock = clock(words);
-                // Advances into the game as far as the time control allows.
+                // Advances the game as far as the time control allows.
                 for _ in 0..4 {
                     let time = s(spent).min(clock.available());
                     assert!(clock.spend(time).is_some(), "{words}");
@@ -335,7 +336,7 @@ mod tests {
             for used in [3, 5, 4, 3, 4] {
                 let told = Dialect::Plain.time_left('w', &clock);
                 let numbers: Vec<u64> = told.split(' ').skip(2).map(|word| word.parse().unwrap()).collect();
-                // Time that the engine assumes: main time and the first period after it.
+                // The time that the engine believes it has: the main time and the first period after it.
                 let believed = s(numbers[0]) + if numbers[1] == 0 { s(4) } else { NO_MARGIN };
                 assert!(believed <= clock.available(), "{words}: {told}, {clock:?}");
                 clock.spend(s(used).min(clock.available()));

@@ -48,7 +48,7 @@ pub struct Conditions {
     pub time: Option<TimeControl>,
     /// Time by which an engine may exceed its clock.
     pub margin: Duration,
-    /// Maximum time for a move without a clock.
+    /// Maximum time for a move in a match without a clock.
     pub unclocked_move_time: Duration,
     /// Source of the openings.
     pub source: Source,
@@ -56,8 +56,8 @@ pub struct Conditions {
     pub openings: Openings,
     /// Seed of the openings, and of engines that accept one.
     pub seed: u64,
-    /// Number of handicap stones that A gives to B, who then has Black in all games. 1 is the first move only, 0 an
-    /// even match.
+    /// Number of handicap stones that A gives to B, who then has Black in all games. With 1, B only has the first move.
+    /// With 0, the match is even.
     pub handicap: u32,
     /// Decision about dead stones after two passes.
     pub dead: DeadStones,
@@ -81,7 +81,7 @@ pub(super) struct GamePlan {
     pub seed: u64,
 }
 
-/// Returns the pair of a game, from 0: games 1 and 2 are pair 0.
+/// Returns the number of a game's pair, from 0: games 1 and 2 are pair 0.
 pub(super) fn pair(game: u32) -> u32 {
     (game - 1) / 2
 }
@@ -104,7 +104,7 @@ impl Conditions {
     }
 
     /// Returns everything that determines play and scoring, in the format of the log. The number of games and the
-    /// number of concurrent games are not included: a match may be extended and moved to another machine.
+    /// number of concurrent games are not included, so that a match can be extended or moved to another machine.
     pub fn settings(&self) -> Map<String, Value> {
         let boards = self.boards.iter().map(|board| json!({"size": board.size_text(), "komi": board.komi}));
         let openings = match &self.source {

@@ -1,4 +1,4 @@
-//! Engines of a match before they are started.
+//! Engines of a match that have not been started.
 
 use super::link::EngineLink;
 use crate::commands::Commands;
@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// Engine of the match: the built-in one with its settings, or a command line. The built-in engine runs in this
-/// process, which avoids starting another one. A panic ends only that engine.
+/// process, which avoids starting another process. A panic in it ends only that engine.
 #[derive(Clone, Debug)]
 pub struct Contender {
     /// Text on the command line.
@@ -44,7 +44,8 @@ impl Contender {
         Contender { text: text.to_owned(), kind: Kind::BuiltIn { settings, network, human: None } }
     }
 
-    /// Returns the built-in engine with a second network, one of human play. Other engines stay unchanged.
+    /// Returns the engine with a second network, one of human play, if it is the built-in engine. Returns other engines
+    /// unchanged.
     #[must_use]
     pub fn with_human_network(mut self, network: Option<Arc<Network>>) -> Contender {
         if let Kind::BuiltIn { human, .. } = &mut self.kind {
@@ -64,7 +65,7 @@ impl Contender {
         Ok(Contender { text: command_line.to_owned(), kind })
     }
 
-    /// Settings of the built-in engine; `None` for other engines.
+    /// Returns the settings of the built-in engine; `None` for other engines.
     pub fn settings(&self) -> Option<&EngineSettings> {
         match &self.kind {
             Kind::BuiltIn { settings, .. } => Some(settings),
@@ -72,12 +73,12 @@ impl Contender {
         }
     }
 
-    /// Whether this is the built-in engine.
+    /// Returns whether this is the built-in engine.
     pub fn is_built_in(&self) -> bool {
         matches!(self.kind, Kind::BuiltIn { .. })
     }
 
-    /// Seed in the settings of the built-in engine. It is mixed with the seed of each game.
+    /// Returns the seed in the settings of the built-in engine. It is mixed with the seed of each game.
     pub(super) fn seed(&self) -> u64 {
         self.settings().map_or(0, |settings| settings.seed)
     }
@@ -108,7 +109,7 @@ impl Contender {
                 let mut command = Command::new(program);
                 command.args(arguments);
                 disable_ranks_in(&mut command);
-                // ^C is meant for the match, which lets the games finish.
+                // ^C is meant for the match, which lets running games finish.
                 protect_from_interrupts(&mut command);
                 Ok(EngineLink::Child(Client::spawn_command(command)?))
             }

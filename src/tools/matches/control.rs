@@ -8,21 +8,21 @@ use std::time::{Duration, SystemTime};
 /// Stop flags of a match, and its clocks. The user interface sets the flags and all threads read them.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Start no more games.
+    /// If set, no more games start.
     pub stop: AtomicBool,
-    /// Abandon the running games.
+    /// If set, the running games are abandoned.
     pub abort: AtomicBool,
     pub(super) clocks: Clocks,
 }
 
-/// Clocks that a match reads. A simulation has other ones.
+/// Clocks that a match reads. A simulation uses others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clocks {
-    /// Time since a fixed point.
+    /// Function that returns the time since a fixed point.
     pub time: TimeSource,
-    /// Date for the records.
+    /// Function that returns the date for the records.
     pub date: fn() -> SystemTime,
-    /// Waits.
+    /// Function that waits for this time.
     pub pause: fn(Duration),
 }
 
@@ -33,22 +33,22 @@ impl Default for Clocks {
 }
 
 impl Control {
-    /// Whether no more games may start.
+    /// Returns whether no more games may start.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.is_aborted()
     }
 
-    /// Whether the running games must be abandoned.
+    /// Returns whether the running games must be abandoned.
     pub fn is_aborted(&self) -> bool {
         self.abort.load(Ordering::Relaxed)
     }
 
-    /// Time since a fixed point.
+    /// Returns the time since a fixed point.
     pub(super) fn now(&self) -> Duration {
         (self.clocks.time)()
     }
 
-    /// Time since `start`.
+    /// Returns the time since `start`.
     pub(super) fn since(&self, start: Duration) -> Duration {
         self.now().saturating_sub(start)
     }

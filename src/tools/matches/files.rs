@@ -12,7 +12,7 @@ pub(super) struct GameFiles {
 }
 
 impl GameFiles {
-    /// Prepares the folder. A folder that contains games is only accepted when a match is resumed.
+    /// Opens the folder. Accepts a folder that contains games only if a match is resumed.
     pub(super) fn open(folder: &Path, resume: bool) -> anyhow::Result<GameFiles> {
         let about = || format!("cannot use the folder {}", folder.display());
         create_folders(folder).with_context(about)?;
@@ -31,7 +31,8 @@ impl GameFiles {
         write_atomically(&path, sgf).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Returns the number of these games that have no record here, as after a change of the folder.
+    /// Returns the number of these games that have no record in this folder, for example after another folder was
+    /// chosen.
     pub(super) fn count_missing(&self, games: &[GameRecord]) -> usize {
         let is_missing = |game: &&GameRecord| !disk::exists(&self.folder.join(file_name(game.number)));
         games.iter().filter(is_missing).count()

@@ -10,7 +10,7 @@ use kosumi_go::rules::Rules;
 pub struct GameBoard {
     /// Board size.
     pub size: BoardSize,
-    /// Points for White.
+    /// Komi: points for White.
     pub komi: f32,
 }
 
@@ -20,8 +20,8 @@ impl GameBoard {
         format!("{}x{}", self.size.columns(), self.size.rows())
     }
 
-    /// Returns the points of a handicap. They are empty without a handicap and for a handicap of the first move only.
-    /// Returns `None` if this board does not support the number of stones.
+    /// Returns the points of the handicap stones. Without a handicap, and if the handicap is only the first move, there
+    /// are none. Returns `None` if this board does not support the number of stones.
     pub fn handicap(self, stones: u32) -> Option<Vec<Point>> {
         if stones < 2 { Some(Vec::new()) } else { fixed_handicap(self.size, stones as usize) }
     }
@@ -30,7 +30,7 @@ impl GameBoard {
     pub(super) fn game(self, rules: Rules, handicap: u32) -> Game {
         let game = Game::new(self.size, rules, self.komi);
         match self.handicap(handicap).as_deref() {
-            // The points of a handicap are distinct, and the board is empty.
+            // Placing the stones cannot fail, because the points are distinct and the board is empty.
             Some(points @ [_, ..]) => game.with_handicap(points).unwrap_or(game),
             _ => game,
         }

@@ -1,11 +1,12 @@
 //! Log of a match: a line of JSON about the match, then one for every game. Each line is written and synchronised to
 //! the disk as soon as the game is over.
 //!
-//! Invariants, at whatever moment the process or the machine stops (`tests::a_torn_line_is_no_game`, and
+//! Invariants, even if the process or the machine stops at any moment (`tests::a_torn_line_is_no_game`, and
 //! `tests/match_resume.rs`):
 //!
-//! * every complete line is a finished game whose SGF file, if files are written, was complete before;
-//! * only the last line can be torn: it ends without a line break, and is cut off when the match is resumed;
+//! * every complete line about a game is a finished game, whose SGF file was completed earlier if such files are
+//!   written;
+//! * only the last line can be torn: it lacks its line break, and is cut off when the match is resumed;
 //! * no number occurs twice, because a second process cannot open the log while the first holds its lock, which ends
 //!   with the process.
 
@@ -32,18 +33,18 @@ enum LogLine {
     },
 }
 
-/// Facts that the games of a log have in common.
+/// Properties that all games of a log share.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct LogHeader {
     /// Version of this format.
     version: u32,
     pub(super) engines: [Identity; 2],
-    /// Settings that must be the same when the match is resumed.
+    /// Settings that must be unchanged when the match is resumed.
     pub(super) settings: Map<String, Value>,
 }
 
 const VERSION: u32 = 1;
-/// First bytes of every log.
+/// Bytes with which every log begins.
 const FIRST_BYTES: &[u8] = b"{\"match\":";
 
 /// Content of an existing log.
@@ -60,14 +61,14 @@ pub(super) struct LogContent {
 pub(super) struct Journal {
     log: LineLog,
     has_header: bool,
-    /// Complete lines of the existing log, until the first new line is written. A torn line is not cut off before it is
+    /// Complete lines of the existing log, until the first new line is written. A torn line is cut off only when it is
     /// certain that the match continues.
     complete: Option<Vec<u8>>,
 }
 
 impl Journal {
     /// Opens a log and reads it. `settings` are those of the match to play; those of the log must be equal. A log that
-    /// contains games is only accepted when the match is resumed.
+    /// contains games is accepted only if the match is resumed.
     pub(super) fn open(
         path: &Path,
         resume: bool,
@@ -78,7 +79,7 @@ impl Journal {
         if past.header.is_some() && !resume {
             bail!("{} exists; use --resume to continue it", path.display());
         }
-        // The first line may be torn as well. What the disk has lost of it are zeros.
+        // The first line may be torn as well. Bytes of it that the disk has lost are zeros.
         if bytes.iter().zip(FIRST_BYTES).any(|(&byte, &first)| byte != first && byte != 0) {
             bail!("{} is not the log of a match", path.display());
         }
@@ -109,7 +110,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Adds a finished game. The game is on the disk when this function returns.
+    /// Adds a finished game. When this function returns, the game is on the disk.
     pub(super) fn add(&mut self, record: &GameRecord) -> anyhow::Result<()> {
         self.log.write(&LogLine::Game(Box::new(record.clone())))
     }
@@ -121,7 +122,7 @@ impl Journal {
 }
 
 /// Reads a log, and returns the number of bytes in complete lines. A last line without a line break counts if it can be
-/// parsed: then only the line break is missing.
+/// parsed, because then only the line break is missing.
 pub(super) fn read(bytes: &[u8]) -> anyhow::Result<(LogContent, usize)> {
     let mut past = LogContent::default();
     let mut seen = BTreeSet::new();
@@ -201,7 +202,7 @@ mod tests {
         write(&log, &[1, 2, 3]);
         let whole = fs::read(&log).unwrap();
         let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').collect();
-        // Cut off anywhere, the log contains the games whose lines are complete except for the line break.
+        // Truncated anywhere, the log contains the games whose lines are complete except for the line break.
         for length in (0..whole.len()).step_by(7).chain(ends.iter().flat_map(|&end| [end - 1, end, end + 1]))
         {
             fs::write(&log, &whole[..length]).unwrap();
@@ -213,7 +214,7 @@ mod tests {
             );
             let games = ends[1..].iter().filter(|&&end| length >= end).count() as u32;
             assert_eq!(numbers(&log), (1..=games).collect::<Vec<_>>(), "{length}");
-            // The match continues after them.
+            // The match continues after these games.
             write(&log, &[9]);
             let expected: Vec<u32> = (1..=games).chain([9]).collect();
             assert_eq!(numbers(&log), expected, "{length}");

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The conditions and the number of a game determine everything about it. A match can therefore be interrupted at any
-//! moment and resumed: the games that are missing from the log are played. Nothing here prints.
+//! moment and resumed, which plays the games that are missing from the log. This module prints nothing.
 //!
 //! MPI ranks share the games (`over_ranks.rs`); rank 0 writes all files.
 //!

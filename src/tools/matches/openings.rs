@@ -1,4 +1,4 @@
-//! Openings of games. Each opening is played twice with swapped colours, so its advantage for one colour benefits both
+//! Openings of games. Each opening is played twice with swapped colours, so an advantage for one colour benefits both
 //! engines equally.
 
 use super::game_board::GameBoard;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub enum Source {
     /// Empty boards.
     None,
-    /// `BUILT_IN`; on boards of other sizes, random moves.
+    /// The openings in `BUILT_IN`; random moves on boards of other sizes.
     BuiltIn,
     /// This number of random moves.
     Random(u32),
@@ -31,7 +31,7 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// Returns a message if the text is none of these.
+    /// Returns a message if the text is not one of them.
     pub fn parse(text: &str) -> Result<Source, String> {
         match (text, text.parse::<u32>()) {
             ("", _) => Err("no openings given".to_owned()),
@@ -53,13 +53,12 @@ pub struct Opening {
     pub moves: Vec<Move>,
 }
 
-/// Built-in openings for three board sizes. Each is listed once without its symmetric images, which are chosen at
-/// random.
+/// Built-in openings for three board sizes. Symmetric images are not listed. One of them is chosen at random.
 ///
 /// They follow common practice: on 9×9 the centre or a point near it and a reply; on 13×13 and 19×19 star points, 3-4
-/// and 3-3 points, and the usual first approaches. All of them are balanced: searches of the built-in engine give Black
-/// between 43 and 53 % at komi 7.5 (measured with 6,000, 3,000 and 2,000 playouts; the ignored test
-/// `the_built_in_openings_are_even` repeats it).
+/// and 3-3 points, and the usual first approaches. All of them are balanced: the built-in engine's searches give Black
+/// a win rate between 43 and 53 % at komi 7.5 (measured with 6,000, 3,000 and 2,000 playouts; the ignored test
+/// `the_built_in_openings_are_even` repeats the measurement).
 const BUILT_IN: &[(usize, &[&str])] = &[
     (
         9,
@@ -171,7 +170,7 @@ impl Openings {
     }
 
     /// Returns the opening of pair `nth` on a board, counted from 0 among the pairs on this board. All openings of a
-    /// list are played before any is repeated, in a different order each time.
+    /// list are played before any is repeated. The order differs each time.
     pub fn get(&self, boards: &[GameBoard], index: usize, nth: u32, rules: Rules) -> Opening {
         let size = boards[index].size;
         let seed = mix(self.seed).wrapping_add(mix(index as u64 + 1));
@@ -191,7 +190,7 @@ impl Openings {
         }
     }
 
-    /// Returns a digest of the openings.
+    /// Returns a digest that identifies the openings.
     pub fn digest(&self) -> String {
         let mut digest = 0;
         let mut add = |number: u64| digest = mix(digest ^ number);
@@ -232,8 +231,9 @@ fn mirror(opening: Opening, size: BoardSize, rng: &mut Rng) -> Opening {
     Opening { name: format!("{}/{index}", opening.name), moves: opening.moves.iter().map(turned).collect() }
 }
 
-/// Returns random moves that a game could begin with: from the third line on, first in the corners on large boards, and
-/// without contact between stones. Returns fewer moves than requested if there are no such points left.
+/// Returns random moves that a game could begin with. On boards with sides of at least 7, they are on the third line or
+/// higher and without contact between stones; with sides of at least 13, the first four are in the corners. Returns
+/// fewer moves than requested if no such points are left.
 fn random(size: BoardSize, moves: u32, rules: Rules, rng: &mut Rng) -> Vec<Move> {
     let side = size.columns().min(size.rows());
     let mut game = Game::new(size, rules, 0.0);
@@ -270,20 +270,20 @@ fn random(size: BoardSize, moves: u32, rules: Rules, rng: &mut Rng) -> Vec<Move>
     game.records().iter().map(|record| record.mv).collect()
 }
 
-/// Whether the point lies between the 3-3 and the 5-4 point of a corner. Excludes the 5-5 point.
+/// Whether the point lies between the 3-3 and the 5-4 point of a corner. The 5-5 point does not count.
 fn is_corner_point(size: BoardSize, point: Point) -> bool {
     let from_edge = |at: usize, end: usize| (at + 1).min(end - at);
     let lines = [from_edge(point.column(), size.columns()), from_edge(point.row(), size.rows())];
     lines.iter().all(|line| (3..=5).contains(line)) && lines != [5, 5]
 }
 
-/// Manhattan distance between two points.
+/// Returns the Manhattan distance between two points.
 fn distance(a: Point, b: Point) -> usize {
     a.column().abs_diff(b.column()) + a.row().abs_diff(b.row())
 }
 
-/// Returns the distinct first moves of the records on boards of this size. Skips records that begin with setup stones,
-/// and records in which the colours do not alternate, starting with Black.
+/// Returns the distinct openings from the first moves of the records on boards of this size. Skips records with setup
+/// stones, and records in which Black does not move first or the colours do not alternate.
 fn beginnings(records: &[(String, Record)], depth: usize, size: BoardSize, rules: Rules) -> Vec<Opening> {
     let mut openings: Vec<Opening> = Vec::new();
     for (name, record) in records.iter().filter(|(_, record)| record.size == size) {

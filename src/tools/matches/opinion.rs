@@ -3,7 +3,7 @@
 use crate::words::unsigned_zero;
 use std::fmt;
 
-/// Evaluation from the perspective of the player of the move.
+/// Evaluation from the perspective of the player who makes the move.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct MoveEvaluation {
     /// Win rate in [0, 1].

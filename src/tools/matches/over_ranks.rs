@@ -19,8 +19,8 @@ struct Annulled {
     reason: String,
 }
 
-/// Assigns games to the other ranks on a thread of its own, and forwards their messages to `sender`. The thread ends
-/// when no game is left, or when the match is stopped and the running games are over.
+/// Assigns games to the other ranks on a separate thread, and forwards their messages to `sender`. The thread ends when
+/// no game is left, or when the match is stopped and the running games are over.
 pub(super) fn assign_games(
     mut link: RankLink,
     games: &Arc<PieceQueue>,

@@ -76,7 +76,7 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     page.to_string()
 }
 
-/// Title: the names of both engines.
+/// Returns the title of the page: the names of both engines.
 fn title(summary: &Summary, conditions: &Conditions) -> String {
     let [a, b] = names(summary, conditions);
     format!("{a} – {b}")
@@ -202,7 +202,7 @@ fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
     page.add(html! { p { (stronger) } });
 }
 
-/// Table cell with a text.
+/// Returns a table cell with a text.
 fn cell(words: &Text) -> TableCell {
     TableCell::Markup(words.render())
 }
@@ -316,7 +316,7 @@ fn viewer(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[
     }
 }
 
-/// Returns the final position of a game and its last stone.
+/// Returns the final position of a game, and the point of the last stone.
 fn final_board(record: &GameRecord, conditions: &Conditions) -> Option<(Board, Option<Point>)> {
     let game = played(record, conditions)?;
     let last = game.records().iter().rev().find_map(|record| record.mv.point());
@@ -417,7 +417,8 @@ mod tests {
         (summary, conditions)
     }
 
-    /// Whether the page shows only finite numbers. Scripts do not count: compressed texts may contain any letters.
+    /// Returns whether the page shows only finite numbers. Scripts do not count, because compressed texts may contain
+    /// any letters.
     fn numbers_are_finite(page: &str) -> bool {
         page.split("<script").all(|part| {
             let shown = part.split_once("</script>").map_or(part, |(_, shown)| shown);

@@ -1,4 +1,4 @@
-//! Engine in a game: the commands that a game needs, for child processes and the built-in engine.
+//! Engine as the player of a game: sends the commands that a game needs, to a child process or the built-in engine.
 
 use super::clock::{Dialect, GameClock};
 use super::conditions::{Conditions, EvaluationComments, GamePlan};
@@ -22,7 +22,7 @@ pub(super) const COMMAND_TIME_MAX: Duration = Duration::from_secs(60);
 const QUIT_TIME: Duration = Duration::from_secs(5);
 /// Interval at which a waiting thread checks whether the match is aborted.
 const SLICE: Duration = Duration::from_millis(100);
-/// Number of output lines outside of responses after which no response is expected any more.
+/// Number of output lines outside responses after which the engine is assumed to send no response.
 const MOST_STRAY_LINES: usize = 1000;
 
 /// Reason why there is no response.
@@ -60,7 +60,7 @@ pub(super) enum PlayerDecision {
     OffBoard(Vertex),
 }
 
-/// Name and version as reported by the engine.
+/// Name and version that the engine reports.
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Identity {
     pub(super) name: String,
@@ -80,16 +80,16 @@ pub(super) struct MatchPlayer {
     commands: BTreeSet<String>,
     /// Response to `kata-list_time_settings`.
     time_kinds: String,
-    /// Dialect for the time control of this match.
+    /// Dialect that is used for the time control of this match.
     dialect: Dialect,
     /// Command that requests a move, and whether its response contains an evaluation.
     genmove: (&'static str, bool),
     seed: u64,
     is_time_left_known: bool,
-    /// Number of lines outside of responses since `take_stray` was last called.
+    /// Number of lines outside responses since `take_stray` was last called.
     stray: usize,
-    /// Time spent on the opponent's moves, and their number. These commands need no search, so they measure the
-    /// latency.
+    /// Total time of the commands with the opponent's moves, and their number. These commands need no search, so their
+    /// time is the latency.
     latency: (Duration, u32),
 }
 
@@ -151,7 +151,7 @@ impl MatchPlayer {
             player.dialect = Dialect::choose(control, &player.commands, &player.time_kinds);
         }
         if wants_opinion {
-            // Requested as CGOS's client does: only one report before the move is needed.
+            // As CGOS's client does. Only one report before the move is needed.
             let known = |name: &str| player.commands.contains(name);
             player.genmove = if known("kata-genmove_analyze") {
                 ("kata-genmove_analyze", true)
@@ -164,7 +164,7 @@ impl MatchPlayer {
         Ok(player)
     }
 
-    /// Asks the engine to quit. An engine that does not quit is killed.
+    /// Asks the engine to quit. An engine that does not quit in time is killed.
     pub(super) fn quit(self) {
         match self.link {
             EngineLink::Child(mut client) => {
@@ -233,9 +233,9 @@ impl MatchPlayer {
         for command in &commands {
             self.send(command, COMMAND_TIME_MAX, control).map_err(|fault| format!("{command}: {fault}"))?;
         }
-        // The engine may refuse these commands: it has rules of its own, and need not support them.
+        // The engine may refuse these commands, because it may have rules of its own and need not support them.
         let rules = format!("kata-set-rules {}", rules_json(conditions.rules));
-        // Some engines accept 31 bits only.
+        // Some engines accept only 31 bits.
         let seed = format!("set_random_seed {}", (plan.seed ^ mix(self.seed)) >> 34);
         for command in [rules, seed] {
             let name = command.split(' ').next().unwrap_or_default();
@@ -301,7 +301,7 @@ impl MatchPlayer {
         control: &Control,
     ) -> Result<(PlayerDecision, Option<MoveEvaluation>), PlayerFault> {
         let (name, has_opinion) = self.genmove;
-        // The interval is longer than any move. Without an interval, KataGo reports once.
+        // The interval is longer than any move. KataGo reports once if there is no interval.
         let interval = if name == "lz-genmove_analyze" { " 100000" } else { "" };
         let answer = self.send(&format!("{name} {}{interval}", letter(color)), timeout, control)?;
         let (text, opinion) = if has_opinion {
@@ -317,7 +317,7 @@ impl MatchPlayer {
         let vertex = text
             .parse::<Vertex>()
             .map_err(|_| PlayerFault::Nonsense(format!("invalid response {:?}", shown())))?;
-        // A pass may be decided without a search. The report is then not about the pass.
+        // A pass may be decided without a search. Then the report is not about the pass.
         let is_about = |opinion: &MoveEvaluation| {
             opinion.variation.first().is_none_or(|first| first.parse::<Vertex>() == Ok(vertex))
         };
@@ -368,7 +368,7 @@ impl MatchPlayer {
         Ok(Some(dead))
     }
 
-    /// Returns the number of lines outside of responses since the last call.
+    /// Returns the number of lines outside responses since the last call.
     pub(super) fn take_stray(&mut self) -> usize {
         let since = match &mut self.link {
             EngineLink::Child(client) => client.take_garbage().len(),
@@ -377,13 +377,13 @@ impl MatchPlayer {
         std::mem::take(&mut self.stray) + since
     }
 
-    /// Mean round-trip time of a message in seconds, over the opponent's moves in this game.
+    /// Returns the mean round-trip time of a message in seconds, over the opponent's moves in this game.
     pub(super) fn lag(&self) -> f64 {
         self.latency.0.as_secs_f64() / f64::from(self.latency.1.max(1))
     }
 }
 
-/// Starts an engine: index 0 is A, 1 is B.
+/// Starts an engine. Index 0 is A, and 1 is B.
 pub(super) fn start_one(
     conditions: &Conditions,
     control: &Control,

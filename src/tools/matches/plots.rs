@@ -14,7 +14,7 @@ const LOW: f64 = 30.0;
 /// Maximum number of points of a curve. More cannot be distinguished.
 const MOST_POINTS: usize = 400;
 
-/// Returns the curve of the score after each game with its interval.
+/// Returns the curve of the score after each game, with its confidence interval.
 pub(super) fn score_curve(summary: &Summary) -> Markup {
     let mut tally = Tally::default();
     let mut rates: Vec<Interval> = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn score_curve(summary: &Summary) -> Markup {
     }
 }
 
-/// Returns a round width of columns that gives about two dozen columns.
+/// Returns a round column width that gives about two dozen columns.
 fn column_width(least: usize, most: usize) -> usize {
     [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| (most - least) / width < 24).unwrap_or(100)
 }

@@ -36,12 +36,12 @@ impl Ending {
     pub const FORFEITS: [Ending; 5] =
         [Ending::IllegalMove, Ending::Refused, Ending::Crash, Ending::Time, Ending::Nonsense];
 
-    /// Whether the game was lost by a forfeit.
+    /// Returns whether the game was lost by a forfeit.
     pub fn is_forfeit(self) -> bool {
         Ending::FORFEITS.contains(&self)
     }
 
-    /// Name of the ending.
+    /// Returns the name of the ending.
     pub fn name(self) -> &'static str {
         match self {
             Ending::Score => "score",
@@ -64,13 +64,14 @@ pub enum Judgement {
     AllAlive,
     /// Both engines named the same stones, or only one engine named any.
     Agreed,
-    /// Kosumi decided, because of the conditions, or because the engines gave no answer or the game was cut off.
+    /// Kosumi decided, because the conditions say so, because the engines gave no answer, or because the game was cut
+    /// off.
     Judged,
     /// Kosumi decided, because the engines' answers differed.
     Disputed,
 }
 
-/// Finished game. Also the format of the log. Arrays have the values of A and B.
+/// Finished game, in the format of the log. Arrays contain the values of A and B.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct GameRecord {
@@ -80,11 +81,11 @@ pub struct GameRecord {
     pub date: String,
     /// Columns and rows, as `9x9`.
     pub size: String,
-    /// Points for White.
+    /// Komi: points for White.
     pub komi: f32,
     /// Engine that had Black.
     pub black: Side,
-    /// Number of handicap stones; 1 is the first move only.
+    /// Number of handicap stones; 1 means only the first move.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub handicap: u32,
     /// Name of the opening.
@@ -97,13 +98,13 @@ pub struct GameRecord {
     pub winner: Option<Side>,
     /// Way in which the game ended.
     pub ending: Ending,
-    /// Reason of a forfeit.
+    /// Reason for a forfeit.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// Decision about dead stones; `None` if nothing was counted.
+    /// Way in which the dead stones were decided; `None` if nothing was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<Judgement>,
-    /// Responses to `final_score`, where it was sent and answered.
+    /// Responses to `final_score`, of the engines that were asked and answered.
     #[serde(default)]
     pub final_scores: [Option<String>; 2],
     /// Moves in alternation. Black begins, unless there are handicap stones.
@@ -118,7 +119,7 @@ pub struct GameRecord {
     pub overstep: [f64; 2],
     /// Mean round-trip time of a message, in seconds.
     pub lag: [f64; 2],
-    /// Number of lines outside of responses.
+    /// Number of lines outside responses.
     pub stray: [usize; 2],
 }
 
@@ -128,7 +129,7 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl GameRecord {
-    /// A's half points.
+    /// Returns A's points in this game, in half points: 0, 1 or 2.
     pub fn half_points(&self) -> usize {
         match self.winner {
             Some(Side::A) => 2,
@@ -137,8 +138,7 @@ impl GameRecord {
         }
     }
 
-    /// Whether this engine announced another score than the referee's. Texts that are no score do not count as
-    /// different.
+    /// Returns whether this engine announced a score other than the referee's. Texts that are not scores do not count.
     pub fn disputed_by(&self, side: Side) -> bool {
         let parsed = |text: &str| {
             let text = text.split_whitespace().next()?.to_ascii_uppercase();
@@ -199,7 +199,7 @@ pub(super) struct MoveNote {
 
 impl GameRecord {
     /// Returns the game as SGF: `game` with the other data of the record. The notes belong to the moves after the
-    /// opening. One more may exist for a resignation.
+    /// opening. There may be one more, for a resignation.
     pub(super) fn sgf(
         &self,
         game: &Game,
@@ -313,7 +313,7 @@ mod tests {
         let notes = [
             MoveNote { seconds: 1.5, left: Some((58.5, None)), opinion: Some(opinion) },
             MoveNote { seconds: 70.0, left: Some((10.0, Some(3))), opinion: None },
-            // Note of a resignation.
+            // This note belongs to a resignation.
             MoveNote { seconds: 1.0, left: Some((9.0, Some(3))), opinion: None },
         ];
         let text = played.sgf(&game, &notes, ["Kosumi 1", "other]"], &conditions);

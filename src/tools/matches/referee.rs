@@ -1,14 +1,15 @@
 //! Referee of one game between two engines, with Kosumi's own strict [`Game`].
 //!
-//! Responsibility for games that do not end normally:
+//! Games that do not end normally are judged as follows:
 //!
-//! * **Losses**: an engine loses if it makes an illegal move, refuses to move, gives an invalid response, exceeds its
-//!   time, or ends its process, at any time after the first move was requested.
+//! * **Losses**: after the first move was requested, an engine loses if it makes an illegal move, refuses to move,
+//!   gives an invalid response, exceeds its time, or ends its process.
 //! * **Refusal of a legal move**: the engine that refuses loses, never the engine that moved. The referee's rules are
-//!   the rules of the match, and a game that does not count would be a way out of lost positions. If the engines simply
-//!   play by different rules, these games appear as forfeits by refusal. The summary also has the score without them.
-//! * **Annulled games**: the game could not start, because an engine does not start, or refuses the board, the komi,
-//!   the clock or the opening. No engine has played yet. The game is retried, see `schedule.rs`.
+//!   the rules of the match. If such games did not count, an engine could escape from a lost position by a refusal. If
+//!   the engines simply play by different rules, these games appear as forfeits by refusal. The summary also has the
+//!   score without forfeits.
+//! * **Annulled games**: the game cannot start, because an engine does not start, or because it refuses the board, the
+//!   komi, the clock or the opening. No engine has made a move yet. The game is retried, see `schedule.rs`.
 
 use super::adjudicate;
 use super::clock::GameClock;
@@ -41,10 +42,10 @@ pub(super) enum NoGame {
     Aborted,
 }
 
-/// Maximum number of moves per point of the board. With superko all games end by themselves, but not soon.
+/// Maximum number of moves per point of the board. With superko all games end by themselves, but it may take long.
 const MOVES_PER_POINT: usize = 3;
 
-/// Plays one game. Also returns for each engine whether it can play another one: after a fault it must be restarted.
+/// Plays one game. Also returns whether each engine can play another game. After a fault it must be restarted.
 pub(super) fn play(
     conditions: &Conditions,
     plan: &GamePlan,
@@ -250,7 +251,7 @@ impl GameInProgress<'_> {
         Ok(choice)
     }
 
-    /// Scores a game that was played to its end. An engine cannot lose by faults at this stage.
+    /// Scores a game that was played to its end. At this stage, an engine cannot lose by a fault.
     fn scored(&mut self, ending: Ending) -> Result<GameResult, EarlyEnd> {
         let (size, control) = (self.plan.board.size, self.control);
         let is_cut_off = ending == Ending::MoveLimit;

@@ -31,13 +31,13 @@ impl Repeats {
         self.count += u32::from(!self.seen.insert((game.size.clone(), game.black, moves)));
     }
 
-    /// Number of games that repeated an earlier one.
+    /// Returns the number of games that repeated an earlier one.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Returns the moves of the smallest symmetric image of a game. Returns `None` if it is no game on one of the
-    /// boards.
+    /// Returns the moves of the smallest symmetric image of a game. Returns `None` if it is not a valid game on one of
+    /// the boards.
     fn canonical_moves(&self, game: &GameRecord) -> Option<Vec<Move>> {
         let (_, size) = *self.sizes.iter().find(|(text, _)| *text == game.size)?;
         let vertices = game.moves.iter().map(|text| vertex_move(size, text.parse::<Vertex>().ok()?));

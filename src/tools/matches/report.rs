@@ -7,7 +7,8 @@ use super::summary::{Conduct, Summary, Sums};
 use crate::statistics::Interval;
 use serde_json::{Value, json};
 
-/// Returns all results as JSON. Scores and Elo are A's. An infinite Elo is `null`, because JSON has no infinity.
+/// Returns all results as JSON. Scores and Elo differences are A's. An infinite difference is `null`, because JSON has
+/// no infinity.
 pub fn json(summary: &Summary, conditions: &Conditions) -> String {
     let boards = summary.boards.iter().map(|(size, board)| {
         let mut value = sums(board);
@@ -43,7 +44,7 @@ pub fn json(summary: &Summary, conditions: &Conditions) -> String {
         "repeats": summary.repeats(),
         "games": summary.games.values().collect::<Vec<_>>(),
     });
-    // The moves are omitted for readability. The log and the records have them.
+    // The moves are omitted for readability. The log and the records contain them.
     let mut value = value;
     if let Some(games) = value["games"].as_array_mut() {
         for game in games.iter_mut().filter_map(Value::as_object_mut) {

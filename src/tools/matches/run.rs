@@ -1,4 +1,4 @@
-//! Match from the first game to the last, with its files.
+//! A whole match, from the first game to the last, with its files.
 
 use super::conditions::Conditions;
 use super::control::Control;
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// Interval at which the match checks its control flags while no game ends.
 const TICK: Duration = Duration::from_millis(200);
-/// Maximum time that abandoned games get to end.
+/// Maximum time for which the match waits until abandoned games have ended.
 const GIVE_UP_TIME: Duration = Duration::from_secs(3);
 
 /// Files of a match.
@@ -36,23 +36,23 @@ pub struct Storage {
     pub records: Option<PathBuf>,
 }
 
-/// Receiver of the events of a match.
+/// Observer of the events of a match.
 pub trait MatchObserver {
-    /// A game is over and stored.
+    /// Called when a game is over and stored.
     ///
     /// # Errors
     ///
     /// An implementation returns an error to abort the match.
     fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()>;
 
-    /// A game could not start. It is retried.
+    /// Called when a game could not start. It will be retried.
     ///
     /// # Errors
     ///
     /// An implementation returns an error to abort the match.
     fn annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()>;
 
-    /// Another rank is lost. The games that it had started are played by others.
+    /// Called when another rank is lost. Other ranks play the games that it had started.
     ///
     /// # Errors
     ///
@@ -78,7 +78,8 @@ pub struct Match {
 }
 
 impl Match {
-    /// Prepares a match of `games` games: reads its log if it is resumed, and starts the engines if games are missing.
+    /// Prepares a match of `games` games: reads its log if the match is resumed, and starts the engines if games are
+    /// missing.
     ///
     /// # Errors
     ///
@@ -128,7 +129,7 @@ impl Match {
     ///
     /// # Errors
     ///
-    /// Returns an error if a game cannot start or cannot be stored. Games that finished before stay stored.
+    /// Returns an error if a game cannot start or cannot be stored. Games that were finished before stay stored.
     pub fn play(&mut self, jobs: u16, observer: &mut dyn MatchObserver) -> anyhow::Result<()> {
         self.play_with(jobs, None, observer)
     }
@@ -137,7 +138,7 @@ impl Match {
     ///
     /// # Errors
     ///
-    /// Returns an error if a game cannot start or cannot be stored. Games that finished before stay stored.
+    /// Returns an error if a game cannot start or cannot be stored. Games that were finished before stay stored.
     pub fn play_with(
         &mut self,
         jobs: u16,
@@ -158,7 +159,7 @@ impl Match {
         result
     }
 
-    /// Takes the engines that run and the missing games. Without engines no game is missing, and the other ranks get no
+    /// Takes the started engines and the missing games. Without engines no game is missing, so the other ranks get no
     /// pieces.
     pub(super) fn take_work(&mut self) -> (Option<[MatchPlayer; 2]>, PieceQueue) {
         let players = self.players.take();
@@ -166,8 +167,8 @@ impl Match {
         (players, PieceQueue::new(missing))
     }
 
-    /// Stores what the workers report until none is active on any rank. Also returns whether this is so: an aborted
-    /// match does not wait for all workers.
+    /// Stores what the workers report until none is active on any rank. Also returns whether no worker is active: an
+    /// aborted match does not wait for all of them.
     pub(super) fn follow(
         &mut self,
         events: &mut dyn Events,
@@ -186,7 +187,7 @@ impl Match {
                 Err(RecvTimeoutError::Disconnected) => break true,
             };
             if let Err(error) = result {
-                // Games that cannot be stored need not be finished.
+                // If games cannot be stored, the running ones need not be finished.
                 self.control.abort.store(true, Ordering::Relaxed);
                 failure.get_or_insert(error);
             }
@@ -232,22 +233,22 @@ impl Match {
         observer.annulled(number, reason)
     }
 
-    /// Conditions of the match.
+    /// Returns the conditions of the match.
     pub fn conditions(&self) -> &Conditions {
         &self.conditions
     }
 
-    /// Results of the match so far.
+    /// Returns the results of the match so far.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// Number of games in the log without a record in the folder when the match was opened.
+    /// Returns the number of games in the log that had no record in the folder when the match was opened.
     pub fn records_missing(&self) -> usize {
         self.records_missing
     }
 
-    /// Whether every game was played or the SPRT has reached a verdict.
+    /// Returns whether every game was played or the SPRT has reached a verdict.
     pub fn is_complete(&self) -> bool {
         self.summary.is_decided() || (1..=self.games).all(|game| self.summary.games.contains_key(&game))
     }
@@ -345,7 +346,7 @@ mod tests {
         assert_eq!((counting.finished, playing.is_complete(), playing.records_missing()), (12, true, 0));
         assert_eq!(fs::read_dir(scratch.path().join("games")).unwrap().count(), 12);
         drop(playing);
-        // A finished match has no games for other ranks.
+        // A finished match has no games left for other ranks.
         let mut over = Match::open(conditions(&[5], Source::None), 12, &storage, Arc::default()).unwrap();
         let mut links = kosumi_cluster::thread_links(2);
         let (other, first) = (links.remove(1), links.remove(0));

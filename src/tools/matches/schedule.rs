@@ -27,12 +27,12 @@ pub(super) enum WorkerEvent {
     },
 }
 
-/// Maximum number of attempts to start a game. After these, retrying is useless.
+/// Maximum number of attempts to start a game. After that, retrying is considered useless.
 const MOST_ATTEMPTS: u32 = 3;
 /// Pause before engines are restarted after a failure.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Workers as a match sees them: a source of events.
+/// Source of events of the workers.
 pub(super) trait Events {
     /// Waits for the next event, at most this long.
     ///
@@ -48,9 +48,9 @@ impl Events for Receiver<WorkerEvent> {
     }
 }
 
-/// Starts `workers` threads that play these games. The events end when no worker is active any more: when all games are
-/// played, when the control stops the match and the running games are over, or when all workers have failed. The
-/// threads are not scoped, so an aborted match need not wait for an engine in this process.
+/// Starts `workers` threads that play these games. The events end when no worker is active any more: because all games
+/// have been played, because the control has stopped the match and the running games are over, or because all workers
+/// have failed. The threads are not scoped, so an aborted match need not wait for an engine in this process.
 pub(super) fn start(
     conditions: &Arc<Conditions>,
     control: &Arc<Control>,
@@ -76,7 +76,7 @@ pub(super) fn start(
     Ok(())
 }
 
-/// Player of one game after the other, with two engines of its own.
+/// Worker that plays one game after the other, with two engines of its own.
 pub(super) struct Worker {
     conditions: Arc<Conditions>,
     control: Arc<Control>,
@@ -95,7 +95,7 @@ struct Retry {
 }
 
 impl Worker {
-    /// Creates a worker. `ready` are engines that already run.
+    /// Creates a worker. `ready` contains engines that are already running.
     pub(super) fn new(
         conditions: Arc<Conditions>,
         control: Arc<Control>,
@@ -105,8 +105,8 @@ impl Worker {
         Worker { conditions, control, players, retried: None, has_failed: false }
     }
 
-    /// Plays until something happens that the match must know: the end of a game, or a game that cannot start. Returns
-    /// `None` when no game is left, when the match is stopped or aborted, and after a failure.
+    /// Plays until there is an event for the match: the end of a game, or a game that cannot start. Returns `None` when
+    /// no game is left, when the match is stopped or aborted, and after a failure.
     pub(super) fn next_event(&mut self, games: &PieceQueue) -> Option<WorkerEvent> {
         let (plan, attempts) = match self.retried.take() {
             // A game that was taken is played to its end, whatever the match has decided in the meantime. Dropping it
@@ -154,7 +154,7 @@ impl Worker {
         let [a, b] = &mut players;
         let (result, is_fit) = referee::play(&self.conditions, plan, [a, b], &self.control);
         let [a, b] = players;
-        // Unfit engines are dropped, which kills them.
+        // Engines that cannot play another game are dropped, which kills them.
         self.players = [Some(a).filter(|_| is_fit[0]), Some(b).filter(|_| is_fit[1])];
         Ok(result)
     }

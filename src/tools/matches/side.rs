@@ -16,7 +16,7 @@ impl Side {
     /// Both sides: A, then B.
     pub const BOTH: [Side; 2] = [Side::A, Side::B];
 
-    /// The other side.
+    /// Returns the other side.
     pub fn other(self) -> Side {
         match self {
             Side::A => Side::B,

@@ -1,14 +1,14 @@
-//! Matches in virtual time, with engines that misbehave, a disk that fails, and power cuts.
+//! Simulation of matches in virtual time, with engines that misbehave, a disk that fails, and power cuts.
 //!
-//! The workers, the referee, the log, the records and the table are the real ones. Simulated are the engines behind
-//! their commands, the clocks, the disk, and the threads: the workers take turns in the order of virtual time. A match
-//! is played in several lives, each of which ends by a power cut, `kill -9`, an error or a stop; the last one has no
+//! The workers, the referee, the log, the records and the table are the real ones. The engines behind their commands,
+//! the clocks, the disk and the threads are simulated: the workers take turns in the order of virtual time. A match is
+//! played in several lives, each of which ends by a power cut, `kill -9`, an error or a stop. The last life has no
 //! faults. After each life, of the games that were reported as stored:
 //!
-//! * each is in the log exactly once, as reported, and its record is whole;
+//! * each is in the log exactly once, as reported, and its record is complete;
 //! * none is played again.
 //!
-//! At the end, the match has exactly its games, and its table is the one that follows from the log.
+//! At the end, the match has all of its games and no others, and its table is the one that follows from the log.
 
 use super::conditions::{Conditions, EvaluationComments};
 use super::contender::Contender;
@@ -40,11 +40,11 @@ use std::time::Duration;
 /// Number of lives with faults.
 const LIVES: u32 = 10;
 
-/// How often an engine does something else than play, in a thousand of its commands.
+/// Frequencies at which an engine misbehaves, per thousand of its commands.
 #[derive(Clone, Copy, Debug, Default)]
 struct Character {
     does_not_start: u32,
-    /// It refuses the board, so the game is annulled.
+    /// The engine refuses the board, so the game is annulled.
     refuses_board: u32,
     refuses_move: u32,
     crashes: u32,
@@ -85,7 +85,7 @@ pub(super) struct SimulatedEngines(Arc<Source_>);
 struct Source_ {
     seed: u64,
     started: AtomicU64,
-    /// Character of the engines in this life, and the flags of its match.
+    /// Character of the engines in this life, and the control flags of its match.
     now: Mutex<(Character, Arc<Control>)>,
 }
 
@@ -196,7 +196,7 @@ impl SimulatedEngine {
             let index = self.rng.below(size.area() as u32) as usize;
             let mv = Move::Play(size.points().nth(index).expect("a point"));
             if anything || self.game.check(color, mv).is_ok() {
-                // An engine that plays anything does not notice that it was illegal.
+                // An engine that plays anything does not notice that its move was illegal.
                 let _ = self.game.play(color, mv);
                 return mv.to_string();
             }
@@ -213,13 +213,13 @@ fn color_of(letter: &str) -> Color {
 /// Workers that take turns in virtual time.
 struct Crew<'s> {
     games: &'s PieceQueue,
-    /// Workers with the times at which they go on.
+    /// Workers with the times at which they continue.
     workers: Vec<(Duration, Worker)>,
     /// Events by time.
     events: BTreeMap<(Duration, u64), WorkerEvent>,
     count: u64,
     rng: Rng,
-    /// All games that were played, in all lives, with their records.
+    /// All games that were played in all lives, with their records.
     played: &'s mut Vec<(GameRecord, String)>,
 }
 
@@ -269,7 +269,7 @@ struct Ledger<'s> {
 
 impl MatchObserver for Ledger<'_> {
     fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()> {
-        // After the disk has stopped, there is nobody to whom it is reported.
+        // After the disk has stopped, the process no longer exists, so nothing is reported.
         if self.disk.stopped().is_none() {
             let before = self.reported.insert(game.number, game.clone());
             assert!(before.is_none(), "game {} was stored before", game.number);
@@ -319,7 +319,7 @@ impl<'c> Simulated<'c> {
         Simulated { disk, conditions, engines, games, storage, reported, played, rng, counts }
     }
 
-    /// Plays until the process ends. Returns the match, and whether the user stopped it.
+    /// Plays one life. Returns the match, and whether the user stopped it.
     fn live(&mut self, characters: [Character; 2]) -> anyhow::Result<(Match, bool)> {
         let clocks = Clocks { time: simulation::now, date: simulation::date, pause: simulation::pass };
         let control = Arc::new(Control { clocks, ..Control::default() });
@@ -343,7 +343,7 @@ impl<'c> Simulated<'c> {
         result.map(|()| (playing, control.is_stopped()))
     }
 
-    /// Checks the files against what was reported. Returns the content of the log.
+    /// Checks the files against the reported games. Returns the content of the log.
     fn check_files(&mut self) -> journal::LogContent {
         let log = self.storage.log.as_ref().expect("a log");
         let bytes = self.disk.read(log).unwrap_or_default();

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Sums over some games of a match. Tallies are A's.
+/// Sums over some games of a match. The tallies count A's results.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Sums {
     /// All games.
@@ -34,9 +34,9 @@ pub struct Conduct {
     pub forfeits: [u32; Ending::FORFEITS.len()],
     /// Number of games that it resigned.
     pub resignations: u32,
-    /// Number of announced scores that differ from the referee's.
+    /// Number of scores that it announced and that differ from the referee's.
     pub other_scores: u32,
-    /// Number of lines outside of responses.
+    /// Number of lines outside responses.
     pub stray_lines: usize,
     /// Number of moves that it chose.
     pub chosen: u64,
@@ -52,17 +52,17 @@ pub struct Conduct {
 }
 
 impl Conduct {
-    /// Mean time of a move.
+    /// Returns the mean time of a move.
     pub fn seconds_a_move(&self) -> f64 {
         self.seconds / (self.chosen.max(1) as f64)
     }
 
-    /// Mean round-trip time of a message.
+    /// Returns the mean round-trip time of a message.
     pub fn lag(&self) -> f64 {
         self.lag / f64::from(self.games.max(1))
     }
 
-    /// Number of forfeits of all kinds.
+    /// Returns the number of forfeits of all kinds.
     pub fn forfeits(&self) -> u32 {
         self.forfeits.iter().sum()
     }
@@ -103,7 +103,7 @@ impl SequentialTest {
         }
     }
 
-    /// Log-likelihood ratio of the evaluated pairs.
+    /// Returns the log-likelihood ratio of the evaluated pairs.
     pub fn llr(&self) -> f64 {
         self.sprt.llr(&self.pairs.0)
     }
@@ -225,18 +225,18 @@ impl Summary {
         }
     }
 
-    /// Whether the test, if there is one, has reached a verdict.
+    /// Returns whether there is a test and it has reached a verdict.
     pub fn is_decided(&self) -> bool {
         self.test.as_ref().is_some_and(|test| test.verdict.is_some())
     }
 
-    /// Number of games that repeat an earlier one or its symmetric image move for move. They add no information, so the
-    /// intervals are too narrow.
+    /// Returns the number of games that repeat an earlier one or its symmetric image move for move. They add no
+    /// information, so the intervals are too narrow.
     pub fn repeats(&self) -> u32 {
         self.repeats.count()
     }
 
-    /// Short names of the engines. If both have the same name, it is preceded by the letter.
+    /// Returns short names of the engines. If both have the same name, the letter of the side precedes it.
     pub fn labels(&self) -> [String; 2] {
         let name = |index: usize| {
             let text = self.names[index].split(" (").next().unwrap_or_default().trim();
@@ -265,10 +265,10 @@ impl Summary {
     }
 }
 
-/// Returns the score with the appropriate interval: that of pairs, if there are enough of them.
+/// Returns the score with the appropriate interval: that of the pairs, if there are enough of them.
 pub(super) fn best_rate(sums: &Sums) -> Option<Interval> {
     let by_games = sums.all.rate()?;
-    // If many pairs are incomplete, the pairs omit many games.
+    // If many pairs are incomplete, an interval from pairs omits many games.
     let paired = 2 * sums.pairs.count();
     let is_representative = paired >= 20 && 10 * paired >= 9 * sums.all.games();
     Some(sums.pairs.rate().filter(|_| is_representative).unwrap_or(by_games))
@@ -292,7 +292,7 @@ fn percent_text(rate: Interval) -> String {
 }
 
 impl fmt::Display for Summary {
-    /// Writes a table.
+    /// Writes the results as a table.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "A: {}", self.names[0])?;
         writeln!(f, "B: {}", self.names[1])?;

@@ -17,7 +17,7 @@ use kosumi_gtp::Client;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Engine that responds as a function of the command. `None` stands for an empty success.
+/// Engine whose responses are a function of the command. `None` stands for an empty success.
 struct Scripted<F>(F);
 
 impl<F: FnMut(&str) -> Option<Result<GtpResponse, PlayerError>> + Send> players::GtpPlayer for Scripted<F> {
@@ -30,7 +30,7 @@ fn success(text: &str) -> Option<Result<GtpResponse, PlayerError>> {
     Some(Ok(GtpResponse::Success(text.to_owned())))
 }
 
-/// Returns an engine that plays these moves one after the other, then passes. `said` has its responses to certain
+/// Returns an engine that plays these moves one after the other, then passes. `said` contains its responses to certain
 /// commands.
 fn player(
     moves: &str,
@@ -86,8 +86,8 @@ fn crashed() -> Result<GtpResponse, PlayerError> {
 
 type Said<'a> = &'a [(&'a str, Result<GtpResponse, PlayerError>)];
 
-/// Plays game 1 between these engines and returns its result. Afterwards both engines must be fit, except losers by
-/// forfeit.
+/// Plays game 1 between these engines and returns its result. Afterwards both engines must be able to play on, except a
+/// loser by forfeit.
 fn play_scripted(a: (&str, Said<'_>), b: (&str, Said<'_>)) -> (String, Option<Side>, Ending) {
     let conditions = small();
     let players = [player(a.0, a.1, &conditions), player(b.0, b.1, &conditions)];
@@ -156,7 +156,7 @@ fn the_referee_knows_superko() {
     let conditions = small();
     let (played, _) = play(&conditions, "", players(&conditions));
     let record = played.unwrap().record;
-    // The last white move is at an occupied point or in the ko, so only the rules refuse it.
+    // The last white move is at an occupied point or in the ko, so only the rules can refuse it.
     assert_eq!((record.ending, record.winner), (Ending::IllegalMove, Some(Side::A)), "{record:?}");
 }
 
@@ -172,7 +172,7 @@ fn games_that_cannot_begin_are_annulled() {
             assert_eq!(is_fit, [true, false]);
         }
     }
-    // Commands that an engine need not support may be refused.
+    // An engine may refuse commands that it need not support.
     let knows = ("list_commands", Ok(GtpResponse::Success("kata-set-rules\nset_random_seed".into())));
     let said =
         [knows, ("kata-set-rules", refused()), ("set_random_seed", refused()), ("time_left", refused())];
@@ -229,7 +229,8 @@ fn time_is_measured_and_the_margin_forgiven() {
     let slow = |conditions: &Conditions| {
         let script = |command: &str| {
             if command.starts_with("genmove") {
-                // The match measures real time, so a slow engine takes real time. A slower machine changes nothing.
+                // The match measures real time, so a slow engine must take real time. On a slower machine the result is
+                // the same.
                 std::thread::sleep(Duration::from_millis(30));
                 return success("pass");
             }
@@ -269,7 +270,7 @@ fn opinions_become_comments() {
     assert!(comment.ends_with("s; 75.0 %, +3.5 points, 50 visits\nC3 C4"), "{comment}");
 }
 
-/// Scripted engine behind pipes: a shell script that responds to `genmove` as given.
+/// Returns a scripted engine behind pipes: a shell script that responds to `genmove` as given.
 #[cfg(unix)]
 fn child(genmove: &str, conditions: &Conditions) -> MatchPlayer {
     let script = format!(

@@ -1,11 +1,11 @@
-//! Distributed work with results in order: pieces are done by the threads of this process and by other ranks.
+//! Distributed work with results in order: threads of this process and other ranks work on the pieces.
 //!
 //! ```text
 //!   read ──piece──▶ Pieces ─┬─▶ threads of rank 0 ──result──┬─▶ in order ─▶ collect
 //!                           └─▶ give ── other ranks ────────┘
 //! ```
 //!
-//! The output does not depend on the rank or thread that does a piece: rank 0 makes the pieces in order and collects
+//! The output does not depend on which rank or thread works on a piece: rank 0 makes the pieces in order and collects
 //! the results in the same order. With [`PieceLength::Short`] the reader waits while it is far ahead, so memory does
 //! not grow with the input.
 
@@ -29,7 +29,7 @@ use std::time::Duration;
 /// Callback for a lost rank: its number, and the number of its pieces, which are reassigned.
 pub type OnLoss = Box<dyn Fn(usize, usize) + Send>;
 
-/// Part of this process in distributed work.
+/// Role of this process in distributed work.
 pub enum RankPart {
     /// Single process without other ranks.
     Alone,
@@ -50,23 +50,23 @@ impl fmt::Debug for RankPart {
 }
 
 impl RankPart {
-    /// Returns whether this process only works for rank 0. Then it must not read or write the common files.
+    /// Returns whether this process only works for rank 0. If so, it must not read or write the common files.
     pub fn is_other(&self) -> bool {
         matches!(self, RankPart::Other(_))
     }
 }
 
-/// Strategy of handing out pieces.
+/// Strategy for handing out pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PieceLength {
     /// Long pieces: the latency to another rank does not matter. A rank gets one piece per thread, so that no piece
-    /// waits on one rank while another rank is idle.
+    /// waits at one rank while another rank is idle.
     Long,
     /// Many short pieces: some wait at every rank, and the reader waits when there are enough of them.
     Short,
 }
 
-/// Number of short pieces per thread that are in work, waiting, or waiting for collection.
+/// Number of short pieces per thread that are being worked on, wait for a thread, or wait to be collected.
 const PIECES_PER_THREAD: usize = 3;
 
 impl PieceLength {
@@ -136,8 +136,8 @@ enum CollectorEvent<R> {
 }
 
 /// Distributes pieces to `threads` threads on every rank, and collects the results on rank 0 in the order of the
-/// pieces. `read` makes the pieces and passes them to the given function until that returns false. `collect` may break
-/// to end the work. Neither is called on other ranks, which work until rank 0 has no more pieces.
+/// pieces. `read` makes the pieces and passes them to the given function until that returns false. A break from
+/// `collect` ends the work. Neither function is called on other ranks, which work until rank 0 has no more pieces.
 ///
 /// # Errors
 ///
@@ -158,7 +158,7 @@ where
     in_order_with(ALIVE_EVERY, part, threads, pace, read, work, collect)
 }
 
-/// Works like [`in_order`] with the given interval of alive messages.
+/// Works like [`in_order`], with the given interval of alive messages.
 fn in_order_with<P, R>(
     alive_every: Duration,
     part: RankPart,
@@ -207,7 +207,7 @@ where
     };
     let (pieces, shelf) = (&pieces, &shelf);
     thread::scope(|scope| {
-        // No thread may wait for further pieces, or to add a piece, once this scope ends.
+        // When this scope ends, no thread may still wait for pieces or for space to add one.
         let _ending = StopOnDrop { pieces, shelf };
         let (sender, found) = mpsc::channel();
         for index in 0..threads {
@@ -228,7 +228,7 @@ where
         if let Some((mut link, alive_every)) = link {
             let sender = sender.clone();
             thread::Builder::new().name("ranks".to_owned()).spawn_scoped(scope, move || {
-                // The receiving rank reports contents that could not be serialised.
+                // If contents cannot be serialised, the receiving rank reports it.
                 let contents = |number| {
                     shelf.get(number).and_then(|piece| serde_json::to_vec(&*piece).ok()).unwrap_or_default()
                 };
@@ -248,7 +248,7 @@ where
             });
             pieces.close();
         });
-        // Taken by value: when the scope ends, sends fail.
+        // Taken by value, so that sends fail when the scope ends.
         let found: mpsc::Receiver<CollectorEvent<R>> = found;
         collect_in_order(found, shelf, on_loss, collect)
     })
@@ -394,9 +394,9 @@ mod tests {
         }
     }
 
-    /// Work of all ranks: makes a word from a number. Later pieces are often done earlier.
+    /// Does the work of all ranks in these tests: makes a word from a number. Later pieces are often done earlier.
     fn word(piece: &(u32, String)) -> String {
-        // The results must not depend on these times, which only vary the order.
+        // The results must not depend on these times, which vary nothing but the order.
         thread::sleep(Duration::from_micros(u64::from(piece.0 * 7919 % 13) * 100));
         format!("{}{}", piece.1, piece.0 * piece.0)
     }
@@ -408,7 +408,7 @@ mod tests {
         most: usize,
     }
 
-    /// Runs `count` pieces over these ranks. Each rank is lost after the given number of packets.
+    /// Runs `count` pieces on rank 0 and these ranks. Each rank is lost after the given number of packets.
     fn run(count: u32, others: &[u32], pace: PieceLength, enough: u32) -> RunResult {
         let mut links = thread_links(others.len() + 1).into_iter();
         let first = links.next().expect("a rank");
@@ -464,7 +464,7 @@ mod tests {
                 let outcome = run(300, others, pace, u32::MAX);
                 assert_eq!(outcome.words, words(300));
                 if pace == PieceLength::Short {
-                    // One piece is being made and one is being collected, besides those of the limit.
+                    // One piece is being made and one is being collected, in addition to those of the limit.
                     assert!(
                         outcome.most <= (PIECES_PER_THREAD + 1) * 2 * (others.len() + 1) + 2,
                         "{}",
@@ -508,7 +508,7 @@ mod tests {
             in_order(RankPart::Alone, 2, PieceLength::Short, read, faulty, all)
         }));
         assert!(caught.is_err());
-        // A panic on another rank, which gets some pieces, because they take rank 0 long.
+        // Another rank panics. It gets some of the pieces, because they take rank 0 a long time.
         let faulty = |&piece: &u32| assert!(piece <= 5);
         let mut links = thread_links(2);
         let (other, first) = (links.remove(1), links.remove(0));

@@ -7,9 +7,9 @@ use kosumi_cluster::Link;
 use std::time::{Duration, Instant};
 
 /// A rank is lost if it has sent nothing for this multiple of the interval of alive messages. The thread that sends
-/// these messages has no other work, so only a stopped machine is that slow.
+/// these messages has no other work, so only a machine that has stopped is that slow.
 const SILENT_INTERVALS: u32 = 10;
-/// Maximum wait for packets, and for pieces that are returned.
+/// Maximum time to wait for packets, and for pieces that come back from a lost rank.
 const WAIT: Duration = Duration::from_millis(10);
 
 /// Event that rank 0 receives from the other ranks.
@@ -34,7 +34,7 @@ struct RankState {
 }
 
 /// Lends pieces to all other ranks until no piece is lent and none is waiting, or until all are stopped. Ranks that are
-/// lost before they were ready are ignored. If `on` returns false, no more pieces are lent, and the function does not
+/// lost before they are ready are ignored. If `on` returns false, no more pieces are lent, and the function does not
 /// wait for those that are lent.
 pub fn lend_pieces<L: Link + ?Sized>(
     link: &mut L,
@@ -106,7 +106,7 @@ pub(super) fn lend_pieces_with_contents<L: Link + ?Sized>(
         }
     }
     for rank in 1..others.len() {
-        // A lost rank needs no message.
+        // Sending may fail, because a lost rank needs no message.
         let _ = link.send(rank, Message::End.to_packet());
     }
 }
@@ -152,13 +152,14 @@ mod tests {
     /// Interval of alive messages in these tests, so that a lost rank is detected soon.
     const PULSE: Duration = Duration::from_millis(100);
 
-    /// Work on a piece: squares its number.
+    /// Does the work on a piece: squares its number.
     fn square(piece: u32) -> Vec<u8> {
         thread::sleep(Duration::from_millis(1));
         (piece * piece).to_le_bytes().to_vec()
     }
 
-    /// Runs a rank with two workers. With `gone_after` it fails, or becomes silent, after a number of pieces.
+    /// Runs a rank with two workers. `gone_after` is the number of pieces after which it fails or, with the flag,
+    /// becomes silent.
     fn rank(mut link: ThreadLink, gone_after: Option<(u32, bool)>) {
         let pieces = Arc::new(PieceQueue::open());
         let (sender, told) = mpsc::channel();
@@ -170,7 +171,7 @@ mod tests {
                     let mut done = done.lock().expect("a lock");
                     *done += 1;
                     if gone_after.is_some_and(|(most, _)| *done > most) {
-                        // The piece is lost. The channel ends with the thread.
+                        // The piece is lost, and the channel ends with the thread.
                         return;
                     }
                     drop(done);
@@ -268,14 +269,14 @@ mod tests {
     #[test]
     fn ranks_do_all_pieces_once() {
         assert_eq!(run(&[None, None, None], 1), (squares(), vec![]));
-        // Rank 0 may have no workers, or do all the work.
+        // Rank 0 may have no workers, or may do all the work.
         assert_eq!(run(&[None], 0), (squares(), vec![]));
         assert_eq!(run(&[], 2), (squares(), vec![]));
     }
 
     #[test]
     fn pieces_of_a_lost_rank_are_reassigned() {
-        // One rank becomes silent, another one reports a failure. Both have pieces then.
+        // One rank becomes silent, and another one reports a failure. Both have pieces at that moment.
         let (found, heard) = run(&[Some((5, true)), None], 1);
         assert_eq!(found, squares());
         assert!(matches!(heard[..], [RankEvent::Lost(1, 1..)]), "{heard:?}");

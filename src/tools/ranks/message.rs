@@ -11,7 +11,7 @@ pub(super) enum Message {
     Piece(u32, Vec<u8>),
     /// Result of a piece.
     Done(u32, Vec<u8>),
-    /// Notification about a piece in work.
+    /// Notification about a piece that is being worked on.
     Note(Vec<u8>),
     /// The rank cannot continue.
     Failed(String),
@@ -37,7 +37,7 @@ impl Message {
         packet
     }
 
-    /// Parses a packet. Returns `None` if it is no valid message.
+    /// Parses a packet. Returns `None` if it is not a valid message.
     pub(super) fn from_packet(packet: &[u8]) -> Option<Message> {
         let (&kind, rest) = packet.split_first()?;
         let (number, rest) = rest.split_first_chunk()?;

@@ -7,14 +7,14 @@
 //! ```
 //!
 //! [`cluster`](kosumi_cluster) distributes a single search. This module distributes work that consists of independent
-//! pieces, such as games. A piece is a number, and its result consists of bytes. Rank 0 works, too, and writes all
+//! pieces, such as games. A piece is a number, and its result consists of bytes. Rank 0 works as well, and writes all
 //! files. `in_order.rs` handles work whose results are needed in order, or whose pieces have contents.
 //!
 //! Invariants (tested in `lending::tests`):
 //! - A piece of a lost rank is reassigned, and the result of a piece is taken once.
 //! - Rank 0 does all the work if no other rank does.
 //!
-//! It uses `cluster` and `engine` for the definition of a link.
+//! Uses `cluster` and `engine` for the definition of a link.
 
 mod in_order;
 mod lending;

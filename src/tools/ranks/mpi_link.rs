@@ -1,7 +1,7 @@
 //! Packets over MPI.
 //!
-//! Sends do not block. A packet is kept until MPI reports that it has been sent. Receiving is polling. MPI cannot wake
-//! a thread, so a waiting thread polls at growing intervals while no packet arrives.
+//! Sending does not block. A packet is kept until MPI reports that it has been sent. Receiving is done by polling,
+//! because MPI cannot wake a thread. A waiting thread polls at growing intervals as long as no packet arrives.
 //!
 //! MPI calls return errors instead of ending the program. The errors depend on the network: the end of a process is
 //! noticed over TCP, but not in shared memory.
@@ -21,7 +21,7 @@ struct Sending {
     packet: Vec<u8>,
 }
 
-/// Packet that is being received. A large one arrives in parts, and never completely if its sender dies.
+/// Packet that is being received. A large packet arrives in parts, and never completely if its sender dies.
 struct Receiving {
     from: usize,
     request: ffi::MPI_Request,
@@ -36,7 +36,7 @@ pub(super) struct MpiLink {
     /// Packets of this rank to itself.
     own: VecDeque<Vec<u8>>,
     sending: Vec<Sending>,
-    /// In the order of their arrival.
+    /// Packets that are being received, in the order of their arrival.
     receiving: Vec<Receiving>,
 }
 
@@ -53,8 +53,8 @@ impl fmt::Debug for MpiLink {
 
 /// Tag of all packets.
 const TAG: c_int = 0;
-/// Shortest and longest wait between polls. A poll costs about 10 µs including the wake-up, so a long wait takes half a
-/// hundredth of a core.
+/// Shortest and longest waits between polls. A poll costs about 10 µs including the wake-up, so polling at the longest
+/// wait takes half a per cent of a core.
 const SHORTEST_WAIT: Duration = Duration::from_micros(20);
 const LONGEST_WAIT: Duration = Duration::from_millis(5);
 /// Number of polls without a packet after which the wait doubles.
@@ -249,7 +249,8 @@ impl Drop for MpiLink {
             thread::park_timeout(SHORTEST_WAIT);
             self.remove_sent();
         }
-        // MPI may still write to the former and read from the latter, so they are leaked.
+        // MPI may still write to packets that are being received and read from those that are being sent, so they are
+        // leaked.
         std::mem::take(&mut self.receiving).into_iter().for_each(|it| std::mem::forget(it.packet));
         std::mem::take(&mut self.sending).into_iter().for_each(|sending| std::mem::forget(sending.packet));
     }

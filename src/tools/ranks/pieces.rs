@@ -39,8 +39,8 @@ impl PieceQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next piece for a worker of this process. Waits while the queue is empty but may get pieces later: new
-    /// ones, or pieces lent to a rank that is lost.
+    /// Takes the next piece for a worker of this process. Waits while the queue is empty but may still get pieces: new
+    /// ones, or pieces that were lent to a rank that is lost.
     pub fn next(&self) -> Option<u32> {
         let mut state = self.lock();
         loop {
@@ -96,7 +96,7 @@ impl PieceQueue {
         Some(piece)
     }
 
-    /// Marks a lent piece as done. Returns false if the piece is not lent to this rank any more.
+    /// Marks a lent piece as done. Returns false if the piece is no longer lent to this rank.
     pub(super) fn mark_done(&self, piece: u32, rank: usize) -> bool {
         let mut state = self.lock();
         if state.lent.get(&piece) != Some(&rank) {
@@ -107,7 +107,7 @@ impl PieceQueue {
         true
     }
 
-    /// Returns the pieces of a lost rank to the front of the queue. Returns their number.
+    /// Puts the pieces that were lent to a lost rank back at the front of the queue. Returns their number.
     pub(super) fn take_back(&self, rank: usize) -> usize {
         let mut state = self.lock();
         let back: Vec<u32> =
@@ -131,7 +131,7 @@ impl PieceQueue {
         state.lent.is_empty() && (state.is_stopped || (!state.is_open && state.waiting.is_empty()))
     }
 
-    /// Stops the distribution: no worker and no rank gets another piece.
+    /// Stops the distribution: neither workers nor ranks get another piece.
     pub fn stop(&self) {
         self.lock().is_stopped = true;
         self.changed.notify_all();

@@ -1,4 +1,4 @@
-//! Work of the ranks other than 0, which do pieces for rank 0.
+//! Work of the ranks other than 0, which work on pieces for rank 0.
 
 use super::message::Message;
 use super::pieces::PieceQueue;
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 /// Interval of alive messages. Only tests use another one.
 pub(super) const ALIVE_EVERY: Duration = Duration::from_secs(2);
-/// Maximum wait for packets, and for messages of workers.
+/// Maximum time to wait for packets, and for messages of workers.
 const WAIT: Duration = Duration::from_millis(10);
-/// Initial number of idle polls, which makes the link wait long from the beginning. Pieces take milliseconds at least,
-/// and polling every few microseconds after each piece would cost 2 % of a short game.
+/// Initial number of idle polls, which makes the link wait long between polls from the beginning. Pieces take at least
+/// milliseconds, and polling every few microseconds after each piece would cost 2 % of a short game.
 pub(super) const INITIAL_IDLE: u32 = 1000;
 
 /// Message from the workers of a rank to rank 0.
@@ -40,7 +40,7 @@ pub fn serve_pieces<L: Link + ?Sized>(
     serve_pieces_with_interval(link, at_a_time, pieces, told, ALIVE_EVERY)
 }
 
-/// Works like [`serve_pieces`] with the given interval of alive messages.
+/// Works like [`serve_pieces`], with the given interval of alive messages.
 pub(super) fn serve_pieces_with_interval<L: Link + ?Sized>(
     link: &mut L,
     at_a_time: usize,
@@ -121,7 +121,7 @@ mod tests {
     use kosumi_cluster::thread_links;
     use std::sync::mpsc;
 
-    /// A rank that becomes ready after rank 0 has exited reports no error if rank 0 had ended the work.
+    /// Checks that a rank that becomes ready after rank 0 has exited reports no error if rank 0 had ended the work.
     #[test]
     fn rank_0_may_exit_after_its_end_message() {
         for says_so in [true, false] {

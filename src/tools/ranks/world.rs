@@ -6,11 +6,11 @@ use std::env;
 use std::fmt;
 use std::process::Command;
 
-/// Environment variable and its value that makes every process work alone.
+/// Environment variable, and the value with which every process works alone.
 pub const DISABLE_RANKS: (&str, &str) = ("KOSUMI_RANKS", "off");
 
 /// Environment variables with the number of processes: Open MPI's `mpirun`; MPICH and Intel MPI; Slurm's `srun`. The
-/// second variable must be set, too: it shows that the processes can find each other.
+/// second variable must be set as well, because it shows that the processes can find each other.
 const SIZES: [(&str, &str); 3] =
     [("OMPI_COMM_WORLD_SIZE", ""), ("PMI_SIZE", ""), ("SLURM_NTASKS", "PMIX_RANK")];
 
@@ -76,7 +76,8 @@ impl World {
         Ok(Some((World { rank, ranks, universe }, Box::new(link))))
     }
 
-    /// Returns `None` if this process was started alone, and an error otherwise: this program was built without MPI.
+    /// Returns `None` if this process was started alone. Otherwise returns an error, because this program was built
+    /// without MPI.
     #[cfg(not(feature = "mpi"))]
     pub fn join() -> anyhow::Result<Option<(World, RankLink)>> {
         if is_rank() {
@@ -99,7 +100,7 @@ impl World {
         self.ranks
     }
 
-    /// Waits until all ranks have ended. The link must have been dropped.
+    /// Waits until all ranks have ended. The link must have been dropped before.
     pub fn end(self) {
         #[cfg(feature = "mpi")]
         drop(self.universe);
@@ -130,7 +131,7 @@ mod tests {
         assert!(in_environment(&[("OMPI_COMM_WORLD_SIZE", "4")]));
         assert!(in_environment(&[("PMI_SIZE", "2")]));
         assert!(in_environment(&[("SLURM_NTASKS", "8"), ("PMIX_RANK", "0")]));
-        // A single process with and without a launcher; a task of a Slurm array; an engine started by a rank.
+        // A single process with and without a launcher, a task of a Slurm array, and an engine started by a rank.
         assert!(!in_environment(&[]));
         assert!(!in_environment(&[("OMPI_COMM_WORLD_SIZE", "1")]));
         assert!(!in_environment(&[("SLURM_NTASKS", "8")]));

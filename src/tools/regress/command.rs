@@ -1,7 +1,7 @@
 //! Effects of commands on the state of an engine, by name.
 //!
-//! They are needed in three places: a suite may be [split](super::parts) only where the state is known, a restarted
-//! engine is brought back to its state after a crash, and the board is followed for diagrams.
+//! They are needed in three places: a suite may be [split](super::parts) only where the state is known, an engine that
+//! was restarted after a crash is brought back to its state, and the board is followed for diagrams.
 
 /// Effect of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,7 +9,7 @@ pub(super) enum Effect {
     /// Replaces the position and its moves. Other settings may stay or change, depending on the engine (`loadsgf` may
     /// set komi and rules).
     Fresh,
-    /// Changes the position, until the next `Fresh`.
+    /// Changes the position; undone by the next `Fresh`.
     Position,
     /// Changes a setting that outlives the position: komi, rules, level, clocks, random seed.
     Parameter,
@@ -54,7 +54,7 @@ const PARAMETERS: &[&str] = &[
     "uct_param_rootfilter", "book_load", "book_clear",
 ];
 
-/// Prefixes of further such commands.
+/// Prefixes of further commands whose effect outlives the position.
 const PARAMETER_PREFIXES: &[&str] =
     &["kata-set-rule", "kata-set-param", "go_param", "go_rules", "reset_", "lz-setoption"];
 
@@ -80,8 +80,8 @@ pub(super) fn effect(name: &str) -> Effect {
     }
 }
 
-/// Whether a refusal of this command makes the stones wrong for what follows. Of the unknown commands, only those known
-/// to move stones count: a refused `debuglevel` does no harm.
+/// Whether a refusal of this command makes the stones wrong for what follows. Among commands of unknown effect, only
+/// those known to move stones count: a refused `debuglevel` does no harm.
 pub(super) fn moves_stones(name: &str) -> bool {
     matches!(effect(name), Effect::Fresh | Effect::Position)
         || matches!(
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn our_own_commands_are_known() {
-        // Commands that play a move, write, or end the session are unknown on purpose.
+        // Commands that play a move, write, or end the session are left unknown on purpose.
         let unknown: Vec<&str> =
             TABLE.iter().map(|row| row.name).filter(|name| effect(name) == Effect::Unknown).collect();
         for name in ["genmove", "quit", "printsgf", "kgs-game_over"] {

@@ -25,14 +25,14 @@ pub struct Comparison {
     pub newly_failing: Vec<Change>,
     /// Tests that were wrong and are right now.
     pub newly_passing: Vec<Change>,
-    /// Tests with an answer in only one of the runs, or with different reasons for having none (crash, unknown command,
-    /// …).
+    /// Tests that have an answer in only one of the runs, or whose reasons for having none differ (crash, unknown
+    /// command, …).
     pub unanswered: Vec<Change>,
     /// Tests that only the old run has.
     pub vanished: Vec<Change>,
     /// Tests that only the new run has.
     pub added: Vec<Change>,
-    /// Tests whose command, expected answer or counting changed, so the results cannot be compared.
+    /// Tests whose results cannot be compared, because the command, the expected answer or the mark has changed.
     pub altered: Vec<Change>,
     /// Number of comparable tests with an answer in both runs.
     pub paired: usize,
@@ -66,13 +66,13 @@ impl Comparison {
                 comparison.unanswered.push(change());
             }
         }
-        // The order is that of the old run, which the map does not keep.
+        // The list has the order of the old run, which the map does not keep.
         let vanished = tests(old).filter(|(key, _)| before.contains_key(key));
         comparison.vanished = vanished.map(|((suite, _), test)| change(suite, Some(test), None)).collect();
         comparison
     }
 
-    /// Probability of a difference at least as large if both runs were equally good.
+    /// Returns the probability of a difference at least as large if both runs were equally good.
     pub fn p_value(&self) -> f64 {
         mcnemar(self.newly_failing.len(), self.newly_passing.len())
     }
@@ -96,8 +96,9 @@ fn change(suite: &str, old: Option<&TestResult>, new: Option<&TestResult>) -> Ch
     }
 }
 
-/// Exact test of McNemar. If there is no difference, each differing pair is equally likely to differ in either
-/// direction. Returns the two-sided probability that a split of `a + b` is at least as uneven, or 1 without any pair.
+/// Computes McNemar's exact test. If the runs are equally good, each pair of differing results is equally likely to
+/// differ in either direction. Returns the two-sided probability that a split of `a + b` pairs is at least as uneven,
+/// or 1 if there is no pair.
 ///
 /// CITE: McNemar, "Note on the sampling error of the difference between correlated proportions or percentages" (1947),
 /// with the binomial distribution instead of its approximation, i.e. the sign test of Dixon and Mood, "The statistical
@@ -132,7 +133,7 @@ mod tests {
             (8, 2, 0.109_375),
             (5, 5, 1.0),
             (4, 5, 1.0),
-            // 2 · (1 + 20 + 190 + 1140 + 4845 + 15504) / 2^20.
+            // Sign test: 2 · (1 + 20 + 190 + 1140 + 4845 + 15504) / 2^20.
             (5, 15, 0.041_389_465),
             (10, 25, 0.016_674),
         ] {

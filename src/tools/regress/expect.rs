@@ -40,7 +40,7 @@ pub enum Matching {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The test is expected to pass.
+    /// No mark: the test is expected to pass.
     #[default]
     None,
     /// `*`: the test is expected to fail.
@@ -71,7 +71,7 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// Whether the pattern matches this text, regardless of a `!`.
+    /// Returns whether the pattern matches this text, regardless of a `!`.
     pub fn matches(&self, text: &str) -> bool {
         let text = match self.matching {
             Matching::Full => text.trim(),
@@ -81,13 +81,13 @@ impl Matcher {
     }
 }
 
-/// Fault of an expected answer.
+/// Fault in an expected answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PatternError {
     /// The `[` is missing.
     #[error("an expected answer must be in brackets: {0}")]
     NoBracket(String),
-    /// The text is no regular expression.
+    /// The text is not a regular expression.
     #[error("not a regular expression: {0}")]
     Regex(String),
 }
@@ -104,11 +104,11 @@ pub enum Response<'a> {
 impl Expectation {
     /// Parses the text after the `#?` of a line, with blanks at the ends removed. Returns the expectation, or `None` if
     /// the text is empty, and whether the closing bracket is missing. `regress.awk` tolerates a missing bracket, and
-    /// nine lines of GNU Go's suites have none. gogui-regress fails there.
+    /// nine lines of GNU Go's suites have none. gogui-regress fails on such lines.
     ///
     /// # Errors
     ///
-    /// Returns an error if the opening bracket is missing, or if the text inside is no regular expression.
+    /// Returns an error if the opening bracket is missing, or if the text inside is not a regular expression.
     pub fn parse(text: &str, matching: Matching) -> Result<(Option<Expectation>, bool), PatternError> {
         let text = text.trim();
         if text.is_empty() {
@@ -146,12 +146,12 @@ impl Expectation {
         Matcher { regex: compile(pattern, self.matching).ok(), matching: self.matching }
     }
 
-    /// Whether the pattern matches this text, regardless of a `!`.
+    /// Returns whether the pattern matches this text, regardless of a `!`.
     pub fn matches(&self, text: &str) -> bool {
         self.matcher().matches(text)
     }
 
-    /// Whether the response is right.
+    /// Returns whether the response is right, considering a `!`.
     pub fn accepts(&self, reply: Response<'_>) -> bool {
         match (reply, self.matching) {
             (Response::Failure(_), Matching::Full) => false,
@@ -161,7 +161,7 @@ impl Expectation {
         }
     }
 
-    /// Whether the answer must *not* match.
+    /// Returns whether the answer must *not* match.
     pub fn is_negated(&self) -> bool {
         self.is_negated
     }
@@ -193,7 +193,7 @@ mod tests {
         Expectation::parse(text, matching).unwrap().0.unwrap()
     }
 
-    /// Returns the accepted answers of a list.
+    /// Returns those of the offered answers that the pattern accepts.
     fn accepted(text: &str, matching: Matching, offered: &str) -> String {
         let expectation = read(text, matching);
         let right = offered.split(' ').filter(|answer| expectation.accepts(Response::Success(answer)));

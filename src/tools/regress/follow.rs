@@ -20,7 +20,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Returns the board, or `None` if the rows are no drawing of a board.
+    /// Returns the board, or `None` if the rows are not a drawing of a board.
     pub fn board(&self) -> Option<Board> {
         self.board.join("\n").parse().ok()
     }
@@ -28,10 +28,10 @@ impl Position {
 
 /// Kosumi's own board, which plays the moves that the engine receives or makes.
 ///
-/// It is the table of commands with an engine that never searches, so it follows exactly what Kosumi would.
+/// It uses the table of commands with an engine that never searches, so it follows commands exactly as Kosumi does.
 pub(super) struct BoardFollower {
     commands: Commands,
-    /// Whether the board equals the engine's.
+    /// Whether the board is known to equal the engine's.
     is_known: bool,
 }
 
@@ -47,14 +47,14 @@ impl BoardFollower {
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
         let own = match (name, effect(name)) {
             (_, Effect::Nothing | Effect::Parameter) => return,
-            // Moves and stones chosen by the engine.
+            // Moves and stones that the engine chooses.
             ("genmove" | "kgs-genmove_cleanup", _) if body.eq_ignore_ascii_case("resign") => return,
             ("genmove" | "kgs-genmove_cleanup", _) => format!("play {rest} {body}"),
             ("genmove_black" | "genmove_white", _) => {
                 format!("play {} {body}", name.trim_start_matches("genmove_"))
             }
             ("fixed_handicap" | "place_free_handicap", _) => format!("set_free_handicap {body}"),
-            // GNU Go's other names for moves. A tried move is taken back like any move.
+            // GNU Go's other names for moves. A move that is only tried is taken back like any move.
             ("black" | "white", _) => format!("play {name} {rest}"),
             ("trymove", _) => format!("play {rest}"),
             ("popgo", _) => "undo".to_owned(),
@@ -65,7 +65,7 @@ impl BoardFollower {
             }
         };
         let followed = matches!(answer(&own, &mut self.commands, &InputWatch::default()), Some(Ok(_)));
-        // After a command with unknown effect, an empty board still has an unknown size.
+        // After a command of unknown effect, clearing the board leaves its size unknown.
         let starts_anew = matches!(name, "loadsgf" | "boardsize" | "rectangular_boardsize");
         self.is_known = followed && (self.is_known || starts_anew);
     }

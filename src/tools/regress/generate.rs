@@ -1,4 +1,4 @@
-//! `reg_genmove` for engines that do not know it, such as KataGo.
+//! `reg_genmove` for engines that lack it, such as KataGo.
 
 use crate::players::{GtpPlayer, GtpResponse, PlayerError};
 use std::time::Duration;
@@ -7,12 +7,12 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) response: GtpResponse,
-    /// Whether a move that was only asked for may still be on the engine's board.
+    /// Whether a move that should have been taken back may still be on the engine's board.
     pub(super) is_move_left: bool,
 }
 
-/// Sends a command. If the engine does not know `reg_genmove`, it is asked to play the move (`genmove`) and to take it
-/// back (`undo`).
+/// Sends a command. If the engine does not know `reg_genmove`, makes it play a move (`genmove`) and take it back
+/// (`undo`).
 ///
 /// # Errors
 ///
@@ -29,7 +29,7 @@ pub(super) fn send(
     }
     let response = player.send(format!("genmove {arguments}").trim_end(), timeout)?;
     let is_played = match &response {
-        // A resignation is no move.
+        // A resignation is not a move, so there is nothing to take back.
         GtpResponse::Success(vertex) => !vertex.eq_ignore_ascii_case("resign"),
         GtpResponse::Failure(_) => false,
     };
@@ -37,7 +37,8 @@ pub(super) fn send(
     Ok(Answer { response, is_move_left })
 }
 
-/// Whether the response says that the engine does not know the command. The text is the protocol's.
+/// Whether the response says that the engine does not know the command. The message is the one that the protocol
+/// prescribes.
 pub(super) fn is_unknown(response: &GtpResponse) -> bool {
     matches!(response, GtpResponse::Failure(message) if message.to_ascii_lowercase().contains("unknown command"))
 }
@@ -46,7 +47,7 @@ pub(super) fn is_unknown(response: &GtpResponse) -> bool {
 mod tests {
     use super::*;
 
-    /// Engine that plays as the list says, and records what it is asked.
+    /// Engine that responds according to a list, and records the commands that it gets.
     #[derive(Debug)]
     struct Scripted {
         answers: Vec<(&'static str, Result<&'static str, &'static str>)>,

@@ -6,7 +6,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;
 
-/// Result of a test in JUnit's terms.
+/// Status of a test in JUnit's terms.
 enum Status {
     Success,
     Skipped {
@@ -41,12 +41,13 @@ struct Case<'a> {
     status: Status,
 }
 
-/// Returns the results as XML. The two flags mean the same as for the exit code, so both agree: with `fail_on_pass`,
-/// unexpected passes are failures, and with `ignore_unsupported`, tests with unknown commands are skipped.
+/// Returns the results as XML. The two flags have the same meaning as for the exit code, so that the two agree: with
+/// `fail_on_pass`, unexpected passes are failures, and with `ignore_unsupported`, tests with unknown commands are
+/// skipped.
 ///
 /// # Errors
 ///
-/// Returns an error if writing fails. Nothing is known to cause that: the XML is written to memory.
+/// Returns an error if writing fails. Nothing is known to cause this, because the XML is written to memory.
 pub fn junit(run: &RunResult, fail_on_pass: bool, ignore_unsupported: bool) -> io::Result<String> {
     let suites: Vec<(&SuiteResult, Vec<Case<'_>>)> = run
         .suites
@@ -56,7 +57,7 @@ pub fn junit(run: &RunResult, fail_on_pass: bool, ignore_unsupported: bool) -> i
                 .tests
                 .iter()
                 .map(|test| case(suite, test, status(test, fail_on_pass, ignore_unsupported)));
-            // Setup has no test. Without this case, its failure would be invisible.
+            // Setup commands are not tests. Without these cases, their failures would be invisible.
             let errors = suite.other_errors.iter().map(|error| set_up_case(suite, error));
             (suite, tests.chain(errors).collect())
         })
@@ -80,7 +81,7 @@ pub fn junit(run: &RunResult, fail_on_pass: bool, ignore_unsupported: bool) -> i
     Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n")
 }
 
-/// Attributes of `testsuites` and `testsuite`.
+/// Returns the attributes of `testsuites` and `testsuite`.
 fn counts<'c>(
     name: &str,
     seconds: f64,
@@ -110,7 +111,7 @@ fn write_case(writer: &mut Writer<Vec<u8>>, case: &Case<'_>) -> io::Result<()> {
     let element = writer.create_element("testcase").with_attributes(pairs(&attributes));
     match &case.status {
         Status::Success => element.write_empty().map(drop),
-        // In most schemas, `skipped` has a message only.
+        // In most schemas, `skipped` has only a message.
         Status::Skipped { message } => element
             .write_inner_content(|writer| {
                 let message = text(message);
@@ -135,7 +136,7 @@ fn pairs<'a>(attributes: &'a [(&'static str, String)]) -> impl Iterator<Item = (
     attributes.iter().map(|(name, value)| (*name, value.as_str()))
 }
 
-/// Returns the characters that XML 1.0 can hold. Engines may print any others.
+/// Returns a text without the characters that XML 1.0 forbids. Engines may print any characters.
 fn text(text: &str) -> String {
     let is_allowed = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     text.chars().filter(is_allowed).collect()

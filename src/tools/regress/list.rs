@@ -2,7 +2,7 @@
 //!
 //! As in gogui-regress, blank lines and lines with `#` are skipped, and an entry may itself be a list. In
 //! gogui-regress, entries are relative to the current directory. Here they may also be relative to the folder of the
-//! list, which has priority.
+//! list, and the folder of the list has priority.
 
 use super::suite::read_text;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ const DEPTH_MAX: usize = 32;
 /// Maximum number of entries in all lists.
 const SUITES_MAX: usize = 10_000;
 
-/// Fault of a list. Displayed as `file:line: message` if the fault is inside a list.
+/// Fault of a list. It is displayed as `file:line: message` if it is inside a list.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
     /// A file is missing or cannot be read.
@@ -46,8 +46,8 @@ pub enum ListError {
     TooMany,
 }
 
-/// Returns the suites of these names in order, with lists replaced by their entries. A file that occurs twice is kept
-/// once, at its first place, because its results would be equal.
+/// Returns the suites of these names in order, with lists replaced by their entries. A file that occurs more than once
+/// is kept only at its first place, because the results would be equal.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// Files in a temporary folder.
+    /// Temporary folder with files.
     struct Files(TempDir);
 
     impl Files {
@@ -164,7 +164,7 @@ mod tests {
             ("x".to_owned(), "@y".to_owned()),
             ("y".to_owned(), "\n\n@x".to_owned()),
             ("gone".to_owned(), "# x\nno-such.tst".to_owned()),
-            // Every level names the next one twice, which gives 2^40 entries without a limit.
+            // Every level names the next one twice, which would give 2^40 entries without a limit.
             ("w40".to_owned(), String::new()),
         ];
         for level in 0..40 {

@@ -11,7 +11,7 @@
 //!                                                 summary.rs, page.rs, junit.rs <── Report
 //! ```
 //!
-//! The format is that of GNU Go's regression tests. Nothing here prints.
+//! The format is that of GNU Go's regression tests. This module prints nothing.
 //!
 //! Uses `players`, `commands`, `engine`, `board`, `pages`, and `ranks` for other processes.
 

@@ -82,7 +82,7 @@ fn changes(comparison: &Comparison) -> Table {
     table
 }
 
-/// Whether a suite has no section: all its tests passed or are ignored, and there are no errors.
+/// Returns whether a suite needs no section: all its tests passed or are ignored, and there are no errors.
 fn is_silent(suite: &SuiteResult) -> bool {
     let passes = |test: &TestResult| matches!(test.outcome, Outcome::Pass | Outcome::Ignored);
     suite.tests.iter().all(passes) && suite.other_errors.is_empty()
@@ -167,7 +167,7 @@ fn diagram(test: &TestResult, board: &Board, matching: Matching) -> Markup {
     if let Some(last) = last {
         diagram = diagram.mark(last, Mark::Circle, Tone::Neutral);
     }
-    // Points in the command: the stone to attack, the move to check.
+    // Points in the command, such as the stone to attack or the move to check.
     for word in test.command.split_ascii_whitespace().skip(1) {
         if let Some(point) = on_board(word) {
             diagram = diagram.mark(point, Mark::Triangle, Tone::Neutral);
@@ -211,7 +211,7 @@ fn is_vertex(point: Point, word: &str) -> bool {
     word.len() <= 3 && point.to_string().eq_ignore_ascii_case(word)
 }
 
-/// Returns the player that the command requests a move for.
+/// Returns the colour for which the command requests a move.
 fn asked_color(command: &str) -> Option<Color> {
     match command.split_ascii_whitespace().nth(1)?.to_ascii_lowercase().as_str() {
         "b" | "black" => Some(Color::Black),

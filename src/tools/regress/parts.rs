@@ -4,8 +4,8 @@
 //! suite would have, by replaying the earlier commands without the queries. The following rules make this safe for
 //! every engine:
 //!
-//! - of the commands before a part, queries are omitted because they change nothing, and commands that move stones are
-//!   omitted because the new position replaces them;
+//! - from the commands before a part, queries are omitted because they change nothing, and commands that move stones
+//!   because the new position replaces them;
 //! - all other known commands are sent in order: komi, rules, level, and also every `loadsgf`, `boardsize` and
 //!   `clear_board`, because a record may set komi and rules that a later one does not change;
 //! - after an unknown command, numbered or not, the suite is not split any more.
@@ -13,7 +13,7 @@
 //! The effects of queries inside an engine, such as caches and random numbers, cannot be replayed. Kosumi's answers do
 //! not depend on them with one thread and a fixed number of playouts. GNU Go's may in rare cases (1 of 1512 in 13 of
 //! its suites). The option `--whole` is for such engines. In any case, the results do not depend on the number of
-//! workers, because the split depends on the suite only.
+//! workers, because the split depends only on the suite.
 
 use super::command::{Effect, effect};
 use super::suite::SuiteCommand;

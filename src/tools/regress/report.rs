@@ -4,7 +4,7 @@ use super::compare::Comparison;
 use super::result::RunResult;
 use std::path::PathBuf;
 
-/// Run to report, with the comparison to an earlier run.
+/// Run to report, with a comparison to an earlier run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
     /// Results of the run.

@@ -1,4 +1,4 @@
-//! Tests of the reports, with handmade results.
+//! Tests of the reports, with handwritten results.
 
 use super::summary::verdict;
 use super::{
@@ -7,7 +7,7 @@ use super::{
 };
 use std::path::PathBuf;
 
-/// Position with Black at B2 and White at C3, on 4×3.
+/// Returns a position on 4×3 with Black at B2 and White at C3.
 fn position() -> Position {
     Position { board: vec!["..O.".into(), ".X..".into(), "....".into()], last: Some("C3".into()) }
 }
@@ -26,7 +26,7 @@ fn test(number: u32, outcome: Outcome) -> TestResult {
     }
 }
 
-/// Run with results of every kind, and with text that would be markup if it were not escaped.
+/// Returns a run with results of every kind, and with text that would be markup if it were not escaped.
 fn run_of_all_kinds() -> RunResult {
     let mut tests = vec![
         test(1, Outcome::Pass),

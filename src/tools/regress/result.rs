@@ -11,7 +11,7 @@ use std::ops::AddAssign;
 pub enum Outcome {
     /// Passed as expected.
     Pass,
-    /// Failed unexpectedly: `FAIL` in the tools' output.
+    /// Failed unexpectedly: `FAIL` in the output of both tools.
     Fail,
     /// Failed as expected: `fail`.
     ExpectedFail,
@@ -30,17 +30,17 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether the engine has answered and the answer counts.
+    /// Returns whether the engine has answered and the answer counts.
     pub fn is_answered(self) -> bool {
         matches!(self, Outcome::Pass | Outcome::Fail | Outcome::ExpectedFail | Outcome::UnexpectedPass)
     }
 
-    /// Whether the answer was right, expected or not.
+    /// Returns whether the answer was right, expected or not.
     pub fn is_right(self) -> bool {
         matches!(self, Outcome::Pass | Outcome::UnexpectedPass)
     }
 
-    /// Name of the outcome, as in GNU Go and gogui-regress if they have one.
+    /// Returns the name of the outcome, as in GNU Go and gogui-regress if they have one.
     pub fn label(self) -> &'static str {
         match self {
             Outcome::Pass => "pass",
@@ -75,18 +75,18 @@ pub struct TestResult {
     pub outcome: Outcome,
     /// Time of the response, in seconds.
     pub seconds: f64,
-    /// Position of the test. Only stored for answers that are not right, if the board could be followed.
+    /// Position of the test. It is stored only for answers that are not right, and if the board could be followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
 }
 
 impl TestResult {
-    /// Name of the test within its suite: its number, or its line if it has none.
+    /// Returns the name of the test within its suite: its number, or its line if it has none.
     pub fn name(&self) -> String {
         self.number.map_or_else(|| format!("line {}", self.line), |number| number.to_string())
     }
 
-    /// Expected answer as text.
+    /// Returns the expected answer as text.
     pub fn expectation(&self) -> &str {
         self.expected.as_deref().unwrap_or("no error")
     }
@@ -156,7 +156,7 @@ pub struct RunResult {
 /// Reason why a file is not the result of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
-    /// The text is no JSON, or has another structure.
+    /// The text is not JSON, or has another structure.
     #[error("not the results of a run: {0}")]
     Json(#[from] serde_json::Error),
     /// The file was written by a later version.
@@ -186,7 +186,7 @@ impl RunResult {
     ///
     /// # Errors
     ///
-    /// Returns an error if serialisation fails. No value is known to cause that.
+    /// Returns an error if serialisation fails. No value is known to cause this.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
@@ -218,7 +218,7 @@ pub struct OutcomeCounts {
     pub unsupported: usize,
     /// Crashes, timeouts, and positions that could not be set up.
     pub errors: usize,
-    /// Setup commands that failed. These are not tests.
+    /// Setup commands that failed. They are not tests.
     pub other_errors: usize,
 }
 
@@ -246,12 +246,12 @@ impl SuiteResult {
 }
 
 impl OutcomeCounts {
-    /// Number of tests whose answers count.
+    /// Returns the number of tests whose answers count.
     pub fn answered(&self) -> usize {
         self.pass + self.fail + self.expected_fail + self.unexpected_pass
     }
 
-    /// Number of right answers, expected or not.
+    /// Returns the number of right answers, expected or not.
     pub fn right(&self) -> usize {
         self.pass + self.unexpected_pass
     }

@@ -1,4 +1,4 @@
-//! Runs suites: workers take parts of suites, and each part gets an engine of its own.
+//! Runs suites. Workers take parts of suites, and each part gets an engine of its own.
 
 use super::command::{Effect, effect, moves_stones};
 use super::expect::{Mark, Response};
@@ -16,10 +16,10 @@ use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Maximum number of consecutive failed restarts of an engine. After these, the rest of the part is abandoned.
+/// Maximum number of consecutive failed restarts of an engine. After that, the rest of the part is abandoned.
 const RESTARTS_MOST: usize = 3;
 
-/// Maximum size of a stored answer, in bytes. The whole answer is judged.
+/// Maximum size of a stored answer, in bytes. The whole answer is judged nevertheless.
 const ANSWER_BYTES_KEPT: usize = 16 << 10;
 
 /// Options of a run.
@@ -36,7 +36,7 @@ pub struct Options {
 /// Runs suites and returns their results in the same order. Each suite, or each part of one, gets a new engine.
 /// `parts.rs` documents where suites are split and why that is safe. Other MPI ranks take part if there are any; they
 /// must read the same suites. `on_test` is called after every test by the worker that ran it, and for tests of other
-/// ranks when their results arrive. On another rank it is not called, and the results are empty.
+/// ranks when their results arrive. On ranks other than 0 it is not called, and the results are empty.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub fn play(
         let ranges = if options.whole { all.collect() } else { split(&suite.steps) };
         parts.extend(ranges.into_iter().map(|range| (index, range)));
     }
-    // The largest parts come first, so that no worker starts a large one when the others are about to finish.
+    // The largest parts come first, so that no worker starts a large part when the others are about to finish.
     let tests = |(suite, range): &(usize, Range<usize>)| {
         suites[*suite].steps[range.clone()].iter().filter(|step| step.is_test).count()
     };
@@ -108,7 +108,7 @@ pub fn play(
 }
 
 /// Queries the name and version of the engine, which also shows whether it can be started. `command` is its command
-/// line or its settings. `suites` are those that it will run.
+/// line or its settings. `suites` are the suites that it will run.
 ///
 /// # Errors
 ///
@@ -131,8 +131,8 @@ pub fn query_identity(
     Ok(info)
 }
 
-/// Returns the name of each suite: that of its file, preceded by the folders that distinguish it from the others. It
-/// does not depend on the current directory, so runs can be compared.
+/// Returns the name of each suite: the name of its file, preceded by the folders that distinguish it from the others.
+/// Names do not depend on the current directory, so that runs can be compared.
 fn short_names(suites: &[Suite]) -> Vec<String> {
     let name = |path: &Path, folders: usize| {
         let stem = path.with_extension("");
@@ -152,7 +152,7 @@ fn short_names(suites: &[Suite]) -> Vec<String> {
     names.collect()
 }
 
-/// Aspects of the engine's position that are as the suite intends. A refused command may make them wrong.
+/// Which aspects of the engine's position are as the suite intends. A refused command may make them wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct PositionState {
     size: bool,
@@ -235,8 +235,7 @@ impl<'a> PartRunner<'a> {
         }
     }
 
-    /// Starts an engine, and replays the steps that produce the state before this step in the engine and on Kosumi's
-    /// own board.
+    /// Starts an engine. In it and on Kosumi's own board, replays the steps that produce the state before this step.
     fn try_restart(&mut self, index: usize) -> Result<Box<dyn GtpPlayer>, PlayerError> {
         let mut player = self.engines.start(self.folder).map_err(PlayerError::Crashed)?;
         self.follower = BoardFollower::new(self.folder);
@@ -308,8 +307,8 @@ impl<'a> PartRunner<'a> {
     }
 
     /// Whether the step depends on a position that is wrong. A query would give no information, and every further
-    /// refused move would count as an error of its own. Commands that set up the next position or hold for all
-    /// positions are sent in any case.
+    /// refused move would count as an error of its own. Commands that set up the next position, or that apply to all
+    /// positions, are sent in any case.
     fn needs_invalid_position(&self, step: &SuiteCommand) -> bool {
         self.in_order != VALID_POSITION
             && match effect(step.name()) {
@@ -337,7 +336,7 @@ impl<'a> PartRunner<'a> {
         if moves_stones(step.name()) {
             self.in_order.stones = false;
             self.follower.set_unknown();
-            // After a failed record or `boardsize`, an empty board only corrects the stones.
+            // After a failed `loadsgf` or `boardsize`, clearing the board only corrects the stones.
             if effect(step.name()) == Effect::Fresh && step.name() != "clear_board" {
                 self.in_order.size = false;
             }
@@ -388,7 +387,7 @@ fn judge(step: &SuiteCommand, answer: &GtpResponse) -> Outcome {
         Some(expectation) => (expectation.mark, expectation.accepts(reply)),
         None => (Mark::None, matches!(reply, Response::Success(_))),
     };
-    // A response to an unknown command is neither wrong nor right, unless the test expects it.
+    // The response to an unknown command is neither right nor wrong, unless the test expects it.
     if let Response::Failure(message) = reply
         && is_unknown(answer)
     {

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A numbered command without an expected answer passes if it is not refused. An expected answer after a command
-//! without a number makes a test of that command, as in gogui-regress; `regress.awk` drops it. An expected answer
-//! belongs to the last command. Both tools drop it if it does not follow at once; here this only causes a
+//! without a number makes that command a test, as in gogui-regress; `regress.awk` drops it. An expected answer belongs
+//! to the command before it. Both tools drop the answer if it does not follow at once; here this only causes a
 //! [warning](Suite::warnings).
 
 use super::expect::{Expectation, Matching, PatternError};
@@ -52,13 +52,13 @@ pub struct SuiteCommand {
 }
 
 impl SuiteCommand {
-    /// Name of the command.
+    /// Returns the name of the command.
     pub fn name(&self) -> &str {
         self.command.split_ascii_whitespace().next().unwrap_or_default()
     }
 }
 
-/// Fault of a line.
+/// Kind of fault in a line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SuiteErrorKind {
     /// An expected answer precedes the first command.
@@ -67,7 +67,7 @@ pub enum SuiteErrorKind {
     /// A command has a second expected answer.
     #[error("a second expected answer for the command in line {0}")]
     SecondAnswer(usize),
-    /// A number has no command.
+    /// A number is not followed by a command.
     #[error("a number without a command")]
     NoName,
     /// A number exceeds the range of GTP.
@@ -89,7 +89,7 @@ pub enum SuiteErrorKind {
     Pattern(#[from] PatternError),
 }
 
-/// Fault of a suite with its line.
+/// Fault in a suite, with its line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {kind}")]
 pub struct SuiteError {
@@ -99,7 +99,7 @@ pub struct SuiteError {
     pub kind: SuiteErrorKind,
 }
 
-/// Reason why a file is no suite. Displayed as `file:line: message`.
+/// Reason why a file is not a suite. It is displayed as `file:line: message`.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteReadError {
     /// The file cannot be read.
@@ -115,7 +115,7 @@ pub enum SuiteReadError {
     Suite {
         /// Path of the file.
         path: PathBuf,
-        /// Fault of the suite.
+        /// Fault in the suite.
         error: SuiteError,
     },
 }
@@ -141,7 +141,7 @@ impl Suite {
             .map_err(|error| SuiteReadError::Suite { path: path.to_owned(), error })
     }
 
-    /// Parses a suite. The path determines the folder of its files.
+    /// Parses a suite. The path determines the folder to which file names in it refer.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl Suite {
         Ok(Suite { path: path.to_owned(), steps: reader.steps, warnings: reader.warnings, matching })
     }
 
-    /// Folder that relative file names in the commands refer to: that of the suite.
+    /// Returns the folder to which relative file names in the commands refer: that of the suite.
     pub fn folder(&self) -> &Path {
         match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -162,7 +162,7 @@ impl Suite {
         }
     }
 
-    /// Number of tests.
+    /// Returns the number of tests.
     pub fn test_count(&self) -> usize {
         self.steps.iter().filter(|step| step.is_test).count()
     }
@@ -255,7 +255,7 @@ mod tests {
         Suite::parse(Path::new("x.tst"), text, Matching::Full).unwrap()
     }
 
-    /// Returns the parsed suite as text: line, number, command and expected answer.
+    /// Returns the parsed suite as text: the line, number, command and expected answer of each step.
     fn drawing(suite: &Suite) -> String {
         let mut text = String::new();
         for step in &suite.steps {

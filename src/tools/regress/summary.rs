@@ -30,7 +30,7 @@ pub(super) fn columns(total: &OutcomeCounts) -> Vec<Column> {
 /// Significance level: a difference with a smaller p value is significant.
 pub(super) const SIGNIFICANT: f64 = 0.05;
 
-/// Returns the summary. The most important part comes last, because the end of terminal output is seen first. With
+/// Returns the summary. The most important part comes last, because users see the end of terminal output first. With
 /// `verbose`, every test has a line.
 pub fn summary(report: &Report, verbose: bool) -> String {
     let run = &report.run;

@@ -1,4 +1,4 @@
-//! Tests of whole runs, with engines that behave in all known ways.
+//! Tests of whole runs, with engines of all known behaviours.
 
 use super::*;
 use crate::commands::Commands;
@@ -12,11 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Long enough for a busy machine. No test waits for it.
+/// Timeout that is long enough for a busy machine. No test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
 const OPTIONS: Options = Options { timeout: PATIENCE, jobs: 2, whole: false };
 
-/// Engine whose responses contain its whole state. `reg_genmove` responds with it, or does what its argument says.
+/// Engine whose responses contain its whole state. Its response to `reg_genmove` is that state, unless the argument
+/// requests another behaviour.
 #[derive(Debug)]
 struct StateEchoEngine {
     size: u32,
@@ -182,9 +183,9 @@ fn tests_behind_a_lost_position_are_not_asked() {
     check("loadsgf 99\nclear_board\n1 reg_genmove b\n", "1 set-up refused", 1);
     check("loadsgf 99\nboardsize 5\n1 reg_genmove b\n", "1 pass", 1);
     check("undo\n1 reg_genmove b\nclear_board\n2 reg_genmove b\n", "1 set-up refused, 2 pass", 1);
-    // Refused commands that do not move stones do no harm. A test may be refused.
+    // Refused commands that do not move stones do no harm. A test itself may be refused.
     check("boardsize 5\nlevel 3\ndebug x\n1 undo\n2 reg_genmove b\n", "1 FAIL, 2 pass", 2);
-    // The crash of a setup command is found once, and the command is not retried.
+    // A setup command that crashes the engine is reported once and not retried.
     let crash = "boardsize 5\nplay b CRASH\n1 reg_genmove b\n2 reg_genmove b\nboardsize 5\n3 reg_genmove b\n";
     check(crash, "1 set-up refused, 2 set-up refused, 3 pass", 1);
     check(
@@ -234,7 +235,7 @@ fn results_come_in_the_order_of_the_suites() {
     let numbers: Vec<u32> = results[0].tests.iter().filter_map(|test| test.number).collect();
     assert_eq!(numbers, (0..90).collect::<Vec<_>>());
     assert_eq!(told.into_inner(), 91);
-    // With the help of another rank, and with a third rank that is gone.
+    // With the help of another rank, and with a third rank that is lost.
     let mut links = kosumi_cluster::thread_links(3);
     drop(links.pop());
     let (other, first) = (links.remove(1), links.remove(0));
@@ -302,7 +303,7 @@ proptest! {
     }
 }
 
-/// Kosumi's engine in this process.
+/// Returns engines of Kosumi that run in this process.
 fn kosumi(playouts: u32) -> impl Engines {
     let make = move |folder: &Path| {
         let settings = EngineSettings {
@@ -357,7 +358,7 @@ fn failures_remember_the_position() {
 mod children {
     use super::*;
 
-    /// Engine as a short shell script: `$rest` contains the arguments of the command.
+    /// Returns engines that are a short shell script, in which `$rest` contains the arguments of the command.
     fn shell(cases: &str) -> ChildEngines {
         let script = format!(
             "while read -r name rest; do case \"$name\" in {cases}\n\

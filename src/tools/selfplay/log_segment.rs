@@ -1,7 +1,7 @@
 //! Log of a self-play run in segments: `games-00000.jsonl` and so on, each with the games of one shard.
 //!
 //! The first line of a segment has the settings and the games of earlier segments, so only the last segment is ever
-//! read. Invariants, whenever the process stops:
+//! read. Invariants, even if the process stops at any moment:
 //!
 //! * A game whose line is complete is never played again, and is never twice in a shard.
 //! * A shard holds exactly the games of its segment. It is written before the next segment begins, and again if its
@@ -43,7 +43,7 @@ struct Header {
 
 const VERSION: u32 = 1;
 
-/// Numbers of finished games. Games end nearly in the order of their numbers, so this is small.
+/// Numbers of finished games. Games end nearly in the order of their numbers, so the set is small.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FinishedGames {
     /// All games below this number are finished.
@@ -84,7 +84,7 @@ pub struct LogStorage {
     pub prefix: &'static str,
     /// Number of positions per shard.
     pub shard: usize,
-    /// Whether to write SGF files, too.
+    /// Whether to write SGF files as well.
     pub sgf: bool,
     /// Settings that must be equal in all segments.
     pub settings: Map<String, Value>,
@@ -101,7 +101,7 @@ pub struct LogSegment {
     games: Vec<PlayedGame>,
     /// Number of positions of these games.
     pending: usize,
-    /// Number of positions of all games of this run, including those in its first segment before it started.
+    /// Number of positions of all games of this run, including those that were in its first segment before it started.
     positions: usize,
     finished: FinishedGames,
     shards: ShardFiles,
@@ -148,7 +148,8 @@ impl LogSegment {
                 false
             }
             Some(_) => bail!("{} is not a log of kosumi selfplay of this version", path.display()),
-            // The header of a later segment lists the finished games. Without it, the previous segment must be read.
+            // The header of a later segment lists the finished games. If it is missing, the previous segment must be
+            // read.
             None if number > 0 => {
                 drop(log);
                 disk::remove(&path).with_context(damaged)?;
@@ -194,8 +195,8 @@ impl LogSegment {
         &self.finished
     }
 
-    /// Returns the number of positions of all games of this run, including those in its first segment before it
-    /// started.
+    /// Returns the number of positions of all games of this run, including those that were in its first segment before
+    /// it started.
     pub fn positions(&self) -> usize {
         self.positions
     }
@@ -205,7 +206,7 @@ impl LogSegment {
         self.shards.count()
     }
 
-    /// Adds a finished game. It is on the disk when this method returns.
+    /// Adds a finished game. When this method returns, the game is on the disk.
     ///
     /// # Errors
     ///
@@ -236,7 +237,7 @@ impl LogSegment {
         self.begin()
     }
 
-    /// Writes the shard of the segment and, if wanted, its games as SGF, unless that has been done.
+    /// Writes the shard of the segment and, if wanted, its games as SGF, unless this has been done.
     ///
     /// # Errors
     ///

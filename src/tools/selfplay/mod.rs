@@ -5,12 +5,12 @@
 //! ```
 //!
 //! A game depends only on the settings and its number: the board, the rules, komi, the opening and all random choices
-//! follow from the seed and the number, whichever thread plays it. A game is logged before it is counted. Shards are
-//! built from the log alone, so nothing in the log is lost.
+//! follow from the seed and the number, whichever thread plays it. A game is written to the log before it is counted.
+//! Shards are built from the log alone, so no game in the log is lost.
 //!
 //! MPI ranks share the games (`over_ranks.rs`); rank 0 writes all files.
 //!
-//! It uses `engine` and the modules below it, `training`, `shards`, `files` and `ranks`.
+//! Uses `engine` and the modules below it, `training`, `shards`, `files` and `ranks`.
 
 mod log_segment;
 mod noise;

@@ -13,10 +13,10 @@ use rand_distr::{Distribution, Gamma};
 pub struct NoiseSettings {
     /// Share of noise in the root policy, in `[0, 1]`.
     pub weight: f32,
-    /// Sum of the parameters of the Dirichlet distribution, above 0. The smaller it is, the fewer moves get nearly all
-    /// of the noise.
+    /// Sum of the parameters of the Dirichlet distribution, above 0. The smaller it is, the fewer are the moves that
+    /// get nearly all of the noise.
     pub concentration: f32,
-    /// Forced visits: a visited move gets at least √(`forced` · prior · all visits) visits; 0 disables them.
+    /// Forced visits: a visited move gets at least √(`forced` · prior · visits of the root) visits. 0 disables them.
     pub forced: f32,
 }
 
@@ -37,7 +37,7 @@ impl NoiseSettings {
 pub(super) fn draw(settings: &NoiseSettings, priors: &[(Move, Prior)], rng: &mut Rng) -> RootNoise {
     let mut source = ChaCha8Rng::seed_from_u64(rng.next_u64());
     let parameters = parameters(settings.concentration, priors);
-    // Shares of Gamma-distributed numbers have a Dirichlet distribution.
+    // Gamma-distributed numbers, divided by their sum, have a Dirichlet distribution.
     let mut shares: Vec<(Move, f32)> = priors
         .iter()
         .zip(parameters)
@@ -53,11 +53,11 @@ pub(super) fn draw(settings: &NoiseSettings, priors: &[(Move, Prior)], rng: &mut
     RootNoise::new(if total > 0.0 { settings.weight } else { 0.0 }, &shares, settings.forced)
 }
 
-/// Returns the parameters of the Dirichlet distribution. Half of their sum is the same for all moves. The other half
-/// goes to the moves whose log prior is above the mean, so that noise is not wasted on absurd moves.
+/// Returns the parameters of the Dirichlet distribution. Half of their sum is spread evenly over all moves. The other
+/// half goes to the moves whose log prior is above the mean, so that noise is not wasted on absurd moves.
 /// CITE: KataGo, "shaped Dirichlet noise" (docs/KataGoMethods.md).
 fn parameters(concentration: f32, priors: &[(Move, Prior)]) -> Vec<f32> {
-    /// Cap of the priors: likelier moves are found without noise.
+    /// Cap on the priors, because more likely moves are found without noise.
     const LIKELY: f32 = 0.01;
     let logs: Vec<f32> =
         priors.iter().map(|(_, prior)| (prior.probability().min(LIKELY) + 1e-20).ln()).collect();

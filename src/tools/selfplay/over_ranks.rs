@@ -32,7 +32,7 @@ pub fn lend(
         }
         RankEvent::Note(_) => true,
         RankEvent::Failed(rank, why) => {
-            // If the receiver is gone, no more games are wanted.
+            // If the receiver no longer exists, no more games are wanted.
             let _ = sender.send(Err(anyhow!("rank {rank}: {why}")));
             false
         }
@@ -92,7 +92,7 @@ mod tests {
         let mut player = Player::new(settings.clone(), None).expect("a player");
         let wanted: BTreeMap<u32, PlayedGame> =
             (0..12).map(|number| (number, player.play(number).expect("finite"))).collect();
-        // The third rank is lost from the beginning. Rank 0 plays only in the second run.
+        // The third rank is lost from the start. Rank 0 plays only in the second run.
         for threads in [0, 1] {
             let mut links = thread_links(3);
             drop(links.pop());
@@ -115,7 +115,7 @@ mod tests {
             assert_eq!(found, wanted);
             lending.join().expect("no panic");
             serving.join().expect("no panic").expect("served to the end");
-            // A rank that never was ready has no games to lose.
+            // A rank that never became ready has no games to lose.
             assert!(lost.lock().expect("a lock").iter().all(|&(_, games)| games == 0));
         }
     }

@@ -19,7 +19,7 @@ const FAST_DIVISOR: u32 = 8;
 /// Minimum visits of a search.
 const MIN_VISITS: u32 = 2;
 
-/// Number of consecutive decided turns after which a game gets fewer visits.
+/// Number of consecutive turns with a decided result after which a game gets fewer visits.
 const DECIDED_TURNS: u32 = 3;
 /// Divisors of the visits and of the share of training positions in decided games.
 const DECIDED_VISITS_DIVISOR: u32 = 4;
@@ -30,7 +30,7 @@ const DECIDED_SHARE_DIVISOR: u32 = 10;
 #[error("without a search (0 visits) a network is needed")]
 pub struct NoNetwork;
 
-/// Player of games against itself, one after the other.
+/// Plays games against itself, one after the other.
 #[derive(Debug)]
 pub struct Player {
     settings: Settings,
@@ -39,7 +39,8 @@ pub struct Player {
     off_policy: OffPolicyGenerator,
 }
 
-/// Assessment of a position: moves with their shares, Black's expected result in `[-1, 1]`, and Black's lead in points.
+/// Assessment of a position: moves with their shares of the policy, Black's expected result in `[-1, 1]`, and Black's
+/// lead in points.
 struct Assessment {
     policy: Vec<(Move, f32)>,
     value: f32,
@@ -47,7 +48,7 @@ struct Assessment {
 }
 
 impl Player {
-    /// Creates a player with a network, or with random playouts alone.
+    /// Creates a player with a network, or with playouts alone.
     ///
     /// # Errors
     ///
@@ -97,7 +98,8 @@ impl Player {
         let mut turns = Vec::new();
         let mut off_policy = Vec::new();
         if self.settings.visits == 0 {
-            // Without a search, positions of the opening are as good as others for training, now that komi is known.
+            // Without a search, positions of the opening are as good for training as others. They are evaluated now,
+            // because the komi is known.
             self.add_targets(&opening, &mut turns, &mut rng)?;
         } else {
             turns.extend(opening.iter().map(|&mv| Turn { mv, targets: None }));
@@ -135,7 +137,7 @@ impl Player {
         Ok(PlayedGame { number, size, rules, komi, handicap, opening, turns, off_policy, ending })
     }
 
-    /// Plays the opening, and returns its moves.
+    /// Plays the opening. Returns its moves.
     fn opening(&mut self, size: BoardSize, rng: &mut Rng) -> Result<Vec<u16>, NotFinite> {
         let longest = (2.0 * self.settings.opening.max(0.0) * size.area() as f32).round() as u32;
         let mut moves = Vec::new();
@@ -177,7 +179,7 @@ impl Player {
         Ok(())
     }
 
-    /// Searches an off-policy position. Returns `None` if there is none, or if the game would be over there.
+    /// Searches an off-policy position. Returns `None` if there is no such position.
     fn off_policy_turn(&mut self, ply: u16, rng: &mut Rng) -> Result<Option<OffPolicyTurn>, NotFinite> {
         let game = self.engine.game().clone();
         let size = game.size();
@@ -204,7 +206,7 @@ impl Player {
         for _ in 0..self.settings.tree {
             let mut position = game.clone();
             let moves = search.sample_path(game, rng);
-            // A transposition may be reachable by a move that is illegal on this path, because of superko.
+            // Nodes are shared between paths, so superko may forbid a move on this path.
             let is_sound = moves.iter().all(|&mv| position.play(position.to_move(), mv).is_ok());
             let moves: Vec<_> = moves.into_iter().map(|mv| move_index(size, mv)).collect();
             let is_known = off_policy[first..].iter().any(|turn| turn.moves == moves);
@@ -242,7 +244,7 @@ impl Player {
         Ok(self.search(visits.max(MIN_VISITS), is_for_training, rng))
     }
 
-    /// Returns the network's own policy and value, or without a network the result of a short search.
+    /// Returns the policy and value of the network itself or, without a network, the result of a short search.
     fn without_search(&mut self, rng: &mut Rng) -> Result<Assessment, NotFinite> {
         let size = self.engine.game().size();
         let symmetries = if size.is_square() { 8 } else { 4 };
@@ -298,8 +300,9 @@ impl Assessment {
         Assessment { policy, value: prediction.value(), lead: prediction.lead }
     }
 
-    /// Uses the merit of moves as shares, without visits due to noise or forced visits: policy target pruning. A single
-    /// visit is random, except for the best move.
+    /// Returns an assessment by the merit of moves, without visits due to noise or forced visits: policy target
+    /// pruning. Moves with a merit of 1 or less are dropped, except for the best move, because a single visit is due to
+    /// chance.
     /// CITE: Wu (2019), 3.2.
     fn without_noise(report: &SearchReport) -> Assessment {
         let most = report.moves.iter().map(|entry| entry.merit).fold(0.0, f32::max);
@@ -311,7 +314,7 @@ impl Assessment {
         Assessment { policy, value: report.value, lead: report.score }
     }
 
-    /// Uses the visits of moves as shares, or their priors if none is visited.
+    /// Returns an assessment by the visits of moves, or by their priors if none is visited.
     fn found(report: &SearchReport) -> Assessment {
         let share = |visits: bool| {
             let moves = report.moves.iter();
@@ -324,8 +327,8 @@ impl Assessment {
     }
 }
 
-/// Draws a move with probabilities proportional to shares^(1 / temperature). A pass is never drawn. It is only chosen
-/// as the best move, because two passes end the game.
+/// Draws a move with probabilities proportional to shares^(1 / temperature). A pass is never drawn, but is returned if
+/// it is the best move, because two passes end the game.
 fn pick(policy: &[(Move, f32)], temperature: f32, rng: &mut Rng) -> Move {
     let Some(&(best, most)) = policy.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return Move::Pass };
     if best == Move::Pass || most <= 0.0 {

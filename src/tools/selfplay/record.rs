@@ -19,16 +19,16 @@ pub struct PlayedGame {
     pub size: (u8, u8),
     /// Name of the rules.
     pub rules: String,
-    /// Points for White.
+    /// Komi: points for White.
     pub komi: f32,
-    /// Points of the handicap stones. With them White moves first.
+    /// Points of the handicap stones. If there are any, White moves first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handicap: Vec<u16>,
-    /// Number of moves of the opening, whose results are no training targets.
+    /// Number of moves of the opening. The result of the game is not a training target for its positions.
     pub opening: u16,
     /// Turns of the game.
     pub turns: Vec<Turn>,
-    /// Searched positions that do not occur in the game.
+    /// Searched positions that did not occur in the game.
     #[serde(rename = "strays")]
     pub off_policy: Vec<OffPolicyTurn>,
     /// End of the game; `None` if the game was abandoned because of its length.
@@ -38,7 +38,7 @@ pub struct PlayedGame {
 /// Turn of a game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Turn {
-    /// Number of the move.
+    /// Move, as a number.
     pub mv: u16,
     /// Result of the search, if the position is for training.
     #[serde(rename = "thought", default, skip_serializing_if = "Option::is_none")]
@@ -50,14 +50,14 @@ pub struct Turn {
 pub struct OffPolicyTurn {
     /// Number of turns of the game before `moves`.
     pub ply: u16,
-    /// Moves played instead.
+    /// Moves that lead from there to the position.
     pub moves: Vec<u16>,
     /// Result of the search.
     #[serde(rename = "thought")]
     pub targets: PositionTargets,
 }
 
-/// Training targets from a search, or from the network alone.
+/// Training targets of a position, from a search or from the network alone.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PositionTargets {
     /// Moves and their shares in 65,535ths, in descending order.
@@ -75,7 +75,7 @@ impl PositionTargets {
         policy.retain(|&(_, share)| share > 0);
         policy.sort_by_key(|&(mv, share)| (std::cmp::Reverse(share), mv));
         policy.truncate(MAX_POLICY_MOVES);
-        // Four digits exceed the precision of the value.
+        // Four decimal places exceed the precision of the value.
         PositionTargets { policy, value: (value * 1e4).round() / 1e4 }
     }
 
@@ -153,8 +153,8 @@ impl PlayedGame {
     }
 
     /// Returns the training examples of the game, with inputs made by `encode`. The targets of a position are the
-    /// search's policy and value, the move played and, after the opening, the end of the game. In the opening and off
-    /// the path of the game, the search's value replaces the end of the game.
+    /// policy and the value of the search, the move played and, after the opening, the end of the game. In the opening
+    /// and off the path of the game, the search's value replaces the end of the game.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl PlayedGame {
         Ok(examples)
     }
 
-    /// Returns the ending with the owners as numbers, +1 for Black.
+    /// Returns the ending with the owners as numbers, 1 for Black, −1 for White.
     fn owners(&self, size: BoardSize) -> Result<Option<(&Ending, Vec<i8>)>, InvalidRecord> {
         let Some(ending) = &self.ending else { return Ok(None) };
         let owner = |letter: char| match letter {

@@ -13,10 +13,10 @@ pub struct Settings {
     pub sizes: Vec<(BoardSize, u32)>,
     /// Rules, one of which is drawn for each game. They must not be empty.
     pub rules: Vec<Rules>,
-    /// Visits of a search. With 0, the network's policy and value are used without a search.
+    /// Number of visits of a search. With 0, the network's policy and value are used without a search.
     pub visits: u32,
     /// Number of turns in a thousand that become training positions. The other turns get an eighth of the visits, which
-    /// is enough for play: many games tell more about results than few games with longer searches.
+    /// is enough for play: many games teach more about results than few games with longer searches.
     /// CITE: Wu, "Accelerating self-play learning in Go" (2019), 3.1, playout cap randomization.
     pub training_share: u32,
     /// Mean length of the opening, as a share of the points of the board. Its moves are drawn from the network's
@@ -25,15 +25,16 @@ pub struct Settings {
     /// Number of opening moves in a thousand that are drawn from all legal moves, and number of training turns in a
     /// thousand that are followed by an off-policy position with targets of its own.
     pub off_policy: u32,
-    /// Number of positions of its tree that follow each training search. They resemble the positions that searches
-    /// evaluate, which games do not contain. The search knows little about them; a teacher network should label them.
+    /// Number of positions from the tree of each training search that become training positions as well. They resemble
+    /// the positions that searches evaluate, which games do not contain. The search knows little about them, so a
+    /// teacher network should label them.
     pub tree: u32,
-    /// Root noise, which makes training searches explore moves with a low prior.
+    /// Root noise, which makes training searches explore moves with low priors.
     pub noise: NoiseSettings,
     /// Soft resignation: absolute value of the expected result, in `[0, 1]`. After three consecutive turns at or above
     /// it, a game continues with a quarter of the visits and a tenth of the training positions. 1 disables it, and it
-    /// has no effect without a search. A player that resigns does not learn how games end, and a player that plays all
-    /// games to their end learns little else.
+    /// has no effect without a search. A player that resigned would not learn how games end, and a player that played
+    /// every game to its end would learn little else.
     /// CITE: Wu (2019), as KataGo's self-play does it by default.
     pub soft_resign: f32,
     /// Temperature of moves at the beginning of a game, above 0. Probabilities are proportional to visits^(1 /
@@ -43,7 +44,7 @@ pub struct Settings {
     /// Standard deviation of komi around the fair komi after the opening, in points.
     pub komi_spread: f32,
     /// Number of games in a thousand that begin with handicap stones, if the board has handicap points. Half of these
-    /// games have a komi of half a point, as handicap games do; the others have a fair komi.
+    /// games have a komi of half a point, as is usual for handicap games. The others have a fair komi.
     pub handicap: u32,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -51,8 +52,8 @@ pub struct Settings {
 
 /// Lowest temperature.
 pub const MIN_TEMPERATURE: f32 = 0.2;
-/// Number of games in a thousand whose komi has [`FAR_KOMI_FACTOR`] times the standard deviation. Networks must know games that are
-/// long decided.
+/// Number of games in a thousand whose komi has [`FAR_KOMI_FACTOR`] times the standard deviation. Networks must also
+/// see games that were decided long ago.
 const FAR_KOMI_SHARE: u32 = 100;
 const FAR_KOMI_FACTOR: f32 = 6.0;
 /// Maximum number of handicap stones.
@@ -102,7 +103,7 @@ impl Settings {
         (size, self.rules[rng.below(self.rules.len() as u32) as usize])
     }
 
-    /// Draws the handicap stones of a game; none in an even game, and none if the board has no handicap points.
+    /// Draws the handicap stones of a game; none in an even game, or if the board has no handicap points.
     pub(super) fn handicap_stones(&self, size: BoardSize, rng: &mut Rng) -> Vec<Point> {
         // Without handicap games no random number is drawn, so that the games of a seed stay the same.
         if self.handicap == 0 || !rng.chance(self.handicap) {
@@ -117,12 +118,12 @@ impl Settings {
         fixed_handicap(size, stones).unwrap_or_default()
     }
 
-    /// Draws komi for a game with handicap stones: half a point, or equally often a fair komi.
+    /// Draws the komi of a game with handicap stones: half a point or, equally often, a fair komi.
     pub(super) fn handicap_komi(&self, fair: f32, area: usize, rng: &mut Rng) -> f32 {
         if rng.chance(500) { 0.5 } else { self.komi(fair, area, rng) }
     }
 
-    /// Draws komi for an opening after which `fair` points would make an even game.
+    /// Draws the komi of a game in which `fair` points would be even after the opening.
     pub(super) fn komi(&self, fair: f32, area: usize, rng: &mut Rng) -> f32 {
         // The sum of twelve uniform numbers is nearly normally distributed.
         let normal = (0..12).map(|_| rng.unit()).sum::<f64>() as f32 - 6.0;

@@ -1,14 +1,15 @@
-//! Self-play runs on a disk that fails, with power cuts.
+//! Simulation of self-play runs on a disk that fails, with power cuts.
 //!
-//! The log, its segments, the shards and the SGF files are the real ones. Simulated are the disk, the games, which are
-//! random, and their order: several workers end them nearly in the order of their numbers. A run goes through several
-//! lives, each of which ends by a power cut, `kill -9`, an error or a stop; the last one has no faults. After each life:
+//! The log, its segments, the shards and the SGF files are the real ones. The disk, the games and their order are
+//! simulated: the games are random, and several workers end them nearly in the order of their numbers. A run goes
+//! through several lives, each of which ends by a power cut, `kill -9`, an error or a stop. The last life has no
+//! faults. After each life:
 //!
 //! * every game that was reported as stored is in the log once, as it was played, and none is played again;
 //! * the shard of a closed segment has exactly the games of its segment, byte for byte; the shard of the last segment
-//!   has its games at some earlier moment, or is absent. The same holds for the SGF files.
+//!   has the games that it had at some earlier moment, or is absent. SGF files behave like shards.
 //!
-//! At the end, all games are there, and all shards.
+//! At the end, all games and all shards exist.
 
 use super::log_segment::{LogSegment, LogStorage, log_path};
 use super::{Ending, PlayedGame, PositionTargets, Turn};
@@ -27,7 +28,7 @@ use std::collections::BTreeMap;
 /// Number of lives with faults.
 const LIVES: u32 = 8;
 
-/// Returns the game of a number: some random moves, of which some are training positions.
+/// Returns the game with this number: random moves, at some of which there are training positions.
 fn play(seed: u64, number: u32) -> PlayedGame {
     let mut rng = Rng::for_worker(seed, number as usize);
     let (columns, rows) = (2 + rng.below(2) as u8, 2 + rng.below(2) as u8);
@@ -103,7 +104,8 @@ impl<'c> Simulated<'c> {
         segment.write_shard()
     }
 
-    /// Checks the files against what was reported. `is_complete` demands the shard of the last segment, with all games.
+    /// Checks the files against the reported games. If `is_complete` is set, the shard of the last segment must exist
+    /// with all its games.
     fn check_files(&mut self, is_complete: bool) {
         let folder = &self.storage.folder;
         let mut segments = Vec::new();
@@ -197,7 +199,7 @@ impl<'c> Simulated<'c> {
     }
 }
 
-/// Returns the games of a segment's log without a torn end.
+/// Returns the games of a segment's log, without a torn last line.
 fn games_of(bytes: &[u8]) -> Vec<PlayedGame> {
     let lines = crate::files::complete_lines::<Value>(bytes);
     let (lines, _) = lines.unwrap_or_else(|error| panic!("{error:#}: {}", bytes.escape_ascii()));

@@ -52,7 +52,7 @@ fn a_game_follows_from_its_number() {
     for (visits, network) in [(0, Some(network())), (8, Some(network())), (20, None)] {
         let settings = settings(visits, &[(5, 5), (4, 6)]);
         let all = games(&settings, network.clone(), 6);
-        // Played alone, and after another game.
+        // The game is played alone, and after another game.
         let mut player = Player::new(settings.clone(), network.clone()).expect("a player");
         for number in [4, 1] {
             assert_eq!(player.play(number).expect("finite"), all[number as usize], "{visits} visits");
@@ -197,7 +197,7 @@ fn noise_changes_games_and_decided_games_get_fewer_visits() {
         games(&settings, Some(network()), 4)
     };
     assert_eq!(first_thoughts(0.0), first_thoughts(1.0), "nothing is saved without a search");
-    // All positions count as decided: only the first turns have the full share of training positions.
+    // All positions count as decided: so only the first turns have the full share of training positions.
     let soft = games(&Settings { soft_resign: 0.0, tree: 0, ..base.clone() }, Some(network()), 12);
     let late = soft.iter().flat_map(|game| game.turns.iter().skip(usize::from(game.opening) + 3));
     let (count, taken) =

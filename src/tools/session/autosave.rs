@@ -1,15 +1,15 @@
 //! Autosave: keeps the running game on the disk.
 //!
-//! Invariants, at whatever moment the process or the machine stops (`tests/autosave.rs` kills and resumes):
+//! Invariants, even if the process or the machine stops at any moment (`tests/autosave.rs` kills and resumes):
 //!
 //! * every file is a complete record;
-//! * a change of the game is on the disk before the response to the command goes out, unless the disk takes longer than
-//!   [`WRITE_WAIT_MAX`]: then the game continues, and the writing catches up;
+//! * a change of the game is on the disk before the response to the command is sent, unless the disk takes longer than
+//!   [`WRITE_WAIT_MAX`]; then the game continues, and the change is written later;
 //! * a file is removed only when another one contains everything that it contained;
-//! * of the files of successive processes, the file saved last has the latest time, even if the clock was set back.
+//! * among the files of successive processes, the one saved last has the latest time, even if the clock was set back.
 //!
-//! A record with a result is of a finished game. At most one file is of a game without moves, and a process that ends
-//! leaves none of those.
+//! A record with a result belongs to a finished game. At most one file belongs to a game without moves, and a process
+//! that ends normally leaves no such file.
 
 use crate::collections::read_game;
 use crate::files::{disk, write_atomically_with};
@@ -33,7 +33,7 @@ const WRITE_WAIT_MAX: Duration = Duration::from_millis(100);
 const CLOSING_TIME: Duration = Duration::from_secs(2);
 /// Prefix of the names of autosave files. Other files in the folder are left alone.
 const PREFIX: &str = "kosumi-";
-/// Number of newest files that are searched for unfinished games.
+/// Maximum number of files that are searched for unfinished games, the newest first.
 const FILES_MOST: usize = 100;
 /// Difference between the times of successive files if the clock has been set back.
 const TIME_STEP: Duration = Duration::from_millis(1);
@@ -61,7 +61,7 @@ impl GameOutline {
         Some(GameOutline::of(&game))
     }
 
-    /// Whether this game contains everything of the other game.
+    /// Returns whether this game contains everything that the other game contains.
     fn continues(&self, other: &GameOutline) -> bool {
         self.start == other.start && self.moves.starts_with(&other.moves)
     }
@@ -82,15 +82,16 @@ pub struct Autosave {
     seen: Revision,
     /// Game in the current file.
     current: Option<Unfinished>,
-    /// Earlier games that the running one may turn out to be: a controller that restarts sends all moves again.
+    /// Earlier games that the running one may turn out to continue, because a controller that restarts sends all moves
+    /// again.
     earlier: Vec<Unfinished>,
     files: u32,
     date: String,
 }
 
 impl Autosave {
-    /// Starts saving changes into this folder. The current game is the one in the file `resumed`, if that is a file of
-    /// the folder.
+    /// Starts saving changes into this folder. The current game is that of the file `resumed`, if this file is in the
+    /// folder.
     ///
     /// # Errors
     ///
@@ -165,8 +166,8 @@ impl Autosave {
         let now = now().replace(['-', ':'], "").replace('T', "-");
         loop {
             self.files += 1;
-            // No other process has this process number now, but an earlier process may have used the name if the clock
-            // was set back.
+            // No other process has this process ID at present, but an earlier process may have used the name if the
+            // clock was set back.
             let name = format!("{PREFIX}{now}-{}-{}.sgf", std::process::id(), self.files);
             let path = self.folder.join(name);
             if !path.exists() {
@@ -195,7 +196,7 @@ fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string().trim_end_matches('Z').to_owned()
 }
 
-/// Returns the unfinished game in the folder that was saved last.
+/// Returns the unfinished game that was saved last in a folder.
 pub fn newest(folder: &Path) -> Option<(PathBuf, Record)> {
     let path = unfinished(folder, FILES_MOST).into_iter().next()?.path;
     let record = read_game(&path).ok()?;
@@ -246,7 +247,7 @@ impl Job {
                 if let (Err(error), Some(folder)) = (&written, self.path.parent())
                     && error.kind() == io::ErrorKind::NotFound
                 {
-                    // The folder may have been removed. Create it again.
+                    // The folder may have been removed, so it is created again
                     fs::create_dir_all(folder)?;
                     write_later(&self.path, text, latest)?;
                 } else {
@@ -325,7 +326,7 @@ impl Writer {
     /// Waits until the job is done, but at most `longest`.
     fn wait(&self, ticket: u64, longest: Duration) {
         let is_open = |state: &mut State| state.done < ticket;
-        // The job does not depend on whether the lock is poisoned.
+        // A poisoned lock does not affect the job.
         drop(self.0.changed.wait_timeout_while(self.0.lock(), longest, is_open));
     }
 
@@ -391,7 +392,7 @@ mod tests {
             saved("z") > begin && saved("z") == latest,
             "the time is that of the clock where that is later"
         );
-        // The clock was an hour ahead and has been set back.
+        // The clock was an hour ahead and has now been set back.
         latest += Duration::from_secs(3600);
         let ahead = latest;
         fs::File::options().append(true).open(path("z")).unwrap().set_modified(latest).unwrap();
@@ -410,8 +411,8 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let engine = Engine::new(EngineSettings { threads: 1, memory_mebibytes: 1, ..Default::default() });
         let open = || Autosave::open(folder.path(), &engine, None, |_| ()).unwrap();
-        // Two processes with the same file number within a second. The second may end in between, but not in all five
-        // attempts.
+        // Two processes with the same file number within a second. The second may change in between, but not in all
+        // five attempts.
         let is_avoided = |_| {
             let first = open().new_path();
             fs::write(&first, "(;SZ[4])").unwrap();

@@ -1,4 +1,4 @@
-//! Session of GTP around the commands: autosave of the running game, and the log.
+//! GTP session around the commands: autosave of the running game, and the log.
 //!
 //! Uses `commands`, `engine` and the layers below, `collections` for reading records, and `files` for writing them.
 //! Nothing here prints: messages for the user go to the function `warn`.

@@ -26,12 +26,12 @@ impl RecordedCommands {
     }
 
     /// Warms up the evaluator on another thread, so that the first move of a session is as fast as the others. The next
-    /// command does not wait for it.
+    /// command does not wait for the thread.
     fn warm_up(&mut self) {
         let size = self.commands.engine().game().size();
         if self.warmed_up != Some(size) {
             self.warmed_up = Some(size);
-            // Without a thread, only the first move is slower.
+            // Without a thread, the first move is merely slower.
             let thread = std::thread::Builder::new().name("warm-up".to_owned());
             let _ = thread.spawn(self.commands.engine().warm_up());
         }
@@ -68,7 +68,7 @@ impl Handler for RecordedCommands {
     }
 
     fn idle(&mut self, watch: &InputWatch) {
-        // The first response shows the controller that the program runs. Nothing may delay it.
+        // The first response shows the controller that the program runs. Nothing may delay that response.
         if self.has_responded {
             self.warm_up();
         }

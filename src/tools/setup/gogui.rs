@@ -1,7 +1,7 @@
 //! `GoGui`'s list of programs, which Java keeps in small XML files on Linux.
 //!
-//! The node `net/sf/gogui/gui/program` has the number of programs; its child `N` has the label, the name, the version, the
-//! command and the working directory of program `N`, counted from 0 (`GoGui`'s class `Program`).
+//! The node `net/sf/gogui/gui/program` contains the number of programs. Its child `N` contains the label, the name, the
+//! version, the command and the working directory of program `N`, counted from 0 (see `GoGui`'s class `Program`).
 
 use super::{LARGEST, NAME, back_up};
 use crate::files::{read_text, write_atomically};
@@ -9,19 +9,19 @@ use anyhow::{Context, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Name of the file of a node.
+/// File name of a node.
 pub(super) const FILE: &str = "prefs.xml";
 
-/// Number of programs that are looked at.
+/// Maximum number of programs that are examined.
 const MOST: usize = 100;
 
-/// Returns the folder of the node with `GoGui`'s programs, by Java's rules for Linux.
+/// Returns the folder of the node with `GoGui`'s programs, according to Java's rules for Linux.
 pub(super) fn folder(home: &Path) -> PathBuf {
     home.join(".java/.userPrefs/net/sf/gogui/gui/program")
 }
 
-/// Adds a program to the list whose length is in `file`. Returns the backup of that file, or the file itself if it
-/// is new; `None` if the list has a program with this command.
+/// Adds a program to the list whose length is in `file`. Returns the backup of that file, or the file itself if it is
+/// new; `None` if the list already has a program with this command.
 pub(super) fn write(file: &Path, command: &str) -> anyhow::Result<Option<PathBuf>> {
     let folder = file.parent().context("it has no folder")?;
     let old = match file.exists() {
@@ -46,12 +46,12 @@ pub(super) fn write(file: &Path, command: &str) -> anyhow::Result<Option<PathBuf
         [("command", command), ("label", NAME), ("name", NAME), ("version", ""), ("working-directory", "")];
     write_atomically(&node.join(FILE), &map(&entries))?;
     let kept = if old.is_empty() { file.to_owned() } else { back_up(file)? };
-    // The number is written last, so a crash before leaves the old list.
+    // The number is written last, so that a crash before this leaves the old list.
     write_atomically(file, &map(&[("size", &(size + 1).to_string())]))?;
     Ok(Some(kept))
 }
 
-/// Returns the value of a key, with its escapes.
+/// Returns the value of a key, still escaped.
 fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("key=\"{key}\" value=\""))?;
     rest.split_once('"').map(|(value, _)| value)

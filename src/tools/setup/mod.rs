@@ -1,4 +1,4 @@
-//! Kosumi as an engine in other programs: what the user enters there, and changes of their settings files.
+//! Kosumi as an engine in other programs: what the user must enter there, and changes to their settings files.
 
 mod gogui;
 #[cfg(test)]
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Program in which Kosumi can be an engine.
+/// Program that can use Kosumi as an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Client {
     /// Sabaki.
@@ -49,7 +49,7 @@ impl Client {
     pub const ALL: [Client; 5] =
         [Client::Sabaki, Client::KaTrain, Client::Lizzie, Client::GoGui, Client::CGoban];
 
-    /// Name of the program, as its users write it.
+    /// Name of the program, in its usual spelling.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl Client {
         Client::ALL.into_iter().find(|client| client.name().eq_ignore_ascii_case(name))
     }
 
-    /// Returns the lines that tell a user what to enter. `program` is the full path of Kosumi.
+    /// Returns lines of text that tell the user what to enter. `program` is the full path of Kosumi.
     #[must_use]
     pub fn instructions(self, program: &Path) -> Vec<String> {
         let path = program.display();
@@ -96,7 +96,8 @@ impl Client {
         }
     }
 
-    /// Returns the settings file of the program on this machine. Of several usual ones, it is the first that exists.
+    /// Returns the settings file of the program on this machine. If there are several usual files, it is the first one
+    /// that exists.
     ///
     /// # Errors
     ///
@@ -114,7 +115,7 @@ impl Client {
             _ => settings_of(machine, name),
         };
         if self == Client::GoGui {
-            // A fresh GoGui has no list of programs.
+            // A newly installed GoGui has no list of programs yet.
             return candidates.into_iter().next().context("no file is known");
         }
         let listed: Vec<String> = candidates.iter().map(|file| file.display().to_string()).collect();
@@ -124,12 +125,12 @@ impl Client {
         })
     }
 
-    /// Adds Kosumi to a settings file. The old file is kept under another name, which is returned; `None` if the file
-    /// contains Kosumi already. It is not changed then.
+    /// Adds Kosumi to a settings file. The old file is kept under another name, which is returned. Returns `None`,
+    /// without a change, if the file already contains Kosumi.
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be read, understood or written. It is unchanged then.
+    /// Returns an error if the file cannot be read, understood or written. The file is then unchanged.
     pub fn write(self, file: &Path, program: &Path) -> anyhow::Result<Option<PathBuf>> {
         if self == Client::GoGui {
             return gogui::write(file, &command_line(program, PLAYS));
@@ -145,7 +146,7 @@ impl Client {
         }
     }
 
-    /// Returns the text of a JSON settings file with Kosumi in it; `None` if Kosumi is in it.
+    /// Returns the text of a JSON settings file with Kosumi in it; `None` if the file already contains Kosumi.
     fn with_engine(self, old: &str, program: &Path) -> anyhow::Result<Option<String>> {
         let mut settings: Value = serde_json::from_str(old)?;
         let before = settings.clone();
@@ -163,7 +164,7 @@ impl Client {
                 let engine = fields.get_mut("engine").and_then(Value::as_object_mut);
                 let engine = engine.context("it has no settings of an engine")?;
                 engine.insert("katago".to_owned(), path.into());
-                // KaTrain would use it instead of the path.
+                // KaTrain would use another value of this field instead of the path.
                 engine.insert("altcommand".to_owned(), "".into());
             }
             Client::Lizzie => {
@@ -184,13 +185,13 @@ impl Client {
     }
 }
 
-/// Returns the array with this name, which is created if it is missing.
+/// Returns the array with this name. Creates it if it is missing.
 fn list<'f>(fields: &'f mut Map<String, Value>, name: &str) -> anyhow::Result<&'f mut Vec<Value>> {
     let list = fields.entry(name).or_insert_with(|| json!([])).as_array_mut();
     list.with_context(|| format!("its {name} is no list"))
 }
 
-/// Puts the former first engine of Lizzie into the first free place of its further engines.
+/// Moves Lizzie's former first engine to the first free place among its further engines.
 fn keep_in_lizzie(engines: &mut Vec<Value>, command: &str) -> anyhow::Result<()> {
     if engines.iter().any(|engine| engine == command) {
         return Ok(());
@@ -203,7 +204,7 @@ fn keep_in_lizzie(engines: &mut Vec<Value>, command: &str) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Returns a command line for programs that split it at spaces outside of double quotes.
+/// Returns a command line for programs that split it at spaces outside double quotes.
 fn command_line(program: &Path, arguments: &str) -> String {
     let path = program.display().to_string();
     if path.contains(char::is_whitespace) {
@@ -213,8 +214,8 @@ fn command_line(program: &Path, arguments: &str) -> String {
     }
 }
 
-/// Returns a value for a file of Java properties: a backslash is doubled, and letters outside of ASCII are escaped,
-/// because such files are read as Latin-1.
+/// Returns a value for a file of Java properties: a backslash is doubled, and non-ASCII letters are escaped, because
+/// such files are read as Latin-1.
 fn property(value: &str) -> String {
     let mut text = String::new();
     for letter in value.chars() {
@@ -247,14 +248,14 @@ fn with_property(old: &str, command: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Replaces a file atomically, and returns the name under which the old one is kept.
+/// Replaces a file atomically. Returns the path under which the old file is kept.
 fn replace(file: &Path, text: &str) -> anyhow::Result<PathBuf> {
     let backup = back_up(file)?;
     write_atomically(file, text).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(backup)
 }
 
-/// Copies a file to a new name beside it, which is returned.
+/// Copies a file to a new name in its folder. Returns the new path.
 fn back_up(file: &Path) -> anyhow::Result<PathBuf> {
     let name = file.file_name().context("it has no name")?;
     for number in 1..1000 {

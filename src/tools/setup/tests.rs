@@ -64,7 +64,7 @@ fn katrain_and_lizzie_use_the_engine_from_then_on() {
     let expected = json!({"engine-command": command, "engine-command-list": ["leelaz", "b"]});
     assert_eq!(read(&file)["leelaz"], expected);
     assert_eq!(Client::Lizzie.write(&file, Path::new(PROGRAM)).unwrap(), None);
-    // The second change of the day has a backup of its own.
+    // The second change on the same day has a backup of its own.
     assert!(
         Client::Lizzie
             .write(&file, Path::new("/b/kosumi"))

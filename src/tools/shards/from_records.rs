@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Games to take, by their dates.
+/// Which games to take, by their dates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum SplitChoice {
     /// Games before the first validation year
@@ -53,13 +53,13 @@ const CHUNK: usize = 256;
 /// Counts of games and positions.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ConversionCounts {
-    /// Number of games read.
+    /// Number of game records read.
     pub read: u64,
     /// Number of invalid records.
     pub unreadable: u64,
-    /// Number of games of the other split.
+    /// Number of games that belong to the other split.
     pub other_split: u64,
-    /// Number of games with positions.
+    /// Number of games from which positions were taken.
     pub used: u64,
     /// Number of unusable games, by reason.
     pub refused: BTreeMap<Refusal, u64>,
@@ -96,13 +96,13 @@ pub struct RecordConversion {
     pub files: Vec<PathBuf>,
     /// Games to take.
     pub wanted: SplitChoice,
-    /// First year of the games for validation.
+    /// First validation year.
     pub held_back: u16,
     /// Choice and encoding of the positions of a game.
     pub sampling: Sampling,
-    /// Number of games to skip at the start.
+    /// Number of game records to skip at the start.
     pub skip: u64,
-    /// Maximum number of games.
+    /// Maximum number of game records to read; `None` for all.
     pub games: Option<u64>,
     /// Number of positions after which to stop. The last chunk of records may exceed it.
     pub positions: Option<u64>,

@@ -1,7 +1,6 @@
 //! Folders of shards for the training of networks, and the conversion of game records to shards.
 //!
-//! It uses `training`, `collections`, `files`, `ranks`, and for the inputs of networks `net`, `game`, `sgf` and
-//! `rules`.
+//! Uses `training`, `collections`, `files`, `ranks`, and for the inputs of networks `net`, `game`, `sgf` and `rules`.
 
 mod encode;
 mod from_records;

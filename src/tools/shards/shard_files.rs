@@ -7,7 +7,7 @@ use kosumi_go::rng::Rng;
 use std::path::{Path, PathBuf};
 
 /// Folder with the shards `prefix-00000.npz` and so on. A file under its final name is complete, so programs may read
-/// while another shard is written.
+/// shards while another one is written.
 #[derive(Debug)]
 pub struct ShardFiles {
     folder: PathBuf,
@@ -47,12 +47,12 @@ impl ShardFiles {
         self.folder.join(format!("{}-{number:05}.npz", self.prefix))
     }
 
-    /// Sets the number of the next shard. An existing shard of this number will be overwritten.
+    /// Sets the number of the next shard. An existing shard with this number will be overwritten.
     pub fn set_next(&mut self, number: u32) {
         self.next = number;
     }
 
-    /// Shuffles a shard, writes it and empties it.
+    /// Shuffles a shard, writes it to a file, and empties it.
     ///
     /// # Errors
     ///

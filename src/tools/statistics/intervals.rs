@@ -52,7 +52,8 @@ impl Tally {
         [self.losses, self.draws, self.wins]
     }
 
-    /// Returns the points per game with a 95 % interval that assumes independent games. Returns `None` without games.
+    /// Returns the points per game, with a 95 % interval that assumes that games are independent. Returns `None`
+    /// without games.
     pub fn rate(self) -> Option<Interval> {
         Sample::new(&self.counts())?.interval(1.0)
     }
@@ -74,7 +75,7 @@ impl PairTally {
         self.0.iter().sum()
     }
 
-    /// Returns the points per game with a 95 % interval. Returns `None` without pairs.
+    /// Returns the points per game, with a 95 % interval. Returns `None` without pairs.
     pub fn rate(self) -> Option<Interval> {
         Sample::new(&self.0)?.interval(2.0)
     }
@@ -91,7 +92,7 @@ struct Sample {
     size: f64,
     mean: f64,
     variance: f64,
-    /// Variance around ½ instead of the mean.
+    /// Mean squared difference from ½, instead of from the mean.
     even_variance: f64,
 }
 
@@ -112,9 +113,9 @@ impl Sample {
         Some(Sample { size, mean, variance, even_variance: average(&|score| (score - 0.5).powi(2)) })
     }
 
-    /// Returns Wilson's interval for the effective sample size: the number of independent games without draws that has
-    /// the information of these units of `games` games. For many games it is the usual interval of the mean. Unlike
-    /// that interval, it does not shrink to a point if all games are won, and it stays within 0 and 1.
+    /// Returns Wilson's interval for the effective sample size: the number of independent games without draws that
+    /// would give as much information as these units of `games` games each. For many games it is the usual interval of
+    /// the mean. Unlike that interval, it does not shrink to a point if all games are won, and it stays within 0 and 1.
     ///
     /// CITE: Wilson, "Probable inference, the law of succession, and statistical inference" (1927); Korn and Graubard,
     /// "Confidence intervals for proportions with small expected number of positive counts estimated from survey data"
@@ -128,14 +129,15 @@ impl Sample {
         let scale = 1.0 + Z * Z / n;
         let centre = (p + Z * Z / (2.0 * n)) / scale;
         let half = Z * (independent / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-        // A sample without losses or without wins touches the end of the scale exactly. Rounding must not move the end.
+        // A sample without losses or without wins touches the end of the scale exactly. Rounding must not move that
+        // end.
         let low = if p == 0.0 { 0.0 } else { (centre - half).max(0.0) };
         let high = if p == 1.0 { 1.0 } else { (centre + half).min(1.0) };
         Some(Interval { value: p, low, high })
     }
 
-    /// Returns the probability that the true mean is above ½, by the normal approximation. For games it is Φ((wins −
-    /// losses) / √(wins + losses)).
+    /// Returns the probability that the true mean is above ½, using the normal approximation. For single games it is
+    /// Φ((wins − losses) / √(wins + losses)).
     ///
     /// CITE: "Match Statistics", Chess Programming Wiki, likelihood of superiority.
     fn superiority(self) -> f64 {
@@ -159,7 +161,7 @@ impl fmt::Display for Tally {
 }
 
 impl Interval {
-    /// Converts the interval from points per game to Elo. Values are infinite if one side has all the points.
+    /// Converts the interval from points per game to Elo. Values are infinite if one side has all points.
     pub fn elo(self) -> Interval {
         Interval { value: elo(self.value), low: elo(self.low), high: elo(self.high) }
     }
@@ -225,7 +227,7 @@ mod tests {
 
     #[test]
     fn games_as_others_count_them() {
-        // Elo difference and LOS as printed by cutechess-cli: JoAnnP38/Pedantic#8 and #10,
+        // Elo differences and likelihoods of superiority as printed by cutechess-cli: JoAnnP38/Pedantic#8 and #10,
         // kelseyde/calvin-chess-engine#97.
         for (wins, losses, draws, elo, error, superiority) in [
             (332, 316, 352, 5.6, 17.3, 73.5),
@@ -259,7 +261,7 @@ mod tests {
 
     #[test]
     fn pairs_of_lopsided_openings_tell_more_than_their_games() {
-        // Black nearly always wins: games are evenly split, and all pairs are alike.
+        // Black always wins: the games are evenly split, and all pairs are alike.
         let games = Tally { wins: 100, losses: 100, draws: 0 }.rate().unwrap();
         let pairs = PairTally([2, 0, 96, 0, 2]).rate().unwrap();
         assert_eq!(games.value, pairs.value);

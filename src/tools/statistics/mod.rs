@@ -7,10 +7,10 @@
 //!   An opening that favours one colour gives opposite results in the two games of a pair. Pairs then vary less than
 //!   single games, and their interval is narrower and still correct.
 //!
-//! CITE: Van den Bergh, "Comments on Normalized Elo" (2020) and the pages of the Stockfish testing framework: why pairs
-//! are the unit to count.
+//! CITE: Van den Bergh, "Comments on Normalized Elo" (2020) and the pages of the Stockfish testing framework: on why
+//! pairs are the unit to count.
 //!
-//! It uses no other module of this crate except `rng`, in tests.
+//! Uses no other module of this crate. Its tests use `rng`.
 
 mod intervals;
 mod sprt;

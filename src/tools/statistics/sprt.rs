@@ -1,8 +1,8 @@
 //! Sequential probability ratio test: a match continues until its results favour one of two strengths clearly enough.
 //!
-//! This is the generalised test. Each hypothesis fixes only the expected score. Of all distributions of results with
-//! that expectation, the one that explains the results best is used. So no assumptions about draws or the bias of
-//! openings are needed.
+//! This is the generalised test. Each hypothesis fixes only the expected score. Among all distributions of results with
+//! that expectation, the test uses the one that explains the results best. Therefore it needs no assumptions about
+//! draws or the bias of openings.
 //!
 //! CITE: Wald, "Sequential Tests of Statistical Hypotheses" (1945); Van den Bergh, "A Practical Introduction to the
 //! GSPRT" and "MLE for multinomial distributions with a given expectation" (hardy.uhasselt.be/Fishtest).
@@ -14,7 +14,7 @@ use std::fmt;
 /// Hypotheses of the test, and its error rates.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Sprt {
-    /// Elo difference under the null hypothesis H0: no progress.
+    /// Elo difference under the null hypothesis H0: for example, no progress.
     pub elo0: f64,
     /// Elo difference under the alternative hypothesis H1.
     pub elo1: f64,
@@ -33,12 +33,12 @@ pub enum Verdict {
     H1,
 }
 
-/// Count of a result that has not occurred, in units. With 0, a hypothesis would be impossible as soon as it needs such
-/// a result. The value is that of the Stockfish testing framework.
+/// Count of a result that has not occurred, in units. With a count of 0, a hypothesis that requires such a result would
+/// be impossible. The value is that of the Stockfish testing framework.
 const UNSEEN_COUNT: f64 = 1e-3;
 
-/// Minimum number of units for a verdict, because the variance of fewer units is unreliable. The value is a guess.
-/// Tests of small differences, for which the approximations of the test are made, need hundreds of units.
+/// Minimum number of units for a verdict, because the variance of fewer units is unreliable. The value is a guess. The
+/// approximations of the test are made for small differences, which need hundreds of units anyway.
 const MIN_UNITS: u32 = 8;
 
 impl Sprt {
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn without_draws_it_is_the_classical_test() {
-        // Σ log(p1/p0): the mean alone determines a distribution of two results.
+        // Σ log(p1/p0), because the mean alone determines a distribution over two results.
         let [p0, p1] = [0.0, 30.0].map(expected);
         let classical = 120.0 * (p1 / p0).ln() + 100.0 * ((1.0 - p1) / (1.0 - p0)).ln();
         let llr = sprt(0.0, 30.0).llr(&[100, 120]);
@@ -243,7 +243,7 @@ mod tests {
     fn errors_are_as_rare_as_promised() {
         let test = sprt(0.0, 60.0);
         const RUNS: u32 = 1500;
-        // Three standard deviations of a rate of 5 % in 1,500 runs are 1.7 %.
+        // For a rate of 5 % in 1,500 runs, three standard deviations are 1.7 %.
         for opening in [0.0, 0.35] {
             let (wrong, length0) = simulate(test, &pair(expected(0.0), opening), RUNS);
             let (right, length1) = simulate(test, &pair(expected(60.0), opening), RUNS);

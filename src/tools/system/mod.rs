@@ -1,4 +1,4 @@
-//! Services of the operating system that the standard library lacks.
+//! Services of the operating system for which the standard library has no function.
 
 #[cfg(unix)]
 #[path = "unix.rs"]
@@ -16,32 +16,32 @@ pub fn processor_time() -> Duration {
     here::processor_time()
 }
 
-/// Waits until the standard output has no reader. Without it, an engine would keep thinking after its controller was
+/// Waits until the standard output has no reader. Without this, an engine would keep thinking after its controller was
 /// killed. Never returns if the standard output is a file, or if its state is unknown.
 pub fn wait_until_unread() {
     here::wait_until_unread();
 }
 
-/// Protects a child process from ^C. The terminal sends ^C to all processes of the foreground, but a program such as
+/// Protects a child process from ^C. The terminal sends ^C to all foreground processes, but a program such as
 /// `kosumi match` lets its engines finish.
 pub fn protect_from_interrupts(command: &mut Command) {
     here::protect_from_interrupts(command);
 }
 
-/// Makes a write beyond the limit on the size of files (`ulimit -f`) fail with an error. Without it, the signal that
-/// comes with the error ends the process. Child processes are not affected.
+/// Makes writes beyond the limit on the size of files (`ulimit -f`) fail with an error. Without this, the signal that
+/// accompanies the error would end the process. Child processes are not affected.
 pub fn survive_file_size_limit() {
     here::survive_file_size_limit();
 }
 
-/// Whether the system opened a console window only for this process: on Windows, after a double click on the program.
-/// The window closes when the process ends.
+/// Returns whether the system opened a console window only for this process. On Windows it does so after a double click
+/// on the program, and the window closes when the process ends. Returns false on other systems.
 #[must_use]
 pub fn has_own_console() -> bool {
     here::has_own_console()
 }
 
-/// Never returns.
+/// Waits for ever.
 fn wait_forever() -> ! {
     loop {
         std::thread::park();
@@ -56,7 +56,7 @@ mod tests {
     fn processor_time_increases_with_work() {
         let before = processor_time();
         let mut sum = 0_u64;
-        // Ends because a busy process uses processor time, on every machine.
+        // This loop ends because a busy process uses processor time on every machine.
         while processor_time() == before {
             sum = std::hint::black_box(sum.wrapping_add(1));
         }

@@ -1,4 +1,4 @@
-//! Linux, macOS and other Unix systems.
+//! Implementation for Linux, macOS and other Unix systems.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, clock_gettime};
@@ -29,13 +29,13 @@ pub(super) fn wait_until_unread() {
 }
 
 pub(super) fn protect_from_interrupts(command: &mut Command) {
-    // The terminal sends ^C to one process group.
+    // The terminal sends ^C to one process group only.
     command.process_group(0);
 }
 
 pub(super) fn survive_file_size_limit() {
-    // A signal with a handler does not end the process, and child processes get the default again. The flag is not used.
-    // Without a handler, the process only ends earlier.
+    // A signal with a handler does not end the process, and child processes get the default again. The flag itself is
+    // not used. If the handler cannot be installed, the signal ends the process as usual.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 

@@ -1,4 +1,4 @@
-//! Windows.
+//! Implementation for Windows.
 
 use std::io;
 use std::mem::size_of;
@@ -15,7 +15,7 @@ use windows_sys::Win32::System::Console::GetConsoleProcessList;
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 use windows_sys::Win32::System::Threading::{CREATE_NEW_PROCESS_GROUP, GetCurrentProcess, GetProcessTimes};
 
-/// Time between two looks at the standard output. Windows has no call that waits until a pipe loses its reader.
+/// Interval at which the standard output is checked. Windows has no call that waits until a pipe loses its reader.
 const PERIOD: Duration = Duration::from_millis(200);
 
 #[expect(unsafe_code, reason = "a call of the system")]
@@ -29,7 +29,7 @@ pub(super) fn processor_time() -> Duration {
     duration(kernel) + duration(user)
 }
 
-/// Converts a duration of Windows, in units of 100 ns.
+/// Converts a duration as Windows represents it, in units of 100 ns.
 fn duration(time: FILETIME) -> Duration {
     let units = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
     Duration::from_micros(units / 10)
@@ -45,7 +45,8 @@ pub(super) fn wait_until_unread() {
     }
 }
 
-/// Whether the reader of the standard output has closed it. `None` if the standard output is no pipe.
+/// Returns whether the reader of the standard output has closed it. Returns `None` if the standard output is not a
+/// pipe.
 #[expect(unsafe_code, reason = "a call of the system")]
 fn is_unread() -> Option<bool> {
     let mut status = IO_STATUS_BLOCK::default();

@@ -61,7 +61,8 @@ impl PackedInput {
 /// Training targets of a position, from the perspective of the side to move.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Targets {
-    /// Move played, if there was one: a point, row by row from the top, or the number of points for a pass.
+    /// Move played, if there was one: the number of its point, counted row by row from the top, or the number of points
+    /// for a pass.
     pub played: Option<u16>,
     /// Policy: moves and their shares, which sum to 1, in descending order. They are a search's visits or another
     /// network's policy. Empty if only the move played is known.
@@ -77,7 +78,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Targets of a position about which nothing is known.
+    /// Targets of a position for which none is known.
     pub const UNKNOWN: Targets = Targets {
         played: None,
         policy: Vec::new(),
@@ -95,7 +96,7 @@ pub struct Example {
     pub input: PackedInput,
     /// Training targets.
     pub targets: Targets,
-    /// Number of moves played before.
+    /// Number of moves played before the position.
     pub ply: u16,
     /// Number of the game in its collection.
     pub game: u32,

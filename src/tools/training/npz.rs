@@ -39,7 +39,7 @@ fn npy<T: Element>(shape: &[usize], elements: impl Iterator<Item = T>) -> Vec<u8
     let shape_text: String = shape.iter().map(|length| format!("{length},")).collect();
     let mut header =
         format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape_text}), }}", T::DESCRIPTION);
-    // The data begins at a multiple of 64 bytes, behind magic, version, length and a line end.
+    // The data begins at a multiple of 64 bytes, after the magic string, version, length, header and a line break.
     let before = 10;
     let padding = (before + header.len() + 1).next_multiple_of(64) - (before + header.len() + 1);
     header.extend(std::iter::repeat_n(' ', padding));

@@ -1,7 +1,7 @@
 //! Off-policy positions.
 //!
-//! Searches evaluate bad moves all the time, but the games that networks learn from do not contain them. A network that
-//! has never seen a bad move refuted considers it harmless.
+//! Searches evaluate bad moves all the time, but the games from which networks learn do not contain them. A network
+//! that has never seen the refutation of a bad move considers the move harmless.
 
 use kosumi_go::board::{Move, Point};
 use kosumi_go::game::Game;
@@ -10,7 +10,7 @@ use kosumi_go::rng::Rng;
 
 /// Maximum number of added moves.
 const MOST_MOVES: u32 = 2;
-/// Number of draws before a legal move is assumed not to exist.
+/// Number of attempts to draw a legal move before the generator gives up.
 const ATTEMPTS: usize = 8;
 
 /// Generator of off-policy positions. It plays moves drawn from all legal moves, which are mostly absurd, and moves of
@@ -37,7 +37,7 @@ impl OffPolicyGenerator {
         (!moves.is_empty()).then_some((stray, moves))
     }
 
-    /// Draws a legal point that is not an own eye.
+    /// Draws a legal move that does not fill an eye of the player.
     pub(crate) fn point(&mut self, game: &Game, rng: &mut Rng) -> Option<Point> {
         let (board, color, last) = (game.board(), game.to_move(), game.last_moves());
         let uniform = rng.chance(500);

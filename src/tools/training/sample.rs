@@ -25,7 +25,7 @@ pub enum Split {
 }
 
 impl Split {
-    /// Returns the split of a game. Games dated in the year `held_back` or later are for validation, all others,
+    /// Returns the split of a game. Games dated in the year `held_back` or later are for validation. All others,
     /// including those without a date, are for training. The date is part of the game, so the split does not depend on
     /// how often or in which order records are read.
     pub fn of(record: &Record, held_back: u16) -> Split {
@@ -45,17 +45,17 @@ pub enum Refusal {
     /// The game has too few moves.
     #[error("too few moves")]
     TooShort,
-    /// Some moves or stones are invalid.
+    /// Some moves or setup stones are invalid.
     #[error("unplayable moves")]
     Unplayable,
 }
 
-/// Choice of positions of a game, and the rules that they are encoded with.
+/// Choice of positions of a game, and the rules with which they are encoded.
 #[derive(Clone, Debug)]
 pub struct Sampling {
     /// Maximum number of positions per game.
     pub per_game: usize,
-    /// Only positions before the move of this number, counted from 1.
+    /// If set, only positions before the move with this number are used, counted from 1.
     pub opening: Option<usize>,
     /// Rules of records that do not state them.
     pub recorded: Rules,
@@ -64,8 +64,8 @@ pub struct Sampling {
     /// Komi changes by a point between area and territory scoring, which preserves the winner in nearly all games. A
     /// score counted under one of them is not used under the other.
     pub shown: Vec<Rules>,
-    /// Number of positions in a thousand that are followed by an off-policy position (see [`OffPolicyGenerator`]), which has
-    /// neither a move nor a result as a target.
+    /// Number of positions in a thousand that are followed by an off-policy position (see [`OffPolicyGenerator`]). Such
+    /// a position has neither a move nor a result as a target.
     pub strays: u32,
     /// Seed of all random choices, together with the number of the game.
     pub seed: u64,
@@ -153,13 +153,14 @@ pub fn result(record: &Record) -> Option<(Option<Color>, Option<f32>)> {
     };
     match outcome.winner {
         Winner::Player(color) => Some((Some(color), score(color.sign()))),
-        Winner::Nobody => Some((None, Some(0.0))),
+        Winner::Draw => Some((None, Some(0.0))),
         Winner::Void | Winner::Unknown => None,
     }
 }
 
 /// Returns the change of komi between two rule sets. Area scoring gives Black about one point more, because Black
-/// usually makes the first and the last move. Rule sets compensate for it with a point of komi (7.5 instead of 6.5).
+/// usually makes both the first and the last move. Rule sets compensate for it with a point of komi (7.5 instead of
+/// 6.5).
 fn komi_shift(from: Rules, to: Rules) -> f32 {
     match (from.scoring, to.scoring) {
         (Scoring::Territory, Scoring::Area) => 1.0,
@@ -188,8 +189,9 @@ pub(crate) fn move_index(size: BoardSize, mv: Move) -> u16 {
     index as u16
 }
 
-/// Returns the owner of each point at the end, row by row from the top, +1 for Black. Returns `None` unless the board
-/// alone determines the owners: the game ended by passes, under area rules that count all stones as alive.
+/// Returns the owner of each point at the end, row by row from the top, 1 for Black, −1 for White. Returns `None`
+/// unless the board alone determines the owners: the game ended by passes, under area rules that count all stones as
+/// alive.
 fn final_owners(game: &Game) -> Option<Vec<i8>> {
     let rules = game.rules();
     if !game.is_over() || rules.friendly_pass || rules.scoring != Scoring::Area {
@@ -198,7 +200,7 @@ fn final_owners(game: &Game) -> Option<Vec<i8>> {
     Some(owner_rows(game.size(), &area_owner(game.board())))
 }
 
-/// Returns the owners row by row from the top: +1 for Black, −1 for White, 0 for neutral points.
+/// Returns the owners row by row from the top: 1 for Black, −1 for White, 0 for neutral points.
 pub(crate) fn owner_rows(size: BoardSize, owners: &Owners) -> Vec<i8> {
     points_from_the_top(size).map(|point| owners[point].map_or(0, |owner| owner.sign() as i8)).collect()
 }
@@ -209,7 +211,7 @@ fn points_from_the_top(size: BoardSize) -> impl Iterator<Item = Point> {
     rows.flat_map(move |row| (0..size.columns()).filter_map(move |column| size.point(column, row)))
 }
 
-/// Returns the move of a number, the inverse of [`move_index`], or `None` if there is no such move.
+/// Returns the move with this number, or `None` if there is no such move. This is the inverse of [`move_index`].
 pub(crate) fn move_of(size: BoardSize, index: u16) -> Option<Move> {
     let index = usize::from(index);
     match index.cmp(&size.area()) {
@@ -245,7 +247,7 @@ mod tests {
         input
     }
 
-    /// Black walls off the left two columns. White has only one stone, on the right.
+    /// Black walls off the two left columns. White has only one stone, on the right.
     const COUNTED: &str =
         "(;SZ[3]KM[0.5]RU[Tromp-Taylor]RE[B+0.5]DT[2015-12-31];B[ba];W[cb];B[bb];W[];B[bc];W[];B[])";
 
@@ -307,7 +309,7 @@ mod tests {
     fn off_policy_positions_follow_their_positions_without_targets() {
         let all =
             examples(&record(COUNTED), 7, &Sampling { strays: 1000, ..sampling(100) }, &mut encode).unwrap();
-        // The last positions may have no legal point left.
+        // The last positions may have no legal move left except a pass.
         assert!(all.len() > 10, "{}", all.len());
         let stones = |example: &Example| {
             let input = example.input.unpack();

@@ -19,7 +19,7 @@
 //! | `…/game` | u32 | n | number of the game in its collection |
 //!
 //! Points are counted row by row from the top. All data is from the perspective of the side to move. `policy_move`,
-//! `policy_share`, `expected` and `ownership` are left out if no position of the group has them.
+//! `policy_share`, `expected` and `ownership` are omitted if no position of the group has them.
 
 use super::example::{Example, PackedInput};
 use super::npz::NpzWriter;
@@ -35,10 +35,10 @@ pub const SHARD_VERSION: u32 = 1;
 /// Number of moves of a policy in a shard.
 const POLICY_MOVES: usize = 16;
 
-/// Value of "none" among the moves played.
+/// Value for "no move" among the moves played.
 const NO_MOVE: u16 = u16::MAX;
 
-/// Value of "unknown" in the ownership.
+/// Value for "unknown" in the ownership.
 const UNKNOWN_OWNER: i8 = i8::MIN;
 
 /// Positions of a shard.
@@ -72,7 +72,7 @@ impl Shard {
         }
     }
 
-    /// Shuffles the positions, so that those of a game are far apart.
+    /// Shuffles the positions, so that positions of the same game are far apart.
     pub fn shuffle(&mut self, rng: &mut Rng) {
         for examples in self.groups.values_mut() {
             rng.shuffle(examples);

@@ -224,20 +224,20 @@ fn a_card_takes_part_in_a_running_task() {
     let mut board = board();
     let refused = board.answer(r#"{"do":"useCard","isWanted":true}"#);
     assert!(refused.contains("no other network"), "{refused}");
-    for is_best in [false, true] {
-        board.set_network(SMALL, is_best).unwrap();
+    for is_large in [false, true] {
+        board.set_network(SMALL, is_large).unwrap();
     }
-    let best = |board: &Board| {
-        let settings = *board.best.as_ref().unwrap().engine().settings();
+    let large_engine = |board: &Board| {
+        let settings = *board.large_engine.as_ref().unwrap().engine().settings();
         (settings.threads, settings.network.use_device)
     };
-    assert_eq!(best(&board), (1, false));
+    assert_eq!(large_engine(&board), (1, false));
     say(&mut board, &json!({ "do": "analyse", "on": true }));
     let first = ask(&mut board, &json!({ "do": "advance" }));
     assert_eq!(first["isBusy"], true, "{first}");
-    for (is_wanted, wanted) in [(true, (crate::gpu::GPU_THREADS, true)), (false, (1, false))] {
+    for (is_wanted, expected) in [(true, (crate::gpu::GPU_THREADS, true)), (false, (1, false))] {
         ask(&mut board, &json!({ "do": "useCard", "isWanted": is_wanted }));
-        assert_eq!(best(&board), wanted);
+        assert_eq!(large_engine(&board), expected);
         assert_eq!(ask(&mut board, &json!({ "do": "advance" }))["isBusy"], true, "the task goes on");
     }
 }

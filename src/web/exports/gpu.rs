@@ -21,16 +21,16 @@ static DEVICE: Mutex<Option<Arc<QueuedDevice>>> = Mutex::new(None);
 static NETWORK: Mutex<Option<Arc<Network>>> = Mutex::new(None);
 static RESPONSE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 /// Number of times that positions have arrived. The worker waits for a change of it.
-static CALLS: AtomicI32 = AtomicI32::new(0);
+static ARRIVALS: AtomicI32 = AtomicI32::new(0);
 
 /// Offers the network of a table or a session to the worker.
 pub(super) fn offer(network: Option<Arc<Network>>) {
     *lock(&NETWORK) = network;
 }
 
-fn call() {
-    CALLS.fetch_add(1, Ordering::SeqCst);
-    wake(CALLS.as_ptr() as usize);
+fn notify_worker() {
+    ARRIVALS.fetch_add(1, Ordering::SeqCst);
+    wake(ARRIVALS.as_ptr() as usize);
 }
 
 fn respond(bytes: Vec<u8>) {
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn kosumi_gpu_open(
             false => Arc::new(Network::read(&network[..]).map_err(|error| error.to_string())?),
         };
         let options = String::from_utf8_lossy(&options);
-        let gpu = WebGpu::open(network, &options, time, call).map_err(|error| error.to_string())?;
+        let gpu = WebGpu::open(network, &options, time, notify_worker).map_err(|error| error.to_string())?;
         let description = gpu.description();
         *lock(&DEVICE) = Some(Arc::clone(gpu.device()));
         *lock(&GPU) = Some(Box::new(gpu));
@@ -129,8 +129,8 @@ pub extern "C" fn kosumi_gpu_attach() {
 
 /// Returns the address of the number that changes when positions arrive.
 #[unsafe(no_mangle)]
-pub extern "C" fn kosumi_gpu_calls() -> *const i32 {
-    CALLS.as_ptr()
+pub extern "C" fn kosumi_gpu_arrivals() -> *const i32 {
+    ARRIVALS.as_ptr()
 }
 
 /// Responds with the message of the next batch, or with nothing if too few positions wait.

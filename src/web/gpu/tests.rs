@@ -131,7 +131,7 @@ fn positions_are_answered() {
     let mut gpu = open(&json!({})).unwrap();
     gpu.attach();
     let input = WebGpu::position(9).unwrap();
-    let wanted = scalar::evaluate(&gpu.network, &input).unwrap();
+    let expected = scalar::evaluate(&gpu.network, &input).unwrap();
     let results = results(&gpu, &input, 1);
     let (device, network) = (Arc::clone(gpu.device()), Arc::clone(&gpu.network));
     let asking = std::thread::spawn(move || {
@@ -145,13 +145,13 @@ fn positions_are_answered() {
     };
     assert!(gpu.answer(77, &results, Duration::ZERO).is_err());
     gpu.answer(header(&message)[0] as u64, &results, Duration::ZERO).unwrap();
-    assert_eq!(asking.join().unwrap().policy, wanted.policy);
+    assert_eq!(asking.join().unwrap().policy, expected.policy);
     assert!(device.is_working());
 }
 
 #[test]
 fn short_results_are_refused() {
     let mut gpu = open(&json!({})).unwrap();
-    gpu.flights.insert(3, (1, 81));
+    gpu.in_flight.insert(3, (1, 81));
     assert!(gpu.answer(3, &[0; 8], Duration::ZERO).unwrap_err().contains("too short"));
 }

@@ -116,26 +116,26 @@ export class Gpu {
 
   /** Evaluates the positions that wait. Rejects if the card fails. */
   async serve() {
-    const address = this.#instance.run("kosumi_gpu_calls") >>> 0;
-    const calls = new Int32Array(this.#instance.buffer, address, 1);
-    const flights = new Set();
+    const address = this.#instance.run("kosumi_gpu_arrivals") >>> 0;
+    const arrivals = new Int32Array(this.#instance.buffer, address, 1);
+    const inFlight = new Set();
     let waiting = null;
     for (;;) {
-      const seen = Atomics.load(calls, 0);
-      const batch = flights.size < IN_FLIGHT ? this.#bytes("kosumi_gpu_take") : [];
+      const seen = Atomics.load(arrivals, 0);
+      const batch = inFlight.size < IN_FLIGHT ? this.#bytes("kosumi_gpu_take") : [];
       if (batch.length > 0) {
-        const flight = this.#fly(batch);
-        flights.add(flight);
-        flight.then(() => flights.delete(flight), () => {});
+        const finished = this.#compute(batch);
+        inFlight.add(finished);
+        finished.then(() => inFlight.delete(finished), () => {});
         continue;
       }
-      waiting ??= change(calls, seen, flights.size > 0).then(() => (waiting = null));
-      await this.#executor.unlessFailed(Promise.race([waiting, ...flights]));
+      waiting ??= change(arrivals, seen, inFlight.size > 0).then(() => (waiting = null));
+      await this.#executor.unlessFailed(Promise.race([waiting, ...inFlight]));
     }
   }
 
   /** Computes a batch. */
-  async #fly(batch) {
+  async #compute(batch) {
     const start = performance.now();
     const results = await this.#executor.run(batch);
     const [number] = new Uint32Array(batch.buffer, 0, 1);
@@ -156,15 +156,15 @@ export class Gpu {
 }
 
 /**
- * Waits until the number at `calls` is not `seen`. If the browser cannot wait while other work runs, pauses for a
+ * Waits until the number at `arrivals` is not `seen`. If the browser cannot wait while other work runs, pauses for a
  * moment.
  */
-function change(calls, seen, isBusy) {
+function change(arrivals, seen, isBusy) {
   if (Atomics.waitAsync) {
-    const { async, value } = Atomics.waitAsync(calls, 0, seen);
+    const { async, value } = Atomics.waitAsync(arrivals, 0, seen);
     return async ? value : Promise.resolve();
   }
-  Atomics.wait(calls, 0, seen, isBusy ? 1 : 20);
+  Atomics.wait(arrivals, 0, seen, isBusy ? 1 : 20);
   return new Promise((resolve) => setTimeout(resolve));
 }
 

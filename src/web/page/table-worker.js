@@ -44,7 +44,7 @@ let reviewer = null;
 /** Starts an instance of the module, with the game `game` if there is one. */
 function start(game, isPaused) {
   endReview();
-  const limit = networks.some(({ isBest }) => isBest) ? LARGE_LIMIT : memoryLimit(OPTIONS);
+  const limit = networks.some(({ isLarge }) => isLarge) ? LARGE_LIMIT : memoryLimit(OPTIONS);
   instance = new Instance(module, limit, now);
   const session = `${Date.now()}-${Math.random()}`;
   const refusal = instance.call("kosumi_start_board", JSON.stringify(OPTIONS), session);
@@ -146,7 +146,7 @@ function remember({ game, number, about }, id) {
 
 /** Gives the engines a network. Its `refusal` is the reason if it is refused. */
 function giveNetwork(network) {
-  network.refusal = instance.call("kosumi_network", network.bytes, network.isBest ? 1 : 0);
+  network.refusal = instance.call("kosumi_network", network.bytes, network.isLarge ? 1 : 0);
 }
 
 async function loadNetwork() {
@@ -157,7 +157,7 @@ async function loadNetwork() {
     trouble(error.message);
     return;
   }
-  networks.push({ bytes, isBest: false });
+  networks.push({ bytes, isLarge: false });
   if (!instance) return;
   try {
     giveNetwork(networks.at(-1));
@@ -173,20 +173,20 @@ async function loadNetwork() {
  * Uses a network for advice and for levels with a time, in an instance with more memory, or only the small network if `bytes` is
  * `null`. If it is refused, everything stays as it was, and the result is false.
  */
-function useBest(bytes) {
+function useLarge(bytes) {
   if (!instance) return false;
   const [before, table, former] = [instance, current, [...networks]];
-  const best = bytes && { bytes, isBest: true };
-  networks.splice(0, Infinity, ...former.filter(({ isBest }) => !isBest), ...(best ? [best] : []));
+  const large = bytes && { bytes, isLarge: true };
+  networks.splice(0, Infinity, ...former.filter(({ isLarge }) => !isLarge), ...(large ? [large] : []));
   let reason = "";
   try {
     start(current.game, false);
-    if (!best || best.refusal === "") {
+    if (!large || large.refusal === "") {
       before.close();
       prepareCard();
       return true;
     }
-    reason = best.refusal;
+    reason = large.refusal;
   } catch (error) {
     reason = instance.reason(error);
   }
@@ -223,7 +223,7 @@ async function wish(changes) {
 
 /** Uses a network from now on, if that is possible. */
 function changeTo(which, bytes) {
-  if (!useBest(bytes)) return false;
+  if (!useLarge(bytes)) return false;
   chosen = which;
   tell({ is: "network", which, name: which === "file" ? file.name : null });
   return true;
@@ -297,7 +297,7 @@ async function prepareCard() {
   const wasOn = card.isOn;
   card.stop();
   const own = instance;
-  if (!own || !networks.some(({ isBest }) => isBest)) return;
+  if (!own || !networks.some(({ isLarge }) => isLarge)) return;
   // An instance that has not used the card refuses nothing and changes nothing.
   if (wasOn) handle({ do: "useCard", isWanted: false });
   if (!wishes.usesCard) return;
@@ -350,7 +350,7 @@ function startReview(number, record) {
     event.preventDefault();
     fail(event.message || "review-worker.js");
   };
-  worker.postMessage({ module, network: networks.find(({ isBest }) => !isBest)?.bytes ?? null, record });
+  worker.postMessage({ module, network: networks.find(({ isLarge }) => !isLarge)?.bytes ?? null, record });
 }
 
 function endReview() {

@@ -1,23 +1,21 @@
-"""Teaches a network the inner numbers of a teacher of its shape, in stages.
+"""Trains a network on the activations of a teacher of its shape, in stages.
 
-Outputs alone teach a transformer slowly: its first layers need millions of positions. Here every layer learns what the
-teacher's layer in its place computes (Romero et al. 2015, "FitNets: hints for thin deep nets"), with the teacher's
-numbers as input, so that all layers learn at once. Shards need no labels. Stages:
+Outputs alone teach a transformer slowly: its first layers need millions of positions. Here every layer learns the
+output of the corresponding layer of the teacher (Romero et al. 2015, "FitNets: hints for thin deep nets"). Its input is
+the teacher's too, so all layers learn at once. Shards need no labels. Stages:
 
     blocks   all blocks at once, from a stream of positions: from random weights to a good network in an hour of one
-    core.
-             The blocks of both networks must be of the same kinds and widths; what is inside nested blocks may be
-             smaller
-    parts    every part of nested blocks by itself, from a pool of positions in memory, and the heads, which are solved
-    for:
-             what comes nearest to the teacher
-    heads    the heads learn the teacher's outputs from what the network's own blocks compute
+             core. The blocks of both networks must be of the same kinds and widths. Nested blocks may be smaller
+             inside.
+    parts    every part of nested blocks separately, from a pool of positions in memory. The heads are solved for,
+             to come nearest to the teacher.
+    heads    the heads, which learn the teacher's outputs from the outputs of the network's own blocks
 
-Every stage writes a folder that the next one starts from (--start), also `train`, `export` and `compare`. The usual
-order is blocks, parts, heads, then `export --balance --compact`.
+Every stage writes a folder from which the next stage, `train`, `export` and `compare` can start (--start). The usual
+order is blocks, parts, heads, and then `export --balance --compact`.
 
-On two cores: OMP_NUM_THREADS=1 torchrun --nproc-per-node 2 -- train distil blocks ... --threads 1 (blocks, heads: the
-processes share every step), or the same command once on each core (parts).
+On two cores: OMP_NUM_THREADS=1 torchrun --nproc-per-node 2 -- train distil blocks ... --threads 1 (for blocks and
+heads: the processes share every step), or the same command once for each core (for parts).
 """
 
 from __future__ import annotations

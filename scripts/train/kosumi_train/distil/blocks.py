@@ -1,4 +1,4 @@
-"""The stages `distil blocks` and `distil heads`: all blocks, or all heads, learn from a stream of positions."""
+"""The stages `distil blocks` and `distil heads`: all blocks, or all heads, are trained on a stream of positions."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Recorder:
 
     @torch.no_grad()
     def __call__(self, batch: Batch) -> tuple[list[torch.Tensor], Answer]:
-        """Returns the input of the first block and the output of every block (n, points, channels), and the outputs of
-        the network."""
+        """Returns the input of the first block and the output of every block, each (n, points, channels), and the
+        outputs of the network."""
         self.found, self.inside = [], [[] for _ in self.inside]
         answer = self.network(batch.spatial, batch.globals_)
         self.inside = [[part.float() for part in parts] for parts in self.inside]
@@ -62,7 +62,8 @@ class Recorder:
 
 
 def kinds(blocks: Iterable[nn.Module]) -> list[tuple[Any, ...]]:
-    """Returns what must be equal in two networks for one to learn the inner numbers of the other."""
+    """Returns what must be equal in two networks so that one can learn the activations of the other: kinds and widths
+    of the blocks."""
     found: list[tuple[Any, ...]] = []
     for block in blocks:
         name = type(block).__name__.strip("_").removesuffix("Block")
@@ -76,7 +77,8 @@ def kinds(blocks: Iterable[nn.Module]) -> list[tuple[Any, ...]]:
 
 
 def error_of(written: torch.Tensor, wanted: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-    """Returns the mean square error of a block, as a share of what the teacher's block adds to its input."""
+    """Returns the squared error of a block's output, as a share of the squared change that the teacher's block
+    makes."""
     return (written - wanted).square().sum() / (wanted - before).square().sum().clamp(min=1e-12)
 
 
@@ -108,7 +110,7 @@ class Training:
         self.stream = Stream(options.data, options.batch, options.seed + 1000 * self.workers.rank, options.window)
         self.weights = Weights(policy=2.5, value=2.5, score=0.5)
         self.steps, self.positions, self.cpu_seconds, self.wall_seconds = 0, 0, 0.0, 0.0
-        # Seconds of this run, of all processes on average; CPU seconds of the runs before.
+        # Seconds of this run, averaged over all processes; CPU seconds and seconds of earlier runs.
         self.run_seconds, self.earlier_cpu, self.earlier_wall = 0.0, 0.0, 0.0
         # Seconds of this process, and whether it received a signal to stop.
         self.own_seconds, self.own_cpu_seconds, self.was_signalled = 0.0, 0.0, False
@@ -120,10 +122,10 @@ class Training:
 
     @torch.no_grad()
     def initialise(self) -> None:
-        """Changes the weights of a new network for this stage.
+        """Initialises the weights of a new network for this stage.
 
-        A block that adds nothing would learn nothing at first. Input weights begin at 0, so that inputs that no
-        position shows, such as rare rules, have no effect.
+        A block that adds nothing to the residual would learn nothing at first, so blocks begin with small outputs.
+        Input weights begin at 0, so that inputs that no position shows, such as rare rules, have no effect.
         """
         nn.init.zeros_(self.network.conv1.weight)
         nn.init.zeros_(self.network.from_global.weight)
@@ -136,24 +138,24 @@ class Training:
             last = block.out if isinstance(block, AttentionBlock) else block.last
             nn.init.normal_(last.weight, std=0.03)
             if isinstance(block, AttentionBlock) and model.theta is not None:
-                # These rotations follow from a formula.
+                # The teacher's rotations follow from a formula, so they are copied.
                 block.frequencies.copy_(model.frequencies)
 
     # State.
 
     def take_over(self, start: Path) -> None:
-        """Continues the counts of another run."""
+        """Continues the counts and the log of another run."""
         state = runs.state_of(start)
         self.steps, self.positions = state["steps"], state["positions"]
         self.earlier_cpu = self.cpu_seconds = state["cpu_seconds"]
         self.earlier_wall = self.wall_seconds = state["wall_seconds"]
-        # Another order than that of the other run, if the shards are the same.
+        # The order must differ from that of the other run, in case the shards are the same.
         self.stream.round = state["round"] + 1
         if self.workers.is_first():
             runs.copy_log(start, self.options.out)
 
     def load(self) -> bool:
-        """Resumes a run of this folder. Returns whether there is one."""
+        """Resumes the run in this folder. Returns whether there was one."""
         path = self.options.out / "state.pt"
         if not path.exists():
             return False
@@ -178,7 +180,7 @@ class Training:
         runs.write_state(out, counts | {"round": self.stream.round, "shape": self.network.shape.facts()})
 
     def log(self, kind: str, **facts: Any) -> None:
-        """Writes a line of the log, in the first process only."""
+        """Appends a line to the log, in the first process only."""
         if not self.workers.is_first():
             return
         line: dict[str, Any] = {"positions": self.positions, "steps": self.steps}
@@ -188,8 +190,8 @@ class Training:
     # Steps.
 
     def errors_of_blocks(self, batch: Batch) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
-        """Returns the errors of stem and blocks with the teacher's numbers as input, and the loss terms of the heads
-        with the numbers of the teacher's last block as input."""
+        """Returns the errors of stem and blocks with the teacher's activations as input, and the loss terms of the
+        heads with the output of the teacher's last block as input."""
         written, answer = self.teacher(batch)
         label_batch(batch, answer)
         x, area = self.network.stem(batch.spatial, batch.globals_)
@@ -207,9 +209,9 @@ class Training:
     def error_of_block(
         self, block: nn.Module, before: torch.Tensor, wanted: torch.Tensor, like: torch.Tensor, area: Area
     ) -> torch.Tensor:
-        """Returns the error of a block with the teacher's numbers as input."""
+        """Returns the error of a block with the teacher's activations as input."""
         if isinstance(block, FeedForwardBlock) and before[..., 0].numel() > self.options.points:
-            # Points are independent here, and this number of them is enough for a step.
+            # Points do not interact here, and this number of them suffices for a step.
             chosen = torch.randperm(before[..., 0].numel())[: self.options.points]
             before, wanted = (part.flatten(0, 1)[chosen][:, None] for part in (before, wanted))
             like = before.new_empty(len(before), 1, 1, 1)
@@ -224,8 +226,8 @@ class Training:
         like: torch.Tensor,
         area: Area,
     ) -> list[torch.Tensor]:
-        """Returns the errors of both 1×1 convolutions and of the inner blocks of a nested block that is as wide inside
-        as the teacher's."""
+        """Returns the errors of both 1×1 convolutions and of the inner blocks, for a nested block whose inner blocks
+        are like the teacher's."""
         first = by_points(block.enter(by_planes(before, like), area))
         last = before + by_points(block.leave(by_planes(inside[-1], like), area))
         between = zip(block.blocks, inside[:-1], inside[1:], strict=True)
@@ -236,9 +238,9 @@ class Training:
         ]
 
     def losses_of_heads(self, batch: Batch) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
-        """Returns the errors of stem and blocks with the network's own numbers as input, and the loss terms of the
-        heads. Only the heads get gradients: the errors of the blocks add up to something that they can compensate in
-        part."""
+        """Returns the errors of stem and blocks with the network's own activations as input, and the loss terms of the
+        heads. Only the heads get gradients, because they can compensate part of the accumulated errors of the
+        blocks."""
         written, answer = self.teacher(batch)
         label_batch(batch, answer)
         with torch.no_grad():
@@ -250,7 +252,7 @@ class Training:
         return found, losses(self.network.answer(x, area), batch, self.weights)
 
     def rate(self) -> float:
-        """Returns the learning rate: rising at first and falling at the end, to a tenth in `blocks` and to 0 in
+        """Returns the learning rate. It rises at first and falls at the end, to a tenth in `blocks` and to 0 in
         `heads`."""
         options = self.options
         share = self.run_seconds / 60 / max(1e-9, options.minutes)
@@ -260,7 +262,7 @@ class Training:
         return options.rate * max(0.0, min(1.0, 20 * share + 0.01, falling))
 
     def step(self, batch: Batch) -> dict[str, float]:
-        """Learns from a batch. Returns the errors and loss terms."""
+        """Trains on a batch. Returns the errors and loss terms."""
         options = self.options
         batch = at_most(batch, options.most)
         area, rng = batch.size[0] * batch.size[1], np.random.default_rng((options.seed, self.workers.rank, self.steps))
@@ -295,7 +297,7 @@ class Training:
 
     @torch.no_grad()
     def validate(self) -> None:
-        """Logs the distance of the whole network from the teacher on held-back positions, by board size."""
+        """Logs the distance of the averaged network from the teacher on held-back positions, by board size."""
         options = self.options
         with runs.Averaged(self.network, self.average.weights):
             for kind in ["validation", "validation at even komi"][: 1 + (options.even_komi > 0)]:
@@ -312,11 +314,11 @@ class Training:
                     self.log(kind, size=size, **facts)
 
     def stop(self, *_: object) -> None:
-        """Ends the run after the present step."""
+        """Ends the run after the current step. Handles a signal."""
         self.was_signalled = True
 
     def run(self) -> None:
-        """Learns for the time that was set, or until a signal."""
+        """Trains for the time that the options set, or until a signal."""
         options = self.options
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)

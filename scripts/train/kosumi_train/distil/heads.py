@@ -1,9 +1,10 @@
-"""The heads (last layers) of a network, solved for from a teacher's heads of the same kind.
+"""Solves for the heads (last layers) of a network, given a teacher with heads of the same kind.
 
-All head layers are linear but for SiLU between them, so each is found from the inputs and outputs of the teacher's
-layer: weights and biases by least squares, the scale and bias in front of a SiLU channel by channel. The result is so
-near to the teacher's heads that what remains is the error of their inputs. Heads that learnt from the teacher's outputs
-alone (wider, with ReLU) stayed 0.02 nats off in policy and 0.2 in value where one point decides the game.
+All layers of the heads are linear except for SiLU between them, so each is found from the inputs and outputs of the
+teacher's layer: weights and biases by least squares, and the scale and bias before a SiLU channel by channel. The
+result is so near to the teacher's heads that only the error of their inputs remains. Heads that were trained on the
+teacher's outputs alone (wider, with ReLU) differed by 0.02 nats in policy, and by 0.2 in value where one point decides
+the game.
 """
 
 from __future__ import annotations
@@ -23,21 +24,22 @@ from ..teacher import Board, Teacher
 # Share of the mean second moment that damps the weights of inputs that no position shows.
 DAMPING = 1e-9
 
-# Steps of the search for a channel's scale and bias (it converges in a few), and the rows it uses.
+# Number of steps of the search for a channel's scale and bias, which converges in a few, and number of rows that it
+# uses.
 STEPS, ROWS = 20, 20_000
 
-# The layers: names in `model.py` to names in `teacher.py`.
+# The linear layers: names in `model.py`, with their names in `teacher.py`.
 LINEAR = {
     "p1": "p1", "g1": "g1", "from_g1": "from_g1", "p2": "p2", "policy_pass": "policy_pass", "pass_last": "pass_last",
     "v1": "v1", "v2": "v2", "v3": "v3", "score": "scores", "ownership": "ownership",
 }  # fmt: skip
 
-# Norms in front of SiLU, and the layers in front of them. Those take the norm's scale, as the norms have a bias only.
+# Norms before SiLU, and the layers before them. These layers take the norm's scale, because the norms have only a bias.
 NORMS = {"g1_norm": ("g1",), "p1_norm": ("p1", "from_g1"), "v1_norm": ("v1",)}
 
 
 def is_smooth(teacher: Teacher) -> bool:
-    """Whether the teacher's heads are of the kind that is solved for here."""
+    """Returns whether the teacher's heads are of the kind that can be solved for here."""
     if teacher.pass_last is None or not getattr(teacher.tip, "whole", False):
         return False
     activations = [getattr(teacher, name).activation for name in ("tip", *NORMS)]
@@ -46,7 +48,7 @@ def is_smooth(teacher: Teacher) -> bool:
 
 
 def with_heads_like(network: Network, teacher: Teacher) -> Network:
-    """Returns the network with new heads as wide as the teacher's, or the network itself if its heads fit already."""
+    """Returns the network with new heads as wide as the teacher's, or the network itself if its heads already are."""
     shape = dataclasses.replace(
         network.shape,
         policy=teacher.p1.out_features,
@@ -61,7 +63,7 @@ def with_heads_like(network: Network, teacher: Teacher) -> Network:
     return found
 
 
-# Argument of the minimum of SiLU. SiLU falls on its left and rises on its right.
+# Argument at which SiLU has its minimum. It falls to the left and rises to the right.
 LEAST_AT = -1.2784645
 
 # Outputs of SiLU nearer to 0 than this are not inverted.
@@ -69,7 +71,7 @@ CLEAR = 0.02
 
 
 def inverse_of_silu(written: torch.Tensor, is_right: bool) -> torch.Tensor:
-    """Returns the argument at which SiLU has this value, on one side of its minimum."""
+    """Returns the argument at which SiLU has this value, on the chosen side of its minimum, by bisection."""
     low = torch.full_like(written, LEAST_AT if is_right else -40.0)
     high = written.abs() + 3.0 if is_right else torch.full_like(written, LEAST_AT)
     for _ in range(50):
@@ -82,7 +84,7 @@ def inverse_of_silu(written: torch.Tensor, is_right: bool) -> torch.Tensor:
 def lines(
     read: torch.Tensor, target: torch.Tensor, weight: torch.Tensor, damping: torch.Tensor | float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns slope and offset of the weighted least squares of each channel."""
+    """Returns the slope and offset of a line for each channel, by weighted and damped least squares."""
     a, b, c = (weight * read * read).sum(0), (weight * read).sum(0), weight.sum(0)
     a, c = a * (1 + damping) + 1e-12, c * (1 + damping) + 1e-12
     d, e = (weight * read * target).sum(0), (weight * target).sum(0)
@@ -93,7 +95,7 @@ def lines(
 def searched(
     read: torch.Tensor, written: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Returns scale and bias of each channel after a search from these values, and the squared error that remains.
+    """Returns the scale and bias of each channel after a search from these values, and the squared error that remains.
 
     CITE: Marquardt, "An algorithm for least-squares estimation of nonlinear parameters" (1963).
     """
@@ -117,8 +119,8 @@ def searched(
 
 
 def scale_and_bias(read: torch.Tensor, written: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns for each channel of `read` (rows, channels) the scale and bias in front of SiLU that come nearest to
-    `written`. The search starts from a line through the inverted outputs, on either side of the minimum."""
+    """Returns, for each channel of `read` (rows, channels), the scale and bias before SiLU whose result is nearest to
+    `written`. The search starts twice: from a line through the inverted outputs on each side of the minimum."""
     read, written = read.double(), written.double()
     tried = []
     for is_right in (True, False):
@@ -140,7 +142,7 @@ class Sums:
         self.products: Any = 0.0
 
     def add(self, read: torch.Tensor, written: torch.Tensor) -> None:
-        """Adds rows of inputs and outputs."""
+        """Adds rows of inputs (rows, inputs) and outputs (rows, outputs)."""
         read, written = read.double(), written.double()
         self.moments = self.moments + read.T @ read
         self.products = self.products + read.T @ written
@@ -148,13 +150,13 @@ class Sums:
     def solved(self) -> torch.Tensor:
         """Returns the weights (outputs, inputs)."""
         size = self.moments.diag().clamp(min=1e-30).sqrt()
-        # Columns are scaled to one size. Otherwise biases would be lost beside pooled numbers.
+        # Columns are scaled to one size. Otherwise biases would be lost beside pooled values, which are larger.
         moments = self.moments / size / size[:, None] + DAMPING * torch.eye(len(size), dtype=torch.float64)
         return (torch.linalg.solve(moments, self.products / size[:, None]) / size[:, None]).T.float()
 
 
 class Heads:
-    """All layers behind the last block, as one part of `parts.py`."""
+    """All layers after the last block, as one part for `parts.py`."""
 
     def __init__(self, network: Network, teacher: Teacher) -> None:
         self.network, self.teacher = network, teacher
@@ -168,16 +170,17 @@ class Heads:
         return nn.ModuleDict({name: getattr(self.network, name) for name in ("trunk_norm", *LINEAR, *NORMS)})
 
     def needs_outside(self, index: int) -> bool:
-        """Whether the input is that of block `index`, which follows the last one."""
+        """Returns whether the part needs the input of block `index`. It needs only the output of the last block, whose
+        index is the number of blocks."""
         return index == len(self.network.blocks)
 
     def needs_inside(self, block: int, index: int) -> bool:
-        """Whether numbers inside a block are needed."""
+        """Returns whether activations inside a block are needed."""
         return False
 
     @torch.no_grad()
     def measured(self, batches: list[Any]) -> float:
-        """Returns the mean squared error of the outputs, as a share of their variance."""
+        """Returns the squared error of the outputs as a share of their variance, averaged over outputs and batches."""
         total = 0.0
         for like, _, outside, _ in batches:
             wanted = self.teacher.answer(outside[-1], Board.of(like))
@@ -189,7 +192,7 @@ class Heads:
 
     @torch.no_grad()
     def solve(self, batches: list[Any]) -> None:
-        """Solves for all layers."""
+        """Solves for all layers, with the teacher's inputs and outputs on these batches."""
         sums: dict[str, Sums] = {name: Sums() for name in LINEAR}
         rows: dict[str, list[tuple[torch.Tensor, torch.Tensor]]] = {name: [] for name in ("tip", *NORMS)}
         hooks: list[Any] = []

@@ -1,16 +1,16 @@
-"""Search for rotations that attention lacks.
+"""Searches for rotations that attention lacks.
 
-A head of `AttentionBlock` sums, over pairs of channels, products of queries and keys that are rotated by an angle for
-each column and row. Training moves such a rotation by a few hundredths of a radian. A rotation that is far from all
-needed ones never reaches them, and the gradient of the loss by the rotation does not show which ones are needed. The
-gradient by the scores does. For every head and every rotation on a grid, this module computes the slope of the loss for
-a new pair of channels with this rotation, over all possible queries and keys. Where training has converged, only
-rotations that are missing have a large slope.
+A head of `AttentionBlock` sums products of queries and keys over pairs of channels, which are rotated by an angle for
+each column and row. Training moves such a rotation by only a few hundredths of a radian. So a rotation that is far from
+all useful ones never reaches them, and the gradient of the loss by the rotation does not show which ones are useful.
+The gradient by the scores does. For every head and every rotation on a grid, this module computes the slope of the loss
+for a new pair of channels with this rotation, over all possible queries and keys. Where training has converged, only
+missing rotations have a large slope.
 
-For points i and j with inputs x, a pair adds Re(a·xᵢ conj(b·xⱼ) exp(i f·(rᵢ - rⱼ))), with complex weights a and b, the
-rotation f and the coordinates r. With Gᵢⱼ the gradient of the loss by the score, the steepest descent is the first
-singular pair of Σ Gᵢⱼ xᵢ xⱼᵀ exp(i f·(rᵢ - rⱼ)): a discrete Fourier transform of sums over all pairs of points with the
-same displacement.
+For points i and j with inputs x, a pair adds Re(a·xᵢ conj(b·xⱼ) exp(i f·(rᵢ - rⱼ))) to the score, with complex weights
+a and b, the rotation f and the coordinates r. Let Gᵢⱼ be the gradient of the loss by the score. Then the steepest
+descent is the first singular pair of Σ Gᵢⱼ xᵢ xⱼᵀ exp(i f·(rᵢ - rⱼ)). This is a discrete Fourier transform of sums over
+all pairs of points with the same displacement.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ import torch
 
 from ..model import AttentionBlock
 
-# Number of input directions that queries and keys are made of: those of the largest variance, scaled to variance 1.
+# Number of input directions from which queries and keys are made: those of the largest variance, scaled to variance 1.
 DIRECTIONS = 12
 
-# Rotations of the search grid for each half turn.
+# Number of rotations of the search grid in each half turn.
 GRID = 48
 
-# Largest board side that is used. Larger boards are left out.
+# Side of the largest board that is used. Larger boards are left out.
 MOST = 19
 
-# Smallest distance between two rotations of a head, in radians. Training does the rest.
+# Smallest distance between two rotations of a head, in radians. Training makes smaller corrections itself.
 APART = 0.2
 
 # A rotation counts as missing if its slope is this many times the median slope.
@@ -76,14 +76,15 @@ class Search:
         self.block = block
         self.directions = directions(torch.cat([it.read.flatten(0, 1) for it in boards]))
         side, count = 2 * MOST - 1, self.directions.shape[1]
-        # By head and displacement of two points: rows, then columns.
+        # Indices: head, displacement of two points in rows and in columns, direction of the query, direction of the
+        # key.
         self.sums = torch.zeros(block.heads, side, side, count, count)
-        # Variance of each pair's scores between the points that a point attends to.
+        # By head and pair of channels: variance of the pair's scores over the points that a point attends to, summed.
         self.used = torch.zeros(block.heads, block.frequencies.shape[1])
         for it in boards:
             self.add(it)
         self.columns = torch.linspace(-math.pi, math.pi, 2 * GRID + 1)[:-1]
-        # The other half of the plane holds the same rotations with the opposite sign.
+        # The other half-plane has the same rotations with the opposite sign.
         self.rows = self.columns[GRID:]
 
     def add(self, boards: Boards) -> None:
@@ -96,7 +97,7 @@ class Search:
         distance = apart[0] * (2 * MOST - 1) + apart[1]
         for point in range(points):
             asking = reduced[:, point, None, :, None] * slope[:, :, point].transpose(1, 2)[..., None, :]
-            # (points, direction of the query, heads, direction of the key)
+            # Indices: point, direction of the query, head, direction of the key.
             found = torch.einsum("njah,njb->jahb", asking, reduced)
             for head in range(self.block.heads):
                 self.sums[head].flatten(0, 1).index_add_(0, distance[point], found[:, :, head])
@@ -108,7 +109,7 @@ class Search:
             self.used[:, pair] += (weights * (score - mean).square()).sum(dim=3).mean(dim=(0, 2))
 
     def waves(self, frequencies: torch.Tensor) -> torch.Tensor:
-        """Returns exp(i f d) for these frequencies and all displacements."""
+        """Returns exp(i f d) for these frequencies f and all displacements d (frequencies, displacements)."""
         return torch.exp(1j * frequencies[:, None] * torch.arange(1 - MOST, MOST))
 
     def sizes(self, head: int) -> torch.Tensor:
@@ -117,7 +118,8 @@ class Search:
         return torch.linalg.svdvals(torch.einsum("gy,yfab->fgab", self.waves(self.rows), sums))[..., 0]
 
     def pair(self, head: int, frequency: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns complex weights of query and key of the pair with this rotation that decreases the loss fastest."""
+        """Returns the complex weights of query and key for the pair with this rotation that decreases the loss
+        fastest."""
         wave = self.waves(frequency)
         sums = torch.einsum("x,y,yxab->ab", wave[0], wave[1], self.sums[head].to(torch.complex64))
         left, _, right = torch.linalg.svd(sums)
@@ -125,7 +127,7 @@ class Search:
         return directions @ -left[:, 0].conj(), directions @ right[0]
 
     def missing(self, head: int, most: int) -> Iterator[torch.Tensor]:
-        """Yields the rotations that the head lacks, in radians for each column and row, in descending order of
+        """Yields at most `most` rotations that the head lacks, in radians for each column and row, by descending
         slope."""
         sizes = self.sizes(head)
         least = LEAST * float(sizes.median())
@@ -142,7 +144,8 @@ class Search:
 
 
 def directions(rows: torch.Tensor) -> torch.Tensor:
-    """Returns the directions of largest variance of these rows, scaled to variance 1 (channels, at most DIRECTIONS)."""
+    """Returns the directions of the largest variance of these rows, scaled to variance 1 (channels, at most
+    DIRECTIONS)."""
     moments = (rows.T @ rows / len(rows)).double()
     damping = 0.01 * moments.diag().mean() * torch.eye(len(moments), dtype=torch.float64)
     spreads, vectors = torch.linalg.eigh(moments + damping)
@@ -150,10 +153,10 @@ def directions(rows: torch.Tensor) -> torch.Tensor:
 
 
 def near(grid: torch.Tensor, frequency: torch.Tensor) -> torch.Tensor:
-    """Returns which rotations of the grid are near this one, or near its opposite."""
+    """Returns which rotations of the grid are near this one or its opposite (columns, rows)."""
     found = torch.zeros(grid.shape[:2], dtype=torch.bool)
     for one in (frequency, -frequency):
-        # Whole turns do not count.
+        # Angles that differ by whole turns are equal.
         apart = torch.remainder(grid - one + math.pi, 2 * math.pi) - math.pi
         found |= apart.norm(dim=2) < APART
     return found
@@ -161,9 +164,9 @@ def near(grid: torch.Tensor, frequency: torch.Tensor) -> torch.Tensor:
 
 @torch.no_grad()
 def give(block: AttentionBlock, boards: Iterable[Boards], most: int) -> int:
-    """Gives every head at most `most` rotations that it lacks, in place of those with the least effect.
+    """Gives every head at most `most` rotations that it lacks, which replace those with the least effect.
 
-    Returns the number of rotations.
+    Returns the number of new rotations.
     """
     if not (boards := [it for it in boards if max(it.rows, it.columns) <= MOST]):
         return 0

@@ -1,15 +1,16 @@
-// Candidates of the position that is shown: their table, what the board says of them, and the lines that they lead to. A line
-// stands in place of the position while the mouse is over its candidate, and stays after a click.
+// Candidates of the position that is shown: their table, their marks on the board, and their lines. A line replaces the
+// position while the mouse is over its candidate, and stays after a click.
 class Candidates {
-  // `page` has `at()`, the number of the node that is shown; `next()`, the point at which the game goes on; `words`; and
-  // `changed()`, which draws the board. `count` is the number of rows that are always there, so that nothing below moves.
+  // `page` has `at()`, the number of the node that is shown; `next()`, the point at which the game continues; `words`;
+  // and `changed()`, which draws the board. `count` is the number of rows that are always there, so that nothing below
+  // the table moves.
   constructor(page, count) {
     // The line that is shown, the node that it starts at, and its first point if it belongs to a candidate.
     Object.assign(this, { page, list: [], rows: [], line: null, base: null, start: -1, isPinned: false });
     while (this.rows.length < count) this.addRow();
     const select = document.getElementById("labels"), known = kept("labels");
     if (Array.from(select.options).some(({ value }) => value === known)) select.value = known;
-    // The width of the board is read when it changes: to read it after each step would lay out the page twice.
+    // The width of the board is read when it changes. Reading it at each step would lay out the page twice.
     const root = document.getElementById("board");
     new ResizeObserver(() => { this.width = root.clientWidth; }).observe(root);
     select.addEventListener("change", () => { keep("labels", select.value); page.changed(); });
@@ -27,22 +28,22 @@ class Candidates {
   // Forgets the line, because another position is shown.
   clear() { Object.assign(this, { line: null, isPinned: false, start: -1 }); }
 
-  // Shows the line of a candidate while the mouse is over it; nothing ends that.
+  // Shows the line of a candidate while the mouse is over it. A missing argument ends this.
   hover(it) { if (!this.isPinned) this.set(it?.line || null, false, it?.point); }
 
-  // The candidate at a point of the board.
+  // Returns the candidate at a point of the board.
   atPoint(point) { return this.list.find(it => it.line && it.point === point); }
 
-  // Keeps the line of a candidate, or ends it.
+  // Pins the line of a candidate, or unpins it.
   pin(it) {
     const isShown = this.isPinned && this.line === it.line;
     this.set(isShown ? null : it.line, !isShown, it.point);
   }
 
-  // Shows or ends a line that starts at a node.
+  // Shows a line that starts at a node, or ends it.
   toggle(line, base) { this.set(this.line === line ? null : line, this.line !== line, -1, base); }
 
-  // Takes the new line of the candidate whose line is shown.
+  // Takes over the new line of the candidate whose line is shown.
   renew(list) { this.line = list.find(it => it.point === this.start)?.line || this.line; }
 
   // Draws the line. `stones` are those at the node that it starts at, and `color` moves there.
@@ -57,7 +58,7 @@ class Candidates {
 
   // ---- Table ----
 
-  // Rows are made once: those that somebody points at must not move away under the mouse.
+  // Rows are made once: a row under the mouse must not move away.
   addRow() {
     const row = document.getElementById("candidates").tBodies[0].insertRow(), button = element("button", "", "letter");
     button.type = "button";
@@ -104,7 +105,8 @@ class Candidates {
     document.getElementById("order").textContent = why;
   }
 
-  // The candidates as the board shows them: the letter, with the chosen number where there is room for both.
+  // Returns the candidates as the board shows them: with the letter, and with the chosen number where there is room for
+  // both.
   labelled(list, sign) {
     const { root, columns } = this.page.words.board(), isRoomy = (this.width ||= root.clientWidth) / (columns + 1.2) >= ROOMY;
     const number = { points: ({ s }) => decimal(sign * s / 10, 1).replace("-", "−"),
@@ -114,5 +116,5 @@ class Candidates {
   }
 }
 
-// Width of a point in pixels from which a letter and a number fit on a candidate.
+// Width of a point, in pixels, from which a letter and a number fit on a candidate.
 const ROOMY = 34;

@@ -1,4 +1,5 @@
-// Choices of the reader that no game depends on: appearance of the board, colours, coordinates, and the sound of stones.
+// Settings of the reader that do not depend on the game: appearance of the board, colours, coordinates, and the sound
+// of stones.
 class Comfort {
   constructor(change) {
     this.change = change;
@@ -20,7 +21,7 @@ class Comfort {
     }
   }
 
-  // The sound of a stone on wood: a burst of noise that a filter makes dull and that fades at once.
+  // Plays the sound of a stone on wood: a burst of noise that a filter makes dull and that fades at once.
   play() {
     if (this.sound !== "on") return;
     try {

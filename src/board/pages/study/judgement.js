@@ -1,20 +1,20 @@
-// Judgement of moves: { c: class, f: 1 first choice, 2 better, 3 unclear, l: losses of win rate and points, each with its
-// standard error, b: better line }. Errors that are not known are missing.
+// Judgements of moves: { c: class, f: 1 first choice, 2 better, 3 unclear, l: losses of win rate and points, each with
+// its standard error, b: better line }. Unknown errors are missing.
 const GRADES = ["good", "inaccuracy", "mistake", "blunder"], SIGNS = ["", "?!", "?", "??"];
-// Number of moves whose stones carry a dot, and of the worst moves that are listed.
+// Number of latest moves whose stones carry a dot, and number of worst moves that are listed.
 const DOTTED = 12, WORST = 10;
 
-// Class of a judgement for styles; nothing for a good move.
+// Returns the CSS class of a judgement; empty for a good move.
 const gradeOf = judged => !judged ? "" : judged.f === 2 ? "better" : judged.c ? GRADES[judged.c] : "";
 const gradeWords = ({ c, f }) => `${f === 2 ? "!" : SIGNS[c]} ${text(["", "is-first", "is-better", "is-unclear"][f || 0] || `grade-${c}`)}`.trim();
 const errorWords = error => error === undefined ? "" : ` ± ${decimal(error / 10, 1)}`;
-// Losses with their standard errors.
+// Return losses with their standard errors, in words.
 const pointsWords = ({ l }) => `${l[2] > 0 ? "−" : ""}${decimal(l[2] / 10, 1)}${errorWords(l[3])}`;
 const rateWords = ({ l }) => `${l[0] > 0 ? "−" : ""}${percent(l[0])}${errorWords(l[1])}`;
-// How much a move lost, by the measure of reviews: 10 % of win rate count as much as 5 points.
+// Returns how much a move lost, by the measure of reviews: 10 % of win rate count as much as 5 points.
 const weightOf = ({ l }) => Math.max(l[0] / 100, l[2] / 50);
 
-// Dots on the stones of the latest moves of a line, up to the node that is shown.
+// Returns the dots on the stones of the latest moves of a line, up to the node that is shown.
 function dotsOf(path, { stones, numbers }, packed) {
   return path.slice(-DOTTED).flatMap(node => {
     const judged = node.j?.j, point = node.m ? packed.point(node.m.slice(1)) : -1;
@@ -23,7 +23,7 @@ function dotsOf(path, { stones, numbers }, packed) {
   });
 }
 
-// Moves of a line that lost most, the worst first. `color` is "B", "W", or nothing for both.
+// Returns the moves of a line that lost most, the worst first. `color` is "B" or "W", or empty for both.
 function worstOf(line, color) {
   const bad = line.filter(({ m, j }) => m && j?.j?.c > 0 && (!color || m[0] === color));
   return bad.sort((a, b) => weightOf(b.j.j) - weightOf(a.j.j)).slice(0, WORST);
@@ -40,22 +40,24 @@ class Curves {
     this.lead = new Chart(document.getElementById("chart-score"), 2, [{ name: "score", values: [] }], options, jump);
   }
 
-  // `numbers(node)` returns the win rate in thousandths and the lead in tenths, or nothing. Returns how many are known.
+  // `numbers(node)` returns the win rate in thousandths and the lead in tenths, or nothing. Returns the number of nodes
+  // for which they are known.
   static known(line, numbers) { return line.filter(node => numbers(node)).length; }
 
-  // Numbers of moves below the curves of a line: [[step, number], …].
+  // Returns the move numbers below the curves of a line: [[step, number], …].
   static ticks(line) {
     const last = line.length - 1, every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000].find(n => last / n <= 6) || 10000;
     return Array.from({ length: Math.floor(last / every) + 1 }, (_, index) => [index * every, line[index * every].n]);
   }
 
-  // Shows a line, with a node on it. `color` is that of the moves that are marked, or nothing for both.
+  // Shows the curves of a line, with the cursor at one of its nodes. Only bad moves of `color` are marked, or those of
+  // both colours if it is empty.
   show(line, current, numbers, color = "") {
     this.line = line;
     const known = line.map(node => numbers(node) || null), step = line.findIndex(node => node.i === current);
     const marks = line.flatMap((node, step) => known[step] && gradeOf(node.j?.j) && (!color || node.m[0] === color) ? [[step, gradeOf(node.j.j)]] : []);
     const key = JSON.stringify([known, marks]);
-    // While one goes along a line, only the cursor moves.
+    // While the user steps along a line, only the cursor moves.
     if (key === this.key) { for (const chart of [this.rate, this.lead]) chart.show(step); return; }
     this.key = key;
     for (let at = 1; at + 1 < known.length; at++) {
@@ -74,8 +76,8 @@ class Curves {
   }
 }
 
-// Shows the values of a position: Black's win rate with its error, Black's lead with its error, visits. What follows the
-// values may be missing; without any the scale is hidden.
+// Shows the values of a position: Black's win rate with its error, Black's lead with its error, and visits. The later
+// values may be missing. Without any values the scale is hidden.
 function showBalance(values) {
   const get = id => document.getElementById(id);
   get("balance").hidden = !values;
@@ -86,12 +88,12 @@ function showBalance(values) {
   get("balance-lead").replaceChildren(element("b", lead(points)), errorWords(pointsError), visits ? ` · ${text("visits-count", { count: grouped(visits) })}` : "");
 }
 
-// The judgement of the move that is shown, the better line, and facts about the move.
+// The judgement of the move that is shown, with the better line and facts about the move.
 class Verdict {
   // `words` are the `NodeWords` of the page, and `candidates` shows lines.
   constructor({ words, candidates }) { Object.assign(this, { words, candidates }); }
 
-  // Shows a judgement of the move to a node, and returns it in words. `title` stands there if the node has no move.
+  // Shows the judgement of the move to a node, and returns it in words. `title` is shown if the node has no move.
   show(node, judged, title = "") {
     const get = id => document.getElementById(id), better = judged?.b, button = get("verdict-line");
     const badge = judged ? [element("span", gradeWords(judged), `badge ${gradeOf(judged) || "good"}`)] : [];

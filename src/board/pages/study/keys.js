@@ -1,8 +1,8 @@
-// Keys of a page on which a game is studied. Letters press the button that names them in `data-key`, with "Shift" before a
-// letter if both are needed, so a key means what its button says.
+// Keys of a page on which a game is studied. A letter presses the button that names it in `data-key`, with "Shift"
+// before the letter if both are needed, so a key does what its button says.
 
-// `main(number)` is the node of the main line that a node follows, `target(to)` the node for a value of `MOVE_KEYS`, and
-// `escape()` ends what only this page has. `others` are actions for keys without a button.
+// `main(number)` returns the node of the main line that a node follows, `target(to)` returns the node for a value of
+// `MOVE_KEYS`, and `escape()` ends what only this page has. `others` are actions for keys without a button.
 function takeKeys({ cursor, candidates, problems, tree, at, go, main, target, escape = () => {}, others }) {
   const reach = number => { if (number !== undefined && number !== at()) go(number); };
   const actions = {
@@ -16,7 +16,7 @@ function takeKeys({ cursor, candidates, problems, tree, at, go, main, target, es
     const { key, code, target: on } = event;
     if (event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
     if (!cursor() || on.closest?.("input:not([type=range]), select, textarea")) return;
-    // Letters of other scripts, and those that Alt replaces, count by their place on the keyboard.
+    // Letters of other scripts, and letters that Alt replaces, are identified by their place on the keyboard.
     const letter = /^[a-z]$/i.test(key) ? key.toUpperCase() : code?.startsWith("Key") ? code[3] : key;
     if (event.altKey) {
       const candidate = problems.current ? null : candidates.list[letter.charCodeAt(0) - 65];

@@ -1,10 +1,11 @@
 // Bad moves of a game as problems on the board of the page.
 class ProblemGame {
-  // `page` has the tree and its words, what draws them, and `judge(current, point)`, which calls `solved` at once or later
-  // and returns whether it will. `unknown` names the text about an answer that cannot be judged.
+  // `page` has the tree and its words, the functions that draw them, and `judge(current, point)`, which calls `solved`
+  // at once or later and returns whether it will. `unknown` is the name of the text about an answer that cannot be
+  // judged.
   constructor(page) { Object.assign(this, { page, queue: [], current: null, total: 0, right: 0, keys: 0 }); }
 
-  // The move to a node as a problem; nothing if it was not judged.
+  // Returns the move to a node as a problem; nothing if the move was not judged.
   of(node) {
     const { tree, size } = this.page, judged = node?.j?.j;
     if (!judged) return null;
@@ -19,7 +20,7 @@ class ProblemGame {
     this.pose();
   }
 
-  // Shows the next problem, or the end.
+  // Shows the next problem, or the end of the list.
   pose() {
     const it = this.queue.shift();
     this.page.clear();
@@ -57,7 +58,7 @@ class ProblemGame {
     else page.show();
   }
 
-  // Takes the judgement of an answer. Only the first answer to a problem counts.
+  // Handles the judgement of an answer. Only the first answer to a problem counts.
   solved({ key, result: { j: judged } }) {
     const { current, board } = this;
     if (current?.key !== key || current.isOpen) return;
@@ -75,7 +76,7 @@ class ProblemGame {
     this.page.say(current.words);
   }
 
-  // Is told of the first answer to a problem.
+  // Called at the first answer to a problem.
   answered() {}
 
   refused() {
@@ -131,7 +132,7 @@ class ProblemGame {
     get("problem-next").textContent = text(current.isJudged ? "problem-next" : "problem-skip");
   }
 
-  // What the buttons do, by their names.
+  // Returns the actions of the buttons, by their names.
   get actions() {
     return { "problem-retry": () => this.retry(), "problem-line": () => this.toggleLine(), "problem-next": () => this.pose(), "problem-end": () => this.leave() };
   }

@@ -3,15 +3,16 @@ class GameTree {
   constructor() { this.clear(); }
 
   clear() {
-    // Nodes by number: { i: number, p: parent, n: moves, t: side to move, m: move, x: lifted stones, s: set-up, c: comment,
-    // j: numbers of the position with the judgement of the move, next: children }, and what a page adds.
+    // Nodes by number: { i: number, p: parent, n: moves, t: side to move, m: move, x: lifted stones, s: set-up, c:
+    // comment, j: numbers of the position with the judgement of the move, next: children }, and fields that a page
+    // adds.
     this.nodes = new Map();
-    // The child through which one came, by the number of its parent.
+    // The child that was visited last, by the number of its parent.
     this.chosen = new Map();
     this.change = (this.change || 0) + 1;
   }
 
-  // Takes a message: nodes, each after its parent, and the order of the children of others.
+  // Handles a message: new nodes, each after its parent, and `order`, the order of the children of other nodes.
   take({ whole, nodes, order = [] }) {
     if (whole) this.clear();
     this.change += 1;
@@ -39,14 +40,14 @@ class GameTree {
   has(number) { return this.nodes.has(number); }
   parent(number) { return this.nodes.get(number)?.p; }
 
-  // Nodes from the root to a node.
+  // Returns the nodes from the root to a node.
   path(number) {
     const path = [];
     for (let node = this.nodes.get(number); node; node = this.nodes.get(node.p)) path.push(node);
     return path.reverse();
   }
 
-  // Last node before the path to a node leaves the main line, which consists of first children.
+  // Returns the last node on the main line of the path to a node. The main line consists of first children.
   mainOf(number) {
     const path = this.path(number), left = path.findIndex(({ i, p }) => p !== undefined && this.nodes.get(p).next[0] !== i);
     return path.at(left < 0 ? -1 : left - 1).i;
@@ -54,18 +55,19 @@ class GameTree {
 
   isOnPath(ancestor, number) { return this.path(number).some(node => node.i === ancestor); }
 
-  // Child by which one goes on: the one through which one came, otherwise the first.
+  // Returns the child through which the line continues: the one visited last, otherwise the first.
   next(number) {
     const node = this.nodes.get(number), chosen = this.chosen.get(number);
     return node?.next.includes(chosen) ? chosen : node?.next[0];
   }
 
-  // Remembers the line of a node.
+  // Remembers the line through a node.
   choose(number) {
     for (const node of this.path(number)) if (node.p !== undefined) this.chosen.set(node.p, node.i);
   }
 
-  // Node that is a number of moves ahead or, if it is negative, behind; the last one on the way there is.
+  // Returns the node that is a number of moves ahead, or behind if the number is negative. At an end of the line it
+  // returns the last node there.
   walk(number, count) {
     let at = number;
     for (let left = Math.abs(count); left > 0; left--) at = (count < 0 ? this.parent(at) : this.next(at)) ?? at;
@@ -78,17 +80,18 @@ class GameTree {
     return last;
   }
 
-  // Nodes of the line through a node, to its end.
+  // Returns the nodes of the line through a node, to its end.
   line(number) { return this.path(this.end(number)); }
 
-  // Number of variations: nodes that are not the first child.
+  // Returns the number of variations: nodes that are not the first child.
   get variations() {
     let count = 0;
     for (const { next } of this.nodes.values()) count += Math.max(0, next.length - 1);
     return count;
   }
 
-  // Returns the stones at a node, the number of the move that placed each, and the stones that each side has taken.
+  // Returns the stones at a node, the number of the move that placed each, and the number of stones that each side has
+  // captured.
   position(number, area, packed) {
     const stones = new Uint8Array(area), numbers = new Uint16Array(area), taken = [0, 0, 0];
     for (const { n, m, x, s } of this.path(number)) {
@@ -104,8 +107,8 @@ class GameTree {
     return { stones, numbers, taken };
   }
 
-  // Places of all nodes: columns count nodes from the root, rows count lines. The first children of a node go on in its
-  // row, and each variation gets the first row below that is free along its whole length.
+  // Computes the places of all nodes: columns count nodes from the root, rows count lines. The first child of a node
+  // stays in its row, and each variation gets the first row below that is free along its whole length.
   layout() {
     if (this.known === this.change) return this.placed;
     const placed = new Map(), columns = [], free = [], todo = [];
@@ -131,7 +134,7 @@ class GameTree {
     return this.placed = { placed, columns, rows: Math.max(1, ...free.map(row => row || 0)) };
   }
 
-  // Node in the next or previous row of the same column.
+  // Returns the node in the next or previous row of the same column.
   beside(number, step) {
     const { placed, columns } = this.layout(), at = placed.get(number);
     if (!at) return undefined;
@@ -142,14 +145,14 @@ class GameTree {
 
 const colorName = color => text(color === "B" ? "black" : "white");
 
-// Words for nodes on a board: `board()` and `packed()` return those of the page.
+// Words for nodes on a board. `board()` and `packed()` return those of the page.
 class NodeWords {
   constructor({ tree, board, packed }) { Object.assign(this, { tree, board, packed }); }
 
-  // Name of the point of a move.
+  // Returns the name of the point of a move.
   point(move) { return this.board().name(this.packed().point(move.slice(1))); }
 
-  // Name of the first point of a line.
+  // Returns the name of the first point of a line.
   first(line) { return this.board().name(this.packed().points(line?.l)[0] ?? -1); }
 
   move({ m, x }) {
@@ -160,13 +163,13 @@ class NodeWords {
 
   node(node) { return node.p === undefined ? text("at-start") : `${text("move-count", { count: node.n })}, ${this.move(node)}`; }
 
-  // All stones of a position.
+  // Returns the stones of a position in words.
   stones(stones) {
     const of = color => Array.from(stones, (stone, point) => stone === color ? this.board().name(point) : "").filter(Boolean).join(" ");
     return `${colorName("B")}: ${of(1) || "–"}. ${colorName("W")}: ${of(2) || "–"}.`;
   }
 
-  // All that the drawing of the tree shows of a node.
+  // Returns everything that the drawing of the tree shows about a node.
   drawn(node) {
     const siblings = this.tree.get(node.p)?.next || [], index = siblings.indexOf(node.i);
     return [this.node(node), siblings.length > 1 ? text("variation-of", { count: index + 1, all: siblings.length }) : "",
@@ -174,16 +177,16 @@ class NodeWords {
   }
 }
 
-// Distance of nodes in the drawing in pixels, and the margin around the window within which nodes are drawn.
+// Distance of neighbouring nodes in the drawing, and margin around the window within which nodes are drawn, in pixels.
 const NODE = 28, MARGIN = 80;
 
-// Drawing of a tree: only what the window shows is drawn, so that its size does not matter.
+// Drawing of a tree. Only what the window shows is drawn, so the size of the tree does not matter.
 class TreeView {
   // `words` are the `NodeWords` of the tree, and `go(number)` is called for a click.
   constructor({ tree, words, go }) {
     const scroller = document.getElementById("tree-window"), root = document.getElementById("tree");
     Object.assign(this, { scroller, root, tree, words, go, current: 0, head: 0, drawn: null, left: 0, top: 0, width: 0 });
-    // Sizes are read when they change: to read them after each step would lay out the page twice.
+    // Sizes are read when they change. Reading them at each step would lay out the page twice.
     scroller.addEventListener("scroll", () => { this.measure(); this.draw(); });
     new ResizeObserver(() => { this.measure(); this.draw(true); }).observe(scroller);
     root.addEventListener("click", event => {
@@ -218,7 +221,7 @@ class TreeView {
       this.known = this.tree.placed;
       this.whole = [this.x(columns.length) - NODE * .3, this.y(rows) - NODE * .3];
       ["width", "height"].forEach((name, index) => { scroller.firstElementChild.style[name] = `${this.whole[index]}px`; });
-      // A tree of few rows needs no window for many; a bar for scrolling may stand below it.
+      // A tree of few rows needs no tall window. There may be a scroll bar below it.
       scroller.style.setProperty("--height", `${this.y(rows) + 14}px`);
     }
     if (!this.width) this.measure();
@@ -259,7 +262,7 @@ class TreeView {
       }
     }
     root.replaceChildren();
-    // The chosen line lies above the others.
+    // The chosen line is drawn above the others.
     for (const [isChosen, d] of edges.sort((a, b) => a[0] - b[0])) svg("path", { class: isChosen ? "edge chosen" : "edge", d, "aria-hidden": "true" }, root);
     for (const [node, x, y, column] of nodes) this.drawNode(node, x, y, column);
     if (tree.has(this.current)) root.setAttribute("aria-activedescendant", `node-${this.current}`);

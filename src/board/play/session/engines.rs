@@ -1,4 +1,4 @@
-//! What the engines are asked for, and what becomes of their answers.
+//! Tasks for the engines, and the handling of their results.
 
 use super::{Host, TableSession, TaskPurpose};
 use crate::play::judging::{JUDGE_PLAYOUTS, Step};
@@ -19,7 +19,7 @@ use std::time::Duration;
 const ANALYSIS_VISITS: u32 = 50_000;
 /// Maximum time of a continuous analysis.
 const ANALYSIS_TIME: Duration = Duration::from_secs(600);
-/// Level at which Kosumi answers in the study mode.
+/// Name of the level at which Kosumi answers in the study mode.
 const ANSWER_LEVEL: &str = "seconds-1";
 /// Number of judgements that count as one change of the table.
 const JUDGEMENTS_UNKEPT: usize = 16;
@@ -83,14 +83,14 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Starts the work of the engine that nothing waits for: judgements, then the continuous analysis.
+    /// Starts work of the engine for which nothing waits: judgements, or else the continuous analysis.
     pub(super) fn start_background(&mut self) {
         if !self.judge() {
             self.analyse_if_wanted();
         }
     }
 
-    /// Goes on with the judgements. Returns whether a search for them was started.
+    /// Continues the judgements. Returns whether a search for one was started.
     pub(super) fn judge(&mut self) -> bool {
         loop {
             let before = self.judging.progress();
@@ -135,15 +135,15 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Counts judgements as a change of the table. A host that keeps the game after every change would keep it too often
-    /// if each of them counted.
+    /// Counts the judgements since the last change as one change of the table. If each judgement counted, a host that
+    /// stores the game after every change would store it too often.
     pub(super) fn keep_judgements(&mut self) {
         if std::mem::take(&mut self.judgements) > 0 {
             self.revision += 1;
         }
     }
 
-    /// Starts the continuous analysis of the node that is viewed.
+    /// Starts the continuous analysis of the viewed node, if it is on.
     pub(super) fn analyse_if_wanted(&mut self) {
         let id = self.viewed.unwrap_or_else(|| self.table.head());
         let is_marked = self.viewed.is_none() && matches!(self.table.phase(), Phase::Marking(_));
@@ -187,7 +187,7 @@ impl<H: Host> TableSession<H> {
         Ok(())
     }
 
-    /// Ends the judgements, and the search for one.
+    /// Ends the judgements, and the search for one if it is running.
     pub(super) fn stop_judging(&mut self) {
         self.judging.stop();
         if self.question.is_some_and(|(_, purpose, _)| purpose == TaskPurpose::Judge) {
@@ -253,7 +253,7 @@ impl<H: Host> TableSession<H> {
                 self.question = None;
                 self.table.set_dead(*dead);
                 if self.table.is_without_people() {
-                    // In a game between two engines, no person can object.
+                    // In a game between two engines, no person can correct the dead stones.
                     let settled = self.table.settle();
                     debug_assert_eq!(settled, Ok(()));
                 }
@@ -272,8 +272,8 @@ impl<H: Host> TableSession<H> {
                 self.judging.stop();
                 (self.teaches, self.is_answering) = (false, false);
                 self.host.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
-                // The engine was restarted. It must not get the task that crashed it again, so play is paused and the
-                // analysis ended.
+                // The engine was restarted. It must not get the same task again, so play is paused and the analysis
+                // ended.
                 self.table.pause(true, self.now);
                 self.is_analysed = false;
                 self.changed();

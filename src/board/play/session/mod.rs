@@ -1,5 +1,5 @@
-//! A table: the game, its windows, and what the engines are asked for. All rules of the table are here. What surrounds
-//! the table (windows, engines, reviews in the background, and the time) is a [`Host`].
+//! A table: the game, its windows, and the tasks of the engines. All rules of the table are here. The surroundings of
+//! the table (windows, engines, reviews in the background, and the time) are a [`Host`].
 
 mod engines;
 mod problems;
@@ -20,7 +20,7 @@ use kosumi_go::sgf::NodeId;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// What surrounds a table: windows, engines, and reviews in the background.
+/// Surroundings of a table: windows, engines, and reviews in the background.
 pub trait Host {
     /// Sends a message to a window.
     fn tell(&mut self, window: usize, message: &Value);
@@ -28,7 +28,7 @@ pub trait Host {
     /// Sends a message to all windows.
     fn tell_all(&mut self, message: &Value);
 
-    /// Whether a window is open.
+    /// Returns whether any window is open.
     fn has_windows(&self) -> bool;
 
     /// Starts a task of the engine in place of the previous one, and returns its number. The results go to
@@ -57,7 +57,7 @@ pub trait Host {
 enum TaskPurpose {
     /// Choosing a move.
     Move,
-    /// Continuous analysis while a window is open.
+    /// Analysing continuously while a window is open.
     Analysis,
     Hint,
     Estimate,
@@ -88,8 +88,8 @@ enum ReviewState {
     Done,
 }
 
-/// Table with its windows and engines. Each function that handles an event gets the time since any fixed moment, which
-/// must not decrease.
+/// Table with its windows and engines. Each function that handles an event takes the time since an arbitrary fixed
+/// moment. It must never decrease.
 #[derive(Debug)]
 pub struct TableSession<H> {
     host: H,
@@ -101,31 +101,31 @@ pub struct TableSession<H> {
     /// Number of the latest request to another engine. Responses to older requests are ignored.
     opponent_number: u64,
     is_analysed: bool,
-    /// Node that is analysed; `None` for the one at which play continues.
+    /// Node that a window views and that is analysed; `None` for the one at which play continues.
     viewed: Option<NodeId>,
     judging: Judging,
     /// Whether each move of a person is judged.
     teaches: bool,
-    /// Whether Kosumi answers every move in the study mode, and whether it is about to move.
+    /// Whether Kosumi answers every move in the study mode.
     answers: bool,
     is_answering: bool,
     /// Whether Kosumi moves after the judgement in progress.
     waits_for_judgement: bool,
-    /// Number of judgements since the last change of the revision.
+    /// Number of judgements since the revision last changed.
     judgements: usize,
     /// Number of nodes that the windows know; `None` if they know another tree.
     known_nodes: Option<usize>,
     review: ReviewState,
     /// Number of the current review. Results of other reviews are ignored.
     review_number: u64,
-    /// Messages about the record that the game comes from.
+    /// Messages about the record that the game was loaded from.
     notes: Vec<String>,
     /// Problem of life and death on the table, and the game that it has replaced.
     posed: Option<Box<PosedProblem>>,
     aside: Option<Box<GameAside>>,
-    /// Number of the game, by which pages know when to request its record.
+    /// Number of the game, by which pages notice that another game is on the table.
     game: u64,
-    /// Largest number of a game so far.
+    /// Largest number that a game has had so far.
     last_game: u64,
     /// Number of changes of the table.
     revision: u64,
@@ -136,7 +136,7 @@ pub struct TableSession<H> {
 
 impl<H: Host> TableSession<H> {
     /// Creates a table with an empty board, a person as Black and Kosumi as White. `engines` are the names of the other
-    /// engines, and `session` identifies this run among all.
+    /// engines, and `session` identifies this run among all runs.
     pub fn new(
         host: H,
         size: BoardSize,
@@ -177,44 +177,45 @@ impl<H: Host> TableSession<H> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the record cannot be followed to its end, or not at all if `is_partial` is set.
+    /// Returns an error if the record cannot be followed to its end. If `is_partial` is set, it is an error only if
+    /// nothing of the record can be loaded.
     pub fn load(&mut self, record: &[u8], is_partial: bool) -> Result<(), BadRecord> {
         self.notes = self.table.load(record, is_partial)?;
         Ok(())
     }
 
-    /// What surrounds the table.
+    /// Returns the surroundings of the table.
     pub fn host(&mut self) -> &mut H {
         &mut self.host
     }
 
-    /// Starts what the position requires, before any event.
+    /// Starts what the position requires. To be called once, before any event.
     pub fn begin(&mut self, now: Duration) {
         self.now = now;
         self.start_task();
     }
 
-    /// Returns the number of changes of the game so far. What is tried at a problem does not count.
+    /// Returns the number of changes of the game so far. Moves tried at a problem do not count.
     pub fn revision(&self) -> u64 {
         self.aside.as_ref().map_or(self.revision, |aside| aside.revision)
     }
 
-    /// Number of the game. Another game on the table has another number. Problems are no games.
+    /// Returns the number of the game. Every game on the table has a different number. Problems do not count as games.
     pub fn game_number(&self) -> u64 {
         self.aside.as_ref().map_or(self.game, |aside| aside.game)
     }
 
-    /// The game on the table, or the one that waits for the end of the problems.
+    /// Returns the game on the table, or the one that waits for the end of the problems.
     fn game_table(&self) -> &GameTable {
         self.aside.as_ref().map_or(&self.table, |aside| &aside.table)
     }
 
-    /// Returns all that is needed to restore the game later.
+    /// Returns everything that is needed to restore the game later.
     pub fn remembered(&self, now: Duration) -> RestoredGame {
         self.game_table().remembered(self.host.today(), now)
     }
 
-    /// Returns what a list of games shows of this one.
+    /// Returns what a list of games shows about this one.
     pub fn summary(&self) -> Value {
         let table = self.game_table();
         let state = table.state(self.now);
@@ -225,11 +226,12 @@ impl<H: Host> TableSession<H> {
         summary
     }
 
-    /// Puts a remembered game on the table in place of the present one. If `is_paused` is set, engines and clocks wait then.
+    /// Puts a remembered game on the table in place of the present one. If `is_paused` is set, its engines and clocks
+    /// are paused.
     ///
     /// # Errors
     ///
-    /// Returns an error if the game is invalid. Nothing changes then.
+    /// Returns an error if the game is invalid. The table is then unchanged.
     pub fn restore(&mut self, game: &RestoredGame, is_paused: bool, now: Duration) -> Result<(), Refusal> {
         self.now = now;
         self.table.restore(game, now)?;
@@ -243,7 +245,7 @@ impl<H: Host> TableSession<H> {
         Ok(())
     }
 
-    /// Time at which [`check_time`](TableSession::check_time) must be called at the latest; `None` if no clock runs.
+    /// Returns the time by which [`check_time`](TableSession::check_time) must be called; `None` if no clock runs.
     pub fn wake_time(&self) -> Option<Duration> {
         self.table.flag_time()
     }
@@ -256,7 +258,7 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Handles the opening of a window, to which the host can send messages now.
+    /// Handles the opening of a window, to which the host can now send messages.
     pub fn handle_open(&mut self, window: usize, now: Duration) {
         self.now = now;
         let choices = choices(&self.engines);
@@ -270,7 +272,7 @@ impl<H: Host> TableSession<H> {
         self.host.tell(window, &state);
     }
 
-    /// Handles the end of a window, to which the host sends no more messages.
+    /// Handles the closing of a window. The host must have removed the window before.
     pub fn handle_close(&mut self) {
         // Analysis and hints are useless without a window.
         self.viewed = self.viewed.filter(|_| self.host.has_windows());
@@ -293,7 +295,7 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Forgets what belonged to the previous game after another one was put on the table.
+    /// Discards everything that belonged to the previous game, after another one was put on the table.
     fn replace_game(&mut self) {
         self.posed = None;
         self.aside = None;
@@ -302,7 +304,7 @@ impl<H: Host> TableSession<H> {
         self.forget_game();
     }
 
-    /// Forgets what belonged to the game that was on the table.
+    /// Discards everything that belonged to the game that was on the table.
     fn forget_game(&mut self) {
         self.viewed = None;
         self.judging = Judging::default();
@@ -341,7 +343,7 @@ impl<H: Host> TableSession<H> {
         state
     }
 
-    /// Called after every change: starts the engine's next task, and sends the state to all windows.
+    /// Handles a change: counts it, starts the engine's next task, and sends the state to all windows.
     fn changed(&mut self) {
         self.revision += 1;
         let is_gone = |id: &NodeId| self.table.tree().path(*id).is_none();

@@ -12,7 +12,7 @@ impl<H: Host> TableSession<H> {
         self.host.tell(window, &problems);
     }
 
-    /// Puts a problem on the table. The game waits.
+    /// Puts a problem on the table. The game waits meanwhile.
     pub(super) fn pose(&mut self, posed: PosedProblem) -> Result<(), Refusal> {
         let mut table = self.table.clone();
         table.load(posed.position().as_bytes(), false)?;
@@ -44,7 +44,7 @@ impl<H: Host> TableSession<H> {
         let path = tree.path(node).unwrap_or_default();
         let line: Vec<_> = path.into_iter().filter_map(|id| tree.played(id)).collect();
         let next = posed.answer(node, &line);
-        // A right move that is tried again has its reply already.
+        // A right move that is tried again already has its reply.
         let reply = tree.children(node).first().copied().filter(|_| posed.has_reply(node));
         if let Some(next) = next {
             self.continue_problem(&next);
@@ -61,7 +61,7 @@ impl<H: Host> TableSession<H> {
         }
         self.table.look_at(next.node, self.now);
         for &mv in &next.moves {
-            // Superko may forbid a move of the solver, which knows simple ko.
+            // Superko may forbid a move of the solver, which only knows simple ko.
             if self.table.try_move(self.table.head(), mv, self.now).is_err() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! What the pages ask for.
+//! Requests of the pages.
 
 use super::{Host, TableSession, TaskPurpose};
 use crate::play::message::{PageRequest, file_bytes, parse_place};
@@ -15,14 +15,14 @@ use std::time::Duration;
 const HINT_TIME: Duration = Duration::from_millis(1500);
 /// Maximum visits of the search for an estimate. Its time is limited to twice that of a hint.
 const ESTIMATE_VISITS: u32 = 120;
-/// Maximum number of problems of one request.
+/// Maximum number of problems that one request may ask for.
 const PROBLEMS_MOST: usize = 20;
 
 impl<H: Host> TableSession<H> {
     pub(super) fn answer(&mut self, window: usize, ask: PageRequest) -> Result<(), Refusal> {
         let now = self.now;
         let head = self.table.head();
-        // Another window was faster.
+        // A move may come too late, because another window has moved first.
         let is_late = |at: usize| at != head.number();
         if self.posed.is_some() && !PosedProblem::admits(&ask) {
             return Err(Refusal::NotNow);
@@ -198,7 +198,7 @@ impl<H: Host> TableSession<H> {
             PageRequest::Mark { place } => {
                 let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
                 self.table.mark(mv)?;
-                // The engine must not be asked for dead stones again when the user has removed all marks.
+                // The engine must not look for dead stones again when the user has removed all marks.
                 self.revision += 1;
                 self.tell_state();
                 return Ok(());
@@ -271,7 +271,7 @@ impl<H: Host> TableSession<H> {
         Ok(())
     }
 
-    /// Returns the node with a number.
+    /// Returns the node with a number, or a refusal if it cannot be shown.
     pub(super) fn node(&self, number: usize) -> Result<NodeId, Refusal> {
         self.table.tree().node(number).ok_or(Refusal::NotNow)
     }

@@ -8,7 +8,7 @@ use kosumi_go::sgf::{Record, Tree};
 use kosumi_search::Limits;
 use serde_json::{Value, json};
 
-/// Simulations for each position of a review, by the engine of the levels.
+/// Number of simulations for each position of a review, by the engine that plays at the levels.
 const REVIEW_PLAYOUTS: u32 = 40;
 /// Number of candidates of each position of a review.
 const REVIEW_CANDIDATES: usize = 6;
@@ -21,12 +21,12 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Whether the review with this number is that of the game on the table.
+    /// Returns whether the review with this number belongs to the game on the table.
     pub fn is_reviewing(&self, number: u64) -> bool {
         number == self.review_number
     }
 
-    /// Handles the end of the review with this number. The host has its page if it `has_succeeded`.
+    /// Handles the end of the review with this number. If it `has_succeeded`, the host has its page.
     pub fn handle_review_end(&mut self, number: u64, has_succeeded: bool) {
         if !self.is_reviewing(number) {
             return;
@@ -45,7 +45,8 @@ impl<H: Host> TableSession<H> {
         self.host.tell_all(&json!({ "is": "review", "review": self.review_value() }));
     }
 
-    /// Returns the state of the review for pages: null, a list of positions done and total, or true.
+    /// Returns the state of the review for pages: null without one, a list of positions done and total while it runs,
+    /// or true when it is done.
     pub(super) fn review_value(&self) -> Value {
         match self.review {
             ReviewState::None => Value::Null,
@@ -54,7 +55,7 @@ impl<H: Host> TableSession<H> {
         }
     }
 
-    /// Forgets the review when the game has changed, and ends a running one.
+    /// Discards the review because the game has changed, and ends it if it is running.
     pub(super) fn end_review(&mut self) {
         self.review_number += 1;
         self.host.end_review();
@@ -78,8 +79,8 @@ impl<H: Host> TableSession<H> {
     }
 }
 
-/// Reviews a record with an engine of the [levels](crate::play::EnginePurpose::Level); `None` if it was ended
-/// before the end or the record has no moves.
+/// Reviews a record with an engine for the [levels](crate::play::EnginePurpose::Level). Returns `None` if the review
+/// was ended early or if the record has no moves.
 pub fn review_record(
     bytes: &[u8],
     engine: &mut Engine,

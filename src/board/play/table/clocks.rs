@@ -1,4 +1,4 @@
-//! Clocks of a game. Nothing here reads one: the time is an argument.
+//! Clocks of a game. No function here reads the time; it is an argument.
 
 use super::{GameTable, Phase};
 use crate::words::color_letter;
@@ -18,7 +18,7 @@ impl GameTable {
         self.turn_began = runs.then_some(now);
     }
 
-    /// Ends the game if the time of the side to move has run out. Returns whether it has.
+    /// Ends the game if the time of the side to move has run out. Returns whether it has run out.
     pub(in crate::play) fn check_flag(&mut self, now: Duration) -> bool {
         let (Phase::Playing, Some(began)) = (&self.phase, self.turn_began) else { return false };
         let color = self.game.to_move();
@@ -31,7 +31,7 @@ impl GameTable {
         true
     }
 
-    /// Time at which the side to move runs out of time; `None` if no clock runs.
+    /// Returns the time at which the side to move runs out of time; `None` if no clock runs.
     pub(in crate::play) fn flag_time(&self) -> Option<Duration> {
         let began = self.turn_began?;
         let clock = &self.clocks[self.game.to_move()];
@@ -50,7 +50,7 @@ impl GameTable {
         if self.is_paused == is_paused {
             return;
         }
-        // A side whose time has already run out is not saved by a pause.
+        // A side whose time has already run out loses, even if the pause comes first.
         self.check_flag(now);
         self.is_paused = is_paused;
         if is_paused {
@@ -60,7 +60,7 @@ impl GameTable {
         }
     }
 
-    /// Stops the clock, and deducts the time of the turn.
+    /// Stops the clock, and deducts the time that the side to move has used.
     pub(super) fn pause_clock(&mut self, now: Duration) {
         if let Some(began) = self.turn_began.take() {
             self.clocks[self.game.to_move()].deduct(now.saturating_sub(began));

@@ -1,6 +1,7 @@
-//! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
+//! Game on a board with players, clocks and an end. No function here reads the time; it is an argument.
 //!
-//! This file has what players do. [`clocks`] has their time, [`saved`] what outlives the program, [`view`] what pages draw.
+//! This file has the actions of the players. [`clocks`] has their time, [`saved`] the data that outlives the program,
+//! and [`view`] the data that pages draw.
 
 mod clocks;
 mod saved;
@@ -38,7 +39,7 @@ pub(super) enum Phase {
     Over(String),
 }
 
-/// Reason of a refusal. Pages have texts for it.
+/// Reason for a refusal. The table of texts has a text for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
@@ -80,7 +81,7 @@ impl From<IllegalMove> for Refusal {
     }
 }
 
-/// Reason why a record is not loaded.
+/// Reason why a record cannot be loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadRecord {
     /// The reason, for pages.
@@ -97,14 +98,15 @@ impl From<BadRecord> for Refusal {
     }
 }
 
-/// Numbers of a position that are known.
+/// Known numbers of a position.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Known {
     /// Evaluation by the longest analysis.
     analysed: Option<MoveEvaluation>,
     /// Evaluation by the engine that played the move to the position.
     outlook: Option<MoveEvaluation>,
-    /// Results of a search that is equally long at all positions, and the judgement of the move to the position.
+    /// Results of a search of the length that is used for all judgements, and the judgement of the move to the
+    /// position.
     judged: Option<Judged>,
 }
 
@@ -131,10 +133,10 @@ pub(super) struct GameTable {
     clocks: ByColor<Clock>,
     /// Time at which the side to move began its turn, while a clock runs.
     turn_began: Option<Duration>,
-    /// Clocks before each move, restored by undo.
+    /// Both clocks before each move, for undo.
     clocks_before: Vec<ByColor<Clock>>,
     is_paused: bool,
-    /// Number of engines on the command line.
+    /// Number of engines that were given on the command line.
     engines: usize,
 }
 
@@ -151,8 +153,7 @@ fn is_known(seat: &PlayerKind, engines: usize) -> bool {
     }
 }
 
-/// Returns a game with handicap stones. Returns `None` if the specification defines no points for this number of
-/// stones.
+/// Returns a game with handicap stones. Returns `None` if GTP defines no points for this number of stones.
 fn game_with_handicap(size: BoardSize, rules: Rules, komi: f32, handicap: usize) -> Option<Game> {
     let game = Game::new(size, rules, komi);
     match handicap {
@@ -167,7 +168,7 @@ impl GameTable {
         GameTable::of_tree(GameTree::new(Game::new(size, rules, komi)), engines)
     }
 
-    /// Creates a table with a tree, at its root.
+    /// Creates a table from a tree, with the head at its root.
     fn of_tree(tree: GameTree, engines: usize) -> GameTable {
         let clock = Clock::new(TimeControl::None);
         GameTable {
@@ -189,48 +190,48 @@ impl GameTable {
         }
     }
 
-    /// Current game.
+    /// Returns the current game.
     pub(super) fn game(&self) -> &Game {
         &self.game
     }
 
-    /// Game tree.
+    /// Returns the game tree.
     pub(super) fn tree(&self) -> &GameTree {
         &self.tree
     }
 
-    /// Node at which play continues.
+    /// Returns the node at which play continues.
     pub(super) fn head(&self) -> NodeId {
         self.head
     }
 
-    /// Whether moves of both colours are played at any node.
+    /// Returns whether moves of both colours are played at any node.
     pub(super) fn is_study(&self) -> bool {
         self.studied_from.is_some()
     }
 
-    /// Phase of the game.
+    /// Returns the phase of the game.
     pub(super) fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// Player to move, while play is in progress.
+    /// Returns the player of the side to move, while play is in progress.
     pub(super) fn seat_on_turn(&self) -> Option<&PlayerKind> {
         let is_on = self.phase == Phase::Playing && !self.is_study();
         is_on.then(|| &self.seats[self.game.to_move()])
     }
 
-    /// Whether no person plays.
+    /// Returns whether no person plays.
     pub(super) fn is_without_people(&self) -> bool {
         !self.is_study() && Color::BOTH.iter().all(|&color| self.seats[color] != PlayerKind::Person)
     }
 
-    /// Whether engines must wait.
+    /// Returns whether engines must wait.
     pub(super) fn is_paused(&self) -> bool {
         self.is_paused
     }
 
-    /// Whether the board is empty and no move was played.
+    /// Returns whether the board is empty and no move has been played.
     pub(super) fn is_fresh(&self) -> bool {
         let root = self.tree.root();
         self.tree.children(root).is_empty() && self.game.board().stone_count() == 0
@@ -301,7 +302,7 @@ impl GameTable {
         self.phase = Phase::Over(result);
     }
 
-    /// Moves the head to a node, from which play goes on.
+    /// Moves the head to a node, from which play continues.
     fn go(&mut self, node: NodeId, now: Duration) {
         if node != self.head {
             let is_back = self.tree.is_on_path(node, self.head);
@@ -317,13 +318,13 @@ impl GameTable {
         self.start_clock(now);
     }
 
-    /// Continues from any node of the tree, with the players of the game.
+    /// Continues from any node of the tree, with the same players.
     pub(super) fn play_from(&mut self, node: NodeId, now: Duration) {
         self.studied_from = None;
         self.go(node, now);
     }
 
-    /// Starts or ends the study mode. Its end returns to the game, if that is still in the tree.
+    /// Starts or ends the study mode. At its end the table returns to the game, if its node is still in the tree.
     pub(super) fn study(&mut self, is_on: bool, now: Duration) {
         match self.studied_from.take() {
             None if is_on => {
@@ -339,7 +340,7 @@ impl GameTable {
         }
     }
 
-    /// Plays a move at any node, in the study mode. A refused move changes nothing.
+    /// In the study mode, plays a move at any node. A refused move changes nothing.
     pub(super) fn try_move(&mut self, node: NodeId, mv: Move, now: Duration) -> Result<(), Refusal> {
         if node != self.head {
             self.check_move(node, &self.tree.game_at(node), mv)?;
@@ -348,7 +349,7 @@ impl GameTable {
         self.play(mv, now)
     }
 
-    /// Moves the head to a node, in the study mode.
+    /// In the study mode, moves the head to a node.
     pub(super) fn look_at(&mut self, node: NodeId, now: Duration) {
         if self.is_study() {
             self.go(node, now);
@@ -360,12 +361,12 @@ impl GameTable {
         self.tree.comment(node, text)
     }
 
-    /// Makes the line of a node the first one where it leaves an earlier variation.
+    /// Moves the line of a node in front of the variation that it leaves.
     pub(super) fn promote(&mut self, node: NodeId) -> Result<(), Refusal> {
         self.tree.promote(node).ok_or(Refusal::NotNow)
     }
 
-    /// Removes a node with all that follows. During a game the moves of the game stay.
+    /// Removes a node with everything below it. During a game the moves of the game stay.
     pub(super) fn remove(&mut self, node: NodeId, now: Duration) -> Result<(), Refusal> {
         let is_above = self.tree.is_on_path(node, self.head);
         if is_above && !self.is_study() {
@@ -387,7 +388,7 @@ impl GameTable {
         self.tree.take_changed()
     }
 
-    /// Puts the variation back that was removed last, and returns its first node.
+    /// Puts back the variation that was removed last, and returns its first node.
     pub(super) fn put_back(&mut self) -> Result<NodeId, Refusal> {
         self.tree.put_back().ok_or(Refusal::NotNow)
     }
@@ -401,8 +402,8 @@ impl GameTable {
         Ok(())
     }
 
-    /// Plays a move of the side to move. If its time has run out, the game ends instead. A move that the tree lacks
-    /// becomes a variation. In a game that goes on, it becomes the main line.
+    /// Plays a move of the side to move. If its time has run out, ends the game instead. A move that the tree lacks
+    /// becomes a variation, and the main line if the game has not ended elsewhere.
     pub(super) fn play(&mut self, mv: Move, now: Duration) -> Result<(), Refusal> {
         if self.phase != Phase::Playing && !self.is_study() {
             return Err(Refusal::NotNow);
@@ -437,7 +438,8 @@ impl GameTable {
         Ok(())
     }
 
-    /// Checks a move of the side to move at a node with this game. Returns its node if the tree has it.
+    /// Checks a move of the side to move at a node. `game` is the game at the node. Returns the child for the move, if
+    /// there is one.
     fn check_move(&self, node: NodeId, game: &Game, mv: Move) -> Result<Option<NodeId>, Refusal> {
         let color = game.to_move();
         let known = self.tree.child(node, color, mv);
@@ -448,7 +450,7 @@ impl GameTable {
         Ok(known)
     }
 
-    /// Returns the refusal of an illegal move. Under superko rules the repetition that takes back a ko is called a ko.
+    /// Returns the refusal of an illegal move. Under superko rules, a repetition that retakes a ko is reported as a ko.
     fn refusal(game: &Game, reason: IllegalMove, mv: Move) -> Refusal {
         let Some(last) = game.records().last() else { return reason.into() };
         let takes_back = |point| {
@@ -486,7 +488,8 @@ impl GameTable {
         self.known.get(&node)?.judged.as_ref()
     }
 
-    /// Takes moves back until the same person is to move again, or takes a resignation back. The moves stay in the tree.
+    /// Takes moves back until the same person is to move again, or takes back a resignation or a loss on time. The
+    /// moves stay in the tree.
     pub(super) fn undo(&mut self, now: Duration) -> bool {
         let person = |color: Color| self.seats[color] == PlayerKind::Person;
         let has_resigned = |color: Color| {
@@ -497,7 +500,7 @@ impl GameTable {
         let is_only_resigned = !self.game.is_over() && Color::BOTH.iter().any(|&color| has_resigned(color));
         let before = self.tree.parent(self.head).filter(|_| self.tree.played(self.head).is_some());
         if is_only_resigned || before.is_none() {
-            // A game that ended by resignation or on time can be continued.
+            // A game that ended by resignation or on time continues after an undo.
             let is_over = matches!(self.phase, Phase::Over(_)) && !self.game.is_over();
             if is_over {
                 self.endings.remove(&self.head);
@@ -522,7 +525,7 @@ impl GameTable {
         true
     }
 
-    /// Resigns for the side to move.
+    /// Ends the game by a resignation of the side to move.
     pub(super) fn resign(&mut self) -> Result<(), Refusal> {
         if self.phase != Phase::Playing {
             return Err(Refusal::NotNow);
@@ -531,7 +534,8 @@ impl GameTable {
         Ok(())
     }
 
-    /// Resigns for the person, with the other colour if an engine is to move. Refused between two engines.
+    /// Ends the game by a resignation of the person, also while the engine is to move. Refused in a game between two
+    /// engines.
     pub(super) fn resign_person(&mut self) -> Result<(), Refusal> {
         let turn = self.game.to_move();
         if self.phase == Phase::Playing && self.seats[turn] != PlayerKind::Person {

@@ -1,4 +1,4 @@
-//! What outlives the program: a game as a page remembers it, and as a record.
+//! Data that outlives the program: a game as a page stores it, and as a record.
 
 use super::{GameTable, Known, Phase, Refusal};
 use crate::play::message::{ClockSettings, GameDetails, KnownNumbers, PlayerKind, RestoredGame, parse_place};
@@ -13,14 +13,14 @@ use kosumi_go::sgf::{NodeId, Tree};
 use std::time::Duration;
 
 impl GameTable {
-    /// Loads a game that a page remembers. Its clocks are lost if the page does not know them.
+    /// Loads a game that a page has stored. If the page does not know the clocks, they are lost.
     pub(in crate::play) fn restore(
         &mut self,
         remembered: &RestoredGame,
         now: Duration,
     ) -> Result<(), Refusal> {
         let mut table = self.clone();
-        // This program wrote the record, so faults in it were there before.
+        // This program wrote the record, so any faults were already in the record that was loaded.
         table.load(remembered.text.as_bytes(), true)?;
         table.studied_from = None;
         if let Some(details) = &remembered.details {
@@ -28,7 +28,7 @@ impl GameTable {
         }
         let is_study = table.is_study();
         table.go(table.tree.root(), Duration::ZERO);
-        // The moves of the line that the record lacks were played after it was sent.
+        // Moves of the line that the record lacks were played after the record was sent.
         table.studied_from.get_or_insert(table.head);
         for place in remembered.line.iter().take(MOVES_MOST) {
             let children = table.tree.children(table.head);
@@ -61,7 +61,7 @@ impl GameTable {
         Ok(())
     }
 
-    /// Restores what a record does not contain.
+    /// Restores the details that a record does not contain.
     pub(super) fn restore_details(&mut self, details: &GameDetails) -> Result<(), Refusal> {
         let bad = Refusal::BadMessage;
         let clock = Clock::new(details.clock.control().ok_or(bad)?);
@@ -89,7 +89,7 @@ impl GameTable {
         Ok(())
     }
 
-    /// Returns all that [`restore`](GameTable::restore) needs.
+    /// Returns everything that [`restore`](GameTable::restore) needs.
     pub(in crate::play) fn remembered(&self, date: Option<String>, now: Duration) -> RestoredGame {
         let size = self.game.size();
         let left = |color: Color| {
@@ -154,8 +154,8 @@ impl GameTable {
         self.names[color].clone().or(of_seat)
     }
 
-    /// Returns the record with all variations, comments and marks, and with the findings of the engine. `date` is for
-    /// games that began here.
+    /// Returns the record with all variations, comments and marks, and with the results of the engine. `date` is used
+    /// for games that began here.
     pub(in crate::play) fn record(&self, engines: &[String], date: Option<String>) -> Tree {
         let mut tree = self.tree.record().clone();
         let names = ByColor::new(self.name(Color::Black, engines), self.name(Color::White, engines));

@@ -119,7 +119,7 @@ fn a_remembered_game_is_restored_from_its_record_and_later_moves() {
     assert_eq!(variations(&restored), 1, "the line that was left stays");
     restored.restore(&remembered(&text, &["cc", "gg"], Some("W+R")), NOW).unwrap();
     assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Over("W+R".to_owned())));
-    // The record was sent when the game was over, and the game was continued.
+    // The record was sent when the game was over, but the game was then continued.
     let over = restored.record(&[], None).to_string();
     restored.restore(&remembered(&over, &["cc", "gg"], None), NOW).unwrap();
     assert_eq!((restored.game.records().len(), &restored.phase), (2, &Phase::Playing));
@@ -162,13 +162,13 @@ fn undo_goes_back_to_the_person() {
     assert_eq!((&table.phase, table.game.records().len()), (&Phase::Playing, 0), "before the person's move");
 }
 
-/// Number of variations of the record.
+/// Returns the number of variations in the record.
 fn variations(table: &GameTable) -> usize {
     let tree = &table.tree;
     tree.nodes_from(tree.root()).iter().map(|&id| tree.children(id).len().saturating_sub(1)).sum()
 }
 
-/// Continues the game after this number of its moves.
+/// Continues the game from the position after this number of its moves.
 fn go_to(table: &mut GameTable, moves: usize) {
     let node = table.tree.path(table.head).unwrap()[moves];
     table.play_from(node, NOW);
@@ -194,7 +194,7 @@ fn playing_on_from_an_earlier_move_keeps_the_rest() {
     assert!(text.contains(";W[gg](;B[ee])(;B[cg];W[gc])"), "the game is the main line: {text}");
     assert_eq!(Tree::parse(text.as_bytes()).unwrap().main_line().len(), 4);
     assert!(table.known.contains_key(&end), "and nothing was forgotten");
-    // Back on the old way there are no more variations than before.
+    // Playing the old moves again adds no variations.
     go_to(&mut table, 2);
     play(&mut table, &["cg"], NOW);
     let text = text_of(&table);
@@ -324,7 +324,7 @@ fn pausing_deducts_the_time_of_the_turn_and_gives_none_back() {
         play(&mut table, &["cc"], second(100));
         table
     };
-    // Pauses from the given time for 1000 s.
+    // Pauses for 1000 s, starting at the given time.
     let pause = |table: &mut GameTable, at: u64| {
         table.pause(true, second(at));
         assert_eq!((table.flag_time(), table.check_flag(second(at + 900))), (None, false), "at {at}");
@@ -340,7 +340,7 @@ fn pausing_deducts_the_time_of_the_turn_and_gives_none_back() {
             assert_eq!(table.flag_time(), Some(second(125 + paused)), "at {at}");
         }
     }
-    // White is at 12 s: in the first period, with 3 s of it left.
+    // White is at 12 s: in the first period, with 3 s left.
     let mut table = started(byo_yomi);
     pause(&mut table, 112);
     let left = table.time_left(second(1112)).unwrap().1[Color::White];
@@ -349,13 +349,13 @@ fn pausing_deducts_the_time_of_the_turn_and_gives_none_back() {
     assert_eq!(left, (second(1), 2), "a period was used up");
     play(&mut table, &["gg"], second(1113));
     assert_eq!(table.clocks[Color::White].left(), second(5), "the end of the move renews the period");
-    // Less than a second is left, and it is no more after the pause.
+    // Less than a second is left, and the pause does not add to it.
     let mut table = started(ClockSettings::Fischer { main: 10.0, increment: 5.0 });
     let at = second(110) - Duration::from_millis(20);
     table.pause(true, at);
     table.pause(false, second(500));
     assert_eq!(table.flag_time(), Some(second(500) + Duration::from_millis(20)));
-    // The time is over before the pause.
+    // The time runs out before the pause.
     let mut table = started(byo_yomi);
     table.pause(true, second(126));
     assert_eq!(table.phase, Phase::Over("B+T".to_owned()));
@@ -387,7 +387,7 @@ fn an_adaptive_level_changes_by_the_result_of_a_finished_game() {
         game.phase = Phase::Over(result.to_owned());
         assert_eq!(adapted(&game), if level.is_empty() { Value::Null } else { level.into() }, "{result}");
     }
-    // A fixed rank, and two adaptive players.
+    // Two adaptive players, or none, give no new level.
     for black in [PlayerKind::Person, adaptive("auto:8k:2")] {
         let white = if black == PlayerKind::Person { adaptive("9k") } else { black.clone() };
         let mut other = begun(black, white);

@@ -86,7 +86,7 @@ impl GameTable {
         self.tree.nodes_from(from).into_iter().map(|id| self.node_data(id)).collect()
     }
 
-    /// Returns the adaptive level for the next game, after a game of one adaptive player that has a result.
+    /// Returns the adaptive level for the next game, if the game has a result and exactly one adaptive player.
     pub(super) fn adapted_level(&self) -> Option<String> {
         let Phase::Over(result) = &self.phase else { return None };
         if self.is_study() {

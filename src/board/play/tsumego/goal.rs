@@ -1,4 +1,4 @@
-//! What a record says about its problem: whose move it is, what the goal is, and which group it is about.
+//! Statements of a record about its problem: the side to move, the goal, and the group that the goal is about.
 
 use super::super::tree::GameTree;
 use kosumi_go::board::{Board, Cell, Color, Point, PointSet};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemGoal {
-    /// To keep the own group from being captured. Seki is enough.
+    /// To keep the player's own group from being captured. Seki is enough.
     Live,
     /// To capture all stones of the opponent's group.
     Kill,
@@ -18,12 +18,12 @@ pub enum ProblemGoal {
     Capture,
 }
 
-/// What a record says.
+/// Statements of a record about its problem.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StatedProblem {
     pub(super) player: Color,
     pub(super) goal: Option<ProblemGoal>,
-    /// A stone of the group, if stones of one colour are marked.
+    /// A stone of the group, if stones are marked and all of them have one colour.
     group: Option<Point>,
 }
 
@@ -36,7 +36,7 @@ const CAPTURE_WORDS: [&str; 10] = [
     "capture", "captures", "fangen", "fängt", "schlagen", "capturar", "captura", "capturer", "capturez",
     "capturan",
 ];
-/// Signs of goals in Japanese, Korean and Chinese.
+/// Characters for goals in Japanese, Korean and Chinese.
 const LIVE_SIGNS: [&str; 4] = ["活", "生き", "사는", "살"];
 const KILL_SIGNS: [&str; 5] = ["杀", "殺", "死", "죽", "잡"];
 const CAPTURE_SIGNS: [&str; 4] = ["吃", "取る", "捕", "따내"];
@@ -46,7 +46,7 @@ const BLACK_FIRST: [&str; 7] =
 const WHITE_FIRST: [&str; 6] = ["white to", "weiß am zug", "juegan blancas", "blanc joue", "白先", "백선"];
 
 impl StatedProblem {
-    /// Reads what the nodes up to the start of a problem say.
+    /// Reads the statements of the nodes from the root to the start of a problem.
     pub(super) fn read(tree: &GameTree, start: NodeId) -> StatedProblem {
         let record = tree.record();
         let path = tree.path(start).unwrap_or_default();
@@ -69,15 +69,15 @@ impl StatedProblem {
         let group = marked_stone(tree, start);
         let owner = group.and_then(|point| tree.game_at(start).board().cell(point).color());
         let goal = goal_in_words(&words).or_else(|| {
-            // Marked stones are those that the problem is about.
+            // The problem is about the marked stones.
             owner.map(|owner| if owner == player { ProblemGoal::Live } else { ProblemGoal::Kill })
         });
-        // Marks on the other side's stones say nothing about the group.
+        // Marks on the other side's stones do not show which group is meant.
         let wanted = goal.map(|goal| owner_of(goal, player));
         StatedProblem { player, goal, group: group.filter(|_| wanted.is_none() || wanted == owner) }
     }
 
-    /// Returns the region and the aim of the solver for a goal; `None` if the board has no such group.
+    /// Returns the region to read and the aim of the solver for a goal; `None` if the board has no such group.
     pub(super) fn question(&self, board: &Board, goal: ProblemGoal) -> Option<(Region, Aim)> {
         let owner = owner_of(goal, self.player);
         let marked = self.group.filter(|&point| board.cell(point) == Cell::from(owner));
@@ -99,7 +99,7 @@ impl StatedProblem {
     }
 }
 
-/// Side whose stones a goal is about.
+/// Returns the side whose stones a goal is about.
 fn owner_of(goal: ProblemGoal, player: Color) -> Color {
     if goal == ProblemGoal::Live { player } else { player.opponent() }
 }
@@ -122,7 +122,7 @@ fn goal_in_words(text: &str) -> Option<ProblemGoal> {
     }
 }
 
-/// Returns a marked stone, if all marked stones have one colour.
+/// Returns a marked stone, if stones are marked and all of them have one colour.
 fn marked_stone(tree: &GameTree, start: NodeId) -> Option<Point> {
     let game = tree.game_at(start);
     let kinds = [Mark::Triangle, Mark::Square, Mark::Circle, Mark::Cross];

@@ -1,34 +1,35 @@
-//! The solution that a record contains: its variations, and the comments that call some of them right.
+//! The solution that a record contains: its variations, and the comments that mark some of them as right.
 
 use super::super::tree::GameTree;
 use kosumi_go::board::{Color, Move};
 use kosumi_go::sgf::NodeId;
 use std::collections::BTreeSet;
 
-/// What a record says about a move.
+/// Judgement of a move by the record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct RecordedAnswer {
     pub(super) is_right: bool,
-    /// After a right move: the opponent's reply, or nothing at the end of the solution. After a wrong one: the moves
-    /// that follow in the record.
+    /// After a right move, the opponent's reply, or no move at the end of the solution. After a wrong move, the moves
+    /// that follow it in the record.
     pub(super) line: Vec<Move>,
 }
 
 /// Solution of a record.
 #[derive(Clone, Debug)]
 pub(super) struct RecordedSolution {
-    /// Nodes on a way to a node that is called right, or below one; without such nodes, the main line.
+    /// Nodes on a path to a node that is marked as right, or below such a node. If no node is marked, the main line.
     right: BTreeSet<NodeId>,
 }
 
-/// Beginnings of comments that call a move right.
+/// Beginnings of comments that mark a move as right.
 const RIGHT: [&str; 8] = ["right", "correct", "richtig", "correcto", "正解", "正确", "正確", "정답"];
 
-/// Whether the record calls the move of a node right.
+/// Returns whether the record marks the move of a node as right.
 fn is_called_right(tree: &GameTree, id: NodeId) -> bool {
     let node = tree.record().node(id);
     let comment = node.text("C").unwrap_or_default();
-    // The word in capitals stands anywhere; in small letters it may be the side of the board.
+    // In capitals, the word may stand anywhere in the comment. In small letters it counts only at the beginning,
+    // because "right" may be the side of the board.
     let in_capitals = comment.split(|letter: char| !letter.is_alphabetic());
     let mut in_capitals = in_capitals.filter(|&word| word == "RIGHT" || word == "CORRECT");
     let start = comment.trim_start().to_lowercase();
@@ -49,7 +50,7 @@ impl RecordedSolution {
             }
         }
         let is_marked = !right.is_empty();
-        // Parents come before their children.
+        // Iterates backwards, because parents come before their children.
         for &id in nodes.iter().skip(1).rev() {
             if let Some(parent) = tree.parent(id).filter(|&parent| right.contains(&id) && parent != start) {
                 right.insert(parent);
@@ -65,7 +66,7 @@ impl RecordedSolution {
         (!right.is_empty()).then_some(RecordedSolution { right })
     }
 
-    /// Returns what the record says about the last move of a line; `None` if the line is not in the record.
+    /// Returns the record's judgement of the last move of a line; `None` if the line is not in the record.
     pub(super) fn judge(
         &self,
         tree: &GameTree,
@@ -103,7 +104,8 @@ mod tests {
         (tree, solution)
     }
 
-    /// Returns the verdict about moves in turn from Black on, with the number of moves that follow.
+    /// Returns whether the last of these moves is right, and the number of moves that follow. Black and White
+    /// alternate.
     fn judged(text: &str, places: &str) -> Option<(bool, usize)> {
         let (tree, solution) = opened(text);
         let size = BoardSize::square(9).unwrap();

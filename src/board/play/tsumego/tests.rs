@@ -1,4 +1,4 @@
-//! Problems at the table, with the solver.
+//! Tests of problems at the table, with the solver.
 
 use super::*;
 use crate::play::{Host, TableSession, Task, TaskResult};
@@ -61,7 +61,7 @@ impl Table {
         Table(session)
     }
 
-    /// Sends a request and lets the solver do its work. Returns the latest message of a kind.
+    /// Sends a request and lets the solver do its work. Returns the latest message of this kind.
     fn say(&mut self, request: &Value, kind: &str) -> Value {
         self.0.handle_message(1, &request.to_string(), NOW);
         while let Some((number, Task::Solve(task))) = self.0.host().task.clone() {
@@ -78,7 +78,7 @@ impl Table {
     }
 }
 
-/// A group with three empty points in a row, in the middle of which lies its life.
+/// A group with three empty points in a row. The middle one is vital.
 const THREE: &str = "(;SZ[7:9]PL[B]AB[cc][dc][ec][cd][ed][ce][ee][cf][ef][cg][dg][eg]\
     AW[bb][cb][db][eb][fb][bc][fc][bd][fd][be][fe][bf][ff][bg][fg][bh][ch][dh][eh][fh]C[Black to live])";
 
@@ -139,7 +139,7 @@ fn a_right_move_solves_and_a_wrong_one_is_refuted_in_the_tree() {
     }
     assert_eq!(table.say(&json!({ "do": "play", "at": 0, "place": "cc" }), "refused")["why"], "occupied");
 
-    // The game is as it was, and no change of it was counted meanwhile.
+    // The game is unchanged, and no change was counted meanwhile.
     assert_eq!((table.0.game_number(), table.0.summary()["moves"].clone()), (game, json!(1)));
     let state = table.say(&json!({ "do": "leave-tsumego" }), "state");
     assert_eq!(
@@ -170,7 +170,7 @@ fn a_goal_that_is_not_named_is_asked_for() {
 
 #[test]
 fn a_move_that_makes_a_ko_is_no_clean_solution() {
-    // In this shape the capture of one stone decides; some moves make a ko.
+    // In this shape the capture of one stone decides; some moves lead to a ko.
     let all = read_collection(&[], Rules::default());
     let (mut kos, mut seen) = (0, 0);
     for problem in all["problems"].as_array().unwrap() {
@@ -216,7 +216,7 @@ fn an_undecided_problem_is_judged_by_its_record() {
     posed.judged.clear();
     posed.answer(node, &[mv("dd")]).unwrap();
     assert_eq!(posed.judged[0], JudgedMove { node, verdict: Verdict::Undecided, is_of_record: false });
-    // The same where the solver decides the problem, but not this move.
+    // The record also decides where the solver decides the problem, but not this move.
     let mut posed = read();
     posed.take(ProblemFound::First(Some(Outcome::Reached), region));
     assert!(posed.answer(node, &[mv("de")]).is_none());
@@ -252,7 +252,7 @@ fn files_with_problems_are_recognised() {
     let many = THREE.repeat(PROBLEMS_MOST + 7);
     let read = read_collection(many.as_bytes(), Rules::default());
     assert_eq!((read["problems"].as_array().unwrap().len(), &read["left"]), (PROBLEMS_MOST, &json!(7)));
-    // A problem without the group that its goal is about.
+    // A problem without the kind of group that its goal is about.
     let state = table
         .say(&json!({ "do": "pose-tsumego", "key": "x", "text": "(;SZ[9]AB[aa]C[Black to kill])" }), "state");
     assert_eq!(state["tsumego"]["reachable"], "undecided");

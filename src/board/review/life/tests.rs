@@ -1,4 +1,4 @@
-//! Every sentence about life and death is compared with an exhaustive search on the whole board, which knows no regions, no
+//! Compares every sentence about life and death with an exhaustive search on the whole board, which uses no regions, no
 //! eyes and no proof numbers.
 
 use super::super::explain::tests::random_game;
@@ -17,7 +17,7 @@ fn stones(board: &Board) -> Stones {
     bits
 }
 
-/// Returns the positions of a game up to now.
+/// Returns all positions of a game so far.
 fn past(game: &Game) -> HashSet<Stones> {
     let mut earlier = game.clone();
     let mut found = HashSet::from([stones(game.board())]);
@@ -27,30 +27,31 @@ fn past(game: &Game) -> HashSet<Stones> {
     found
 }
 
-/// Result of a search: the number of attacks that are known not to be enough, and the number that is known to be enough.
+/// Result of a search: the number of attacking moves that is known to be too small, and the number that is known to
+/// suffice.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     not_enough: u32,
     enough: Option<u32>,
 }
 
-/// Slow reader: whether an attacker captures a chain with a number of moves, whatever is played anywhere on the board. The
-/// side that the claim is against may retake a ko at once, as if after a threat; the other one may not, and may not repeat a
-/// position of the game either.
+/// Slow reader: decides whether an attacker captures a chain with a given number of moves, whatever is played anywhere
+/// on the board. The side against which the claim is made may retake a ko at once, as if after a threat. The other side
+/// may not, and may not repeat a position of the game either.
 struct SlowReader<'a> {
     attacker: Color,
-    /// Side that the claim is against.
+    /// Side against which the claim is made.
     loser: Color,
     at: Point,
     past: &'a HashSet<Stones>,
     known: HashMap<(Stones, Option<Point>, Color), Known>,
-    /// Positions left; when there are none, results mean nothing.
+    /// Number of positions left. When there are none, results mean nothing.
     left: u32,
 }
 
 impl SlowReader<'_> {
     fn is_captured(&mut self, board: &Board, to_move: Color, attacks: u32) -> bool {
-        // The owner may pass, so each attack takes at most one liberty.
+        // The owner may pass, so each attacking move takes at most one liberty.
         if attacks == 0 || board.liberty_count(self.at) > attacks as usize || self.left == 0 {
             return false;
         }
@@ -96,18 +97,20 @@ impl SlowReader<'_> {
     }
 }
 
-/// Number of attacks from which the slow reader counts a chain as alive.
+/// Number of attacking moves that a chain must withstand to count as alive.
 const ATTACKS_MOST: u32 = 16;
 
-/// What the slow reader says about a chain.
+/// Result of the slow reader for a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Found {
     Captured,
-    /// Not captured with this number of attacks. There were too many positions for more, unless it is [`ATTACKS_MOST`].
+    /// Not captured with this number of attacking moves. Unless it is [`ATTACKS_MOST`], there were too many positions
+    /// to try more.
     Stays(u32),
 }
 
-/// Returns whether the chain at a point is captured if `first` moves first. `loser` is the side that the claim is against.
+/// Returns whether the chain at a point is captured when `first` moves first. `loser` is the side against which the
+/// claim is made.
 fn slowly(game: &Game, at: Point, first: Color, loser: Color, positions: u32) -> Found {
     let attacker = game.board().cell(at).color().unwrap().opponent();
     let past = past(game);
@@ -127,20 +130,21 @@ fn slowly(game: &Game, at: Point, first: Color, loser: Color, positions: u32) ->
     Found::Stays(ATTACKS_MOST)
 }
 
-/// Counts of sentences and of claims of the slow reader.
+/// Counts of the sentences, and of the results of the slow reader for their claims.
 #[derive(Debug, Default)]
 struct Checked {
     /// Sentences by kind.
     kinds: [usize; 10],
     /// Claims that stones die: confirmed, and not decided.
     deaths: [usize; 2],
-    /// Claims that stones live, by the number of attacks that they were seen to stand.
+    /// Claims that stones live, by the number of attacking moves that the stones withstood.
     lives: [usize; ATTACKS_MOST as usize + 1],
-    /// Claims that stones win a race with the missing moves, by the number of attacks that they were seen to stand.
+    /// Claims that stones win a race with the missing moves, by the number of attacking moves that the stones
+    /// withstood.
     races: [usize; ATTACKS_MOST as usize + 1],
 }
 
-/// A move and the first choice in a position, about which something is said.
+/// A move and the first choice in a position, about which facts are found.
 struct Asked<'a> {
     game: &'a Game,
     color: Color,
@@ -157,7 +161,7 @@ impl Asked<'_> {
 }
 
 impl Checked {
-    /// Checks what one of the facts about a move says, with this number of positions of the slow reader.
+    /// Checks the claim of one of the facts about a move. `positions` limits the slow reader.
     fn check(&mut self, asked: &Asked<'_>, facts: &[MoveFact], fact: &MoveFact, positions: u32) {
         let &Asked { game, color, mv, best } = asked;
         let opponent = color.opponent();
@@ -187,7 +191,7 @@ impl Checked {
             let mover = shown.to_move();
             shown.play(mover, mv).unwrap_or_else(|error| panic!("{fact:?}: {error}\n{}", game.board()));
         }
-        // The move that the sentence names kills.
+        // The move that the sentence names must kill.
         let named;
         if fact.kind == FactKind::AllowsKill {
             let mut next = after.clone();
@@ -219,7 +223,7 @@ impl Checked {
 }
 
 impl Checked {
-    /// Checks that with the missing moves the chain of the opponent is captured, and the one that dies is not.
+    /// Checks that, with the missing moves, the chain of the opponent is captured and the one that died is not.
     fn check_race(&mut self, after: Game, color: Color, fact: &MoveFact, death: &MoveFact, positions: u32) {
         assert_eq!(after.board().chain_len(fact.at), fact.stones);
         let by_two = fact.kind == FactKind::RaceLostByTwo;
@@ -245,8 +249,8 @@ impl Checked {
     }
 }
 
-/// Checks all sentences about two moves and a pass in random positions, against every first choice. Of the same sentences about a
-/// position one is checked.
+/// Checks all sentences about two moves and a pass in random positions, against every first choice. Equal sentences
+/// about a position are checked once.
 fn check(positions: std::ops::Range<usize>, most: u32) -> Checked {
     let mut checked = Checked::default();
     for position in positions {
@@ -306,11 +310,11 @@ fn three_points_in_a_row() {
     let saves = text("B4 would have saved 5 stones (A3).", false);
     let kills = text("Now B4 kills 5 stones (A3).", true);
     assert_eq!(facts(Color::Black, away, middle), [kills, saves.clone()]);
-    // An own stone in the wrong place.
+    // A stone of Black's own in the wrong place.
     let dead = text("Now 6 stones (A3) are dead.", true);
     assert_eq!(facts(Color::Black, beside, middle), [dead, saves]);
     assert_eq!(facts(Color::White, away, middle), [text("B4 would have killed 5 stones (A3).", false)]);
-    // What the first choice does not change is not mentioned.
+    // Nothing is mentioned that the first choice does not change.
     assert_eq!(facts(Color::Black, away, beside), []);
     assert_eq!(facts(Color::White, away, beside), []);
     assert_eq!(facts(Color::Black, middle, away), []);
@@ -344,7 +348,7 @@ fn races_by_one_move_and_by_two() {
     assert_eq!(facts(own, race), ["Now 4 stones (B1) are dead.", by_two, saves]);
 }
 
-/// `cargo test -p kosumi-board --release --lib -- --ignored no_sentence_about_life_is_false_in_1000`
+/// Run it with `cargo test -p kosumi-board --release --lib -- --ignored no_sentence_about_life_is_false_in_1000`.
 #[test]
 #[ignore = "takes minutes"]
 fn no_sentence_about_life_is_false_in_1000_positions() {

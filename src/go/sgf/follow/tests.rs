@@ -91,10 +91,10 @@ fn harmless_faults_are_warnings() {
             "move 2, White B4: superko; the rules (chinese-kgs) forbid it, but it was played",
         ),
     ];
-    for (text, said) in rows {
+    for (text, warning) in rows {
         let followed = follow(text, None);
         let lines: Vec<String> = followed.lines().collect();
-        assert_eq!((followed.fault.clone(), lines.join("\n").as_str()), (None, said), "{text}");
+        assert_eq!((followed.fault.clone(), lines.join("\n").as_str()), (None, warning), "{text}");
     }
 }
 
@@ -103,8 +103,8 @@ fn later_faults_are_only_warnings() {
     let text = "(;SZ[9];B[ee];W[cc];B[ee];W[dd]";
     let behind = follow(text, Some(3));
     assert_eq!((behind.game.records().len(), behind.fault), (2, None));
-    let said: Vec<String> = behind.warnings.iter().map(ToString::to_string).collect();
-    assert_eq!(said, ["the record is truncated: its closing parenthesis is missing (at byte 31)"]);
+    let warnings: Vec<String> = behind.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings, ["the record is truncated: its closing parenthesis is missing (at byte 31)"]);
     assert!(follow(text, Some(4)).fault.is_some(), "the third move cannot be played");
 }
 

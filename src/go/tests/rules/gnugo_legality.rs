@@ -103,7 +103,7 @@ struct Expected {
     /// Suicides that only superko forbids.
     banned_suicides: Vec<Point>,
     /// Game so far, for the report of a difference.
-    about: String,
+    context: String,
 }
 
 /// Maximum number of moves of a game. GNU Go stores the hashes of 500 positions, so games stay well below that.
@@ -137,8 +137,8 @@ fn compare_game(judge: &mut Judge, size: BoardSize, rules: Rules, rng: &mut Rng,
             tally.suicide_bans += banned_suicides.len();
             let moves: Vec<String> =
                 game.records().iter().map(|record| format!("{} {}", record.color, record.mv)).collect();
-            let about = format!("{}\n{}", moves.join(", "), game.board());
-            expected.push(Expected { color, legal, banned_suicides, about });
+            let context = format!("{}\n{}", moves.join(", "), game.board());
+            expected.push(Expected { color, legal, banned_suicides, context });
             commands.push_str(&format!("all_legal {color}\n"));
         }
         // Mostly captures, if there are any, and occasionally a move out of turn or a pass.
@@ -171,7 +171,7 @@ fn compare_game(judge: &mut Judge, size: BoardSize, rules: Rules, rng: &mut Rng,
         let mut lists = expected.iter();
         for number in 0..moves {
             for _ in Color::BOTH {
-                let Expected { color, legal, banned_suicides, about } =
+                let Expected { color, legal, banned_suicides, context } =
                     lists.next().expect("two lists for every move");
                 let answer = judge.answer().expect("all_legal");
                 let mut judged: Vec<Point> = answer.split_whitespace().map(point).collect();
@@ -183,7 +183,9 @@ fn compare_game(judge: &mut Judge, size: BoardSize, rules: Rules, rng: &mut Rng,
                 if judged != *legal {
                     tally.differences += 1;
                     if tally.differences < 5 {
-                        eprintln!("{rules}: after {number} moves {color}: {judged:?} not {legal:?}\n{about}");
+                        eprintln!(
+                            "{rules}: after {number} moves {color}: {judged:?} not {legal:?}\n{context}"
+                        );
                     }
                 }
             }

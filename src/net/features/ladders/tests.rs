@@ -300,7 +300,7 @@ fn moves_are_taken_back() {
         let board = random_board(BoardSize::new(5, 6).expect("size"), 40, &mut rng);
         let mut reader = Reader::default();
         reader.load(&board);
-        let (before, ko) = (reader.spots.clone(), reader.ko);
+        let (before, ko) = (reader.states.clone(), reader.ko);
         let color = if rng.below(2) == 0 { Color::Black } else { Color::White };
         let mut marks = Vec::new();
         let mut copy = board;
@@ -324,7 +324,7 @@ fn moves_are_taken_back() {
         while let Some(mark) = marks.pop() {
             reader.take_back(mark);
         }
-        assert!(reader.spots == before && reader.ko == ko, "\n{board}");
+        assert!(reader.states == before && reader.ko == ko, "\n{board}");
     }
 }
 

@@ -4,19 +4,19 @@ use super::super::product::{
     FloatWords, Overwrite, ProductArgs, ROW_ALIGN, Scaled, StridedRows, Target, WORD_ALIGN, product,
 };
 use super::super::simd::{PANEL_VECTORS, Simd};
-use super::{Attention, BLOCK, BlockOutput, BlockProduct, Heads, turn, write_seen};
+use super::{Attention, BLOCK, BlockOutput, BlockProduct, Heads, rotate, write_attended};
 
 /// Computes the product of a block in `f32`.
 #[inline(always)]
 pub(in super::super) fn block_of_floats<S: Simd>(s: S, it: BlockProduct<'_>) {
     let rows = it.factors.rows.next_multiple_of(ROW_ALIGN);
     assert!(it.to.len() >= rows * it.factors.outer);
-    let BlockOutput::Floats(scales) = it.ending else { return };
+    let BlockOutput::Floats(scales) = it.output else { return };
     assert!(scales.is_none_or(|scales| scales.len() >= rows));
     let target = Target { to: it.to.as_mut_ptr(), stride: it.factors.outer };
-    let finish = Scaled { rows: scales, to: Overwrite(target) };
+    let epilogue = Scaled { rows: scales, to: Overwrite(target) };
     // SAFETY: the target has memory for all rows and columns, as checked above.
-    unsafe { product::<S, FloatWords, _, _>(s, it.factors, &finish) };
+    unsafe { product::<S, FloatWords, _, _>(s, it.factors, &epilogue) };
 }
 
 /// Computes the attention of a board in `f32`.
@@ -32,18 +32,18 @@ pub(in super::super) fn attend_floats<S: Simd>(s: S, mut it: Attention<'_>) {
     let mut memory = std::mem::take(it.memory);
     let keys = memory.keys.at_least(padded * inner);
     let values = memory.values.at_least(padded * values_width);
-    let queries = memory.turned.at_least(points.next_multiple_of(ROW_ALIGN) * inner);
+    let queries = memory.rotated.at_least(points.next_multiple_of(ROW_ALIGN) * inner);
     // The padding must be zero.
     queries.fill(0.0);
-    let turned = memory.turned_keys.at_least(points * key_width);
+    let rotated = memory.rotated_keys.at_least(points * key_width);
     let logits = memory.logits.at_least(BLOCK * padded);
-    let seen = memory.seen.at_least(BLOCK * values_width);
+    let attended = memory.attended.at_least(BLOCK * values_width);
     let scales = memory.query_scales.at_least(BLOCK);
     let factor = 1.0 / (key_width as f32).sqrt();
     for key_head in 0..key_heads {
-        turn(s, &it, ((heads + key_head) * key_width, key_head), 1.0, (turned, key_width));
+        rotate(s, &it, ((heads + key_head) * key_width, key_head), 1.0, (rotated, key_width));
         keys.fill(0);
-        for (point, key) in turned.chunks_exact(key_width).enumerate() {
+        for (point, key) in rotated.chunks_exact(key_width).enumerate() {
             let start = point / panel * panel * inner + point % panel;
             for (to, number) in keys[start..].iter_mut().step_by(panel).zip(key) {
                 *to = number.to_bits();
@@ -61,7 +61,7 @@ pub(in super::super) fn attend_floats<S: Simd>(s: S, mut it: Attention<'_>) {
         }
         let sharing = heads / key_heads;
         for head in key_head * sharing..(key_head + 1) * sharing {
-            turn(s, &it, (head * key_width, key_head), factor, (queries, inner));
+            rotate(s, &it, (head * key_width, key_head), factor, (queries, inner));
             let mut row = 0;
             while row < points {
                 let rows = BLOCK.min(points - row);
@@ -75,7 +75,7 @@ pub(in super::super) fn attend_floats<S: Simd>(s: S, mut it: Attention<'_>) {
                     b: keys,
                 };
                 let to = &mut *logits;
-                (it.product)(BlockProduct { factors: products, to, ending: BlockOutput::Floats(None) });
+                (it.product)(BlockProduct { factors: products, to, output: BlockOutput::Floats(None) });
                 for (logits, scale) in logits.chunks_exact_mut(padded).zip(&mut *scales).take(rows) {
                     *scale = 1.0 / exponentials(s, logits, points);
                 }
@@ -88,9 +88,9 @@ pub(in super::super) fn attend_floats<S: Simd>(s: S, mut it: Attention<'_>) {
                     outer: values_width,
                     b: values,
                 };
-                let ending = BlockOutput::Floats(Some(scales));
-                (it.product)(BlockProduct { factors: sums, to: seen, ending });
-                write_seen(s, &mut it, (row, rows), head, seen);
+                let output = BlockOutput::Floats(Some(scales));
+                (it.product)(BlockProduct { factors: sums, to: attended, output });
+                write_attended(s, &mut it, (row, rows), head, attended);
                 row += rows;
             }
         }

@@ -9,7 +9,8 @@ use super::rounding::{
     IntegerFormat, NUMBER_ALIGN, Rounded, integer_weights, pack_keys, pack_values, round_rows, without_means,
 };
 use super::{
-    Attention, AttentionMemory, BLOCK, BlockOutput, BlockProduct, Heads, copy, fetch_ahead, turn, write_seen,
+    Attention, AttentionMemory, BLOCK, BlockOutput, BlockProduct, Heads, copy, fetch_ahead, rotate,
+    write_attended,
 };
 
 /// Returns whether attention with these heads can be computed in integers.
@@ -41,18 +42,18 @@ fn block_of_words<S: Simd, T: WordFormat<S, Sum = S::I>>(s: S, it: BlockProduct<
     let stride = it.factors.outer;
     assert!(it.to.len() >= rows * stride);
     let to = it.to.as_mut_ptr();
-    match it.ending {
+    match it.output {
         BlockOutput::Logits { offsets, columns, most } => {
             assert!(offsets.len() >= stride && columns.len() >= stride && most.len() >= rows * S::LANES);
-            let finish = Logits { offsets, columns, to, stride, most: most.as_mut_ptr() };
+            let epilogue = Logits { offsets, columns, to, stride, most: most.as_mut_ptr() };
             // SAFETY: the target has memory for all rows and columns, as checked above.
-            unsafe { product::<S, T, _, _>(s, it.factors, &finish) };
+            unsafe { product::<S, T, _, _>(s, it.factors, &epilogue) };
         }
-        BlockOutput::Seen { columns, rows: scales, means, is_first } => {
+        BlockOutput::Attended { columns, rows: scales, means, is_first } => {
             assert!(columns.len() >= stride && scales.len() >= rows && means.len() >= stride);
-            let finish = AttendedFinish { columns, rows: scales, means, to, stride, is_first };
+            let epilogue = AttendedEpilogue { columns, rows: scales, means, to, stride, is_first };
             // SAFETY: the target has memory for all rows and columns, as checked above.
-            unsafe { product::<S, T, _, _>(s, it.factors, &finish) };
+            unsafe { product::<S, T, _, _>(s, it.factors, &epilogue) };
         }
         BlockOutput::Floats(_) => {}
     }
@@ -97,7 +98,7 @@ impl<S: Simd> Epilogue<S, S::I> for Logits<'_> {
 }
 
 /// Epilogue that converts sums to attended values.
-struct AttendedFinish<'s> {
+struct AttendedEpilogue<'s> {
     columns: &'s [f32],
     rows: &'s [f32],
     means: &'s [f32],
@@ -106,7 +107,7 @@ struct AttendedFinish<'s> {
     is_first: bool,
 }
 
-impl<S: Simd> Epilogue<S, S::I> for AttendedFinish<'_> {
+impl<S: Simd> Epilogue<S, S::I> for AttendedEpilogue<'_> {
     #[inline(always)]
     fn check(&self, columns: usize) {
         assert!(self.columns.len() >= columns && self.means.len() >= columns);
@@ -187,7 +188,7 @@ impl Sizes {
 /// Buffers of the attention of one board, cut to their [`Sizes`].
 struct Workspace<'m> {
     /// Channels of all points before they are rounded: keys, values or queries.
-    turned: &'m mut [f32],
+    rotated: &'m mut [f32],
     /// Words of the rows of keys, and then of queries.
     queries: &'m mut [u32],
     query_scales: &'m mut [f32],
@@ -202,7 +203,7 @@ struct Workspace<'m> {
     weights: &'m mut [u32],
     /// Inverse sums of the weights of each row of a block.
     weight_scales: &'m mut [f32],
-    seen: &'m mut [f32],
+    attended: &'m mut [f32],
 }
 
 impl Workspace<'_> {
@@ -219,7 +220,7 @@ impl Workspace<'_> {
         weights.fill(0);
         Workspace {
             // All channels of the values need as much memory as queries or keys.
-            turned: memory.turned.at_least(padded * width.max(values_width)),
+            rotated: memory.rotated.at_least(padded * width.max(values_width)),
             queries,
             query_scales,
             keys: memory.keys.at_least(padded * inner),
@@ -232,7 +233,7 @@ impl Workspace<'_> {
             most: memory.most.at_least(BLOCK * S::LANES),
             weights,
             weight_scales,
-            seen: memory.seen.at_least(BLOCK * values_width),
+            attended: memory.attended.at_least(BLOCK * values_width),
         }
     }
 }
@@ -255,7 +256,7 @@ fn attend_rounded<S: Simd, R: IntegerFormat<S>>(s: S, mut it: Attention<'_>) {
                 let rows = BLOCK.min(sizes.points - row);
                 weigh_block::<S, R>(s, &it, sizes, &mut work, (row, rows));
                 sum_block::<S, R>(&it, sizes, &mut work, rows);
-                write_seen(s, &mut it, (row, rows), head, work.seen);
+                write_attended(s, &mut it, (row, rows), head, work.attended);
                 row += rows;
             }
         }
@@ -275,13 +276,13 @@ fn round_keys<S: Simd, R: IntegerFormat<S>>(
     let Sizes { points, padded, width, inner, .. } = sizes;
     let Heads { heads, key_width, .. } = *it.heads;
     if width > key_width {
-        work.turned.fill(0.0);
+        work.rotated.fill(0.0);
     }
-    turn(s, it, ((heads + key_head) * key_width, key_head), 1.0, (work.turned, width));
-    let turned = &mut work.turned[..points * width];
-    without_means(s, turned, width);
+    rotate(s, it, ((heads + key_head) * key_width, key_head), 1.0, (work.rotated, width));
+    let rotated = &mut work.rotated[..points * width];
+    without_means(s, rotated, width);
     let round = Rounded { to: work.queries, scales: work.key_scales, factor: 1.0, zero: 0.0 };
-    round_rows::<S, R>(s, turned, width, round);
+    round_rows::<S, R>(s, rotated, width, round);
     let rows = (&*work.queries, inner);
     pack_keys::<S, R>(s, (points, padded), rows, work.keys, (work.key_scales, work.key_offsets));
 }
@@ -299,15 +300,15 @@ fn round_values<S: Simd, R: IntegerFormat<S>>(
     let Heads { heads, key_heads, key_width, value_width, .. } = *it.heads;
     let first = (heads + key_heads) * key_width + key_head * value_width;
     if values_width > value_width {
-        work.turned.fill(0.0);
+        work.rotated.fill(0.0);
     }
     for point in 0..points {
         let from = &it.from[point * it.stride + first..][..value_width];
         fetch_ahead(s, from, it.stride);
-        copy(s, from, &mut work.turned[point * values_width..][..value_width]);
+        copy(s, from, &mut work.rotated[point * values_width..][..value_width]);
     }
     let scales = (&mut *work.value_means, &mut *work.value_scales);
-    pack_values::<S, R>(s, (points, padded), (work.turned, values_width), work.values, scales);
+    pack_values::<S, R>(s, (points, padded), (work.rotated, values_width), work.values, scales);
 }
 
 /// Rotates and rounds the queries of a head.
@@ -321,14 +322,14 @@ fn round_queries<S: Simd, R: IntegerFormat<S>>(
 ) {
     let Sizes { points, rows, width, inner, .. } = sizes;
     let key_width = it.heads.key_width;
-    turn(s, it, (head * key_width, key_head), 1.0, (work.turned, width));
+    rotate(s, it, (head * key_width, key_head), 1.0, (work.rotated, width));
     if width > key_width {
-        work.turned.chunks_exact_mut(width).take(points).for_each(|query| query[key_width..].fill(0.0));
+        work.rotated.chunks_exact_mut(width).take(points).for_each(|query| query[key_width..].fill(0.0));
     }
     // The softmax uses powers of two.
     let factor = std::f32::consts::LOG2_E / (key_width as f32).sqrt();
     let round = Rounded { to: work.queries, scales: work.query_scales, factor, zero: R::QUERY_ZERO };
-    round_rows::<S, R>(s, &work.turned[..points * width], width, round);
+    round_rows::<S, R>(s, &work.rotated[..points * width], width, round);
     work.queries[points * inner..rows * inner].fill(0);
 }
 
@@ -351,8 +352,8 @@ fn weigh_block<S: Simd, R: IntegerFormat<S>>(
         outer: padded,
         b: work.keys,
     };
-    let ending = BlockOutput::Logits { offsets: work.key_offsets, columns: work.key_scales, most: work.most };
-    (it.product)(BlockProduct { factors, to: work.logits, ending });
+    let output = BlockOutput::Logits { offsets: work.key_offsets, columns: work.key_scales, most: work.most };
+    (it.product)(BlockProduct { factors, to: work.logits, output });
     for index in 0..rows {
         let most = s.reduce_max(s.load(&work.most[index * S::LANES..]));
         let logits = &work.logits[index * padded..][..padded];
@@ -383,12 +384,12 @@ fn sum_block<S: Simd, R: IntegerFormat<S>>(
             outer: values_width,
             b: &work.values[chunk / R::EACH * values_width..],
         };
-        let ending = BlockOutput::Seen {
+        let output = BlockOutput::Attended {
             columns: work.value_scales,
             rows: work.weight_scales,
             means: work.value_means,
             is_first: chunk == 0,
         };
-        (it.product)(BlockProduct { factors, to: work.seen, ending });
+        (it.product)(BlockProduct { factors, to: work.attended, output });
     }
 }

@@ -65,7 +65,7 @@ pub(super) struct BlockProduct<'p> {
     factors: ProductArgs<'p, StridedRows>,
     /// Target; its stride is the number of columns of the second matrix.
     to: &'p mut [f32],
-    ending: BlockOutput<'p>,
+    output: BlockOutput<'p>,
 }
 
 /// Conversion of the sums of a block.
@@ -78,16 +78,16 @@ enum BlockOutput<'p> {
     Logits { offsets: &'p [i32], columns: &'p [f32], most: &'p mut [f32] },
     /// For integers: sums are multiplied by the factors of their column and row. The mean of the column is added if
     /// `is_first`, and the previous value otherwise.
-    Seen { columns: &'p [f32], rows: &'p [f32], means: &'p [f32], is_first: bool },
+    Attended { columns: &'p [f32], rows: &'p [f32], means: &'p [f32], is_first: bool },
 }
 
 /// Buffers of [`Attention`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttentionMemory {
     /// Rotated keys, of shape `[point][channel]`.
-    turned_keys: Buffer<f32>,
+    rotated_keys: Buffer<f32>,
     /// Rotated queries of one head, of shape `[point][channel]`.
-    turned: Buffer<f32>,
+    rotated: Buffer<f32>,
     /// Queries as words of integers.
     queries: Buffer<u32>,
     query_scales: Buffer<f32>,
@@ -102,7 +102,7 @@ pub(super) struct AttentionMemory {
     logits: Buffer<f32>,
     most: Buffer<f32>,
     weights: Buffer<u32>,
-    seen: Buffer<f32>,
+    attended: Buffer<f32>,
 }
 
 /// Number of query rows whose weights are in memory at a time; a multiple of [`ROW_ALIGN`](super::product::ROW_ALIGN).
@@ -138,7 +138,7 @@ fn fetch_ahead<S: Simd>(s: S, from: &[f32], stride: usize) {
 /// Writes `key_width` channels from `first` on of every point to `to`, rotated and multiplied by `factor`. The stride
 /// between points of `to` is `stride`.
 #[inline(always)]
-fn turn<S: Simd>(
+fn rotate<S: Simd>(
     s: S,
     it: &Attention<'_>,
     (first, key_head): (usize, usize),
@@ -194,15 +194,21 @@ fn turn<S: Simd>(
     }
 }
 
-/// Writes the attended values of a head at some points. `seen` has the shape `[points][channels with padding]`.
+/// Writes the attended values of a head at some points. `attended` has the shape `[points][channels with padding]`.
 #[inline(always)]
-fn write_seen<S: Simd>(s: S, it: &mut Attention<'_>, (row, rows): (usize, usize), head: usize, seen: &[f32]) {
+fn write_attended<S: Simd>(
+    s: S,
+    it: &mut Attention<'_>,
+    (row, rows): (usize, usize),
+    head: usize,
+    attended: &[f32],
+) {
     let width = it.heads.value_width;
     let filled = width.next_multiple_of(PANEL_VECTORS * S::LANES);
     let first = row * it.to_stride + head * width;
     for row in 0..rows {
         let to = &mut it.to[first + row * it.to_stride..][..width];
-        copy(s, &seen[row * filled..][..width], to);
+        copy(s, &attended[row * filled..][..width], to);
     }
 }
 
@@ -232,12 +238,12 @@ mod tests {
         let Heads { key_heads, key_width, value_width, ref rotation, .. } = *heads;
         let points = width * height;
         let half = key_width / 2;
-        let turned = |point: usize, first: usize, key_head: usize| -> Vec<f64> {
+        let rotated = |point: usize, first: usize, key_head: usize| -> Vec<f64> {
             let x: Vec<f64> =
                 from[point * stride + first..][..key_width].iter().map(|&x| f64::from(x)).collect();
             let Some(rotation) = rotation else { return x };
-            let angle = |table: &[f32], place: usize, pair: usize| {
-                let start = (place * key_heads + key_head) * key_width + pair;
+            let angle = |table: &[f32], index: usize, pair: usize| {
+                let start = (index * key_heads + key_head) * key_width + pair;
                 f64::from(table[start + half]).atan2(f64::from(table[start]))
             };
             let mut result = vec![0.0; key_width];
@@ -250,14 +256,14 @@ mod tests {
             }
             result
         };
-        let mut seen = vec![0.0; points * heads.heads * value_width];
+        let mut attended = vec![0.0; points * heads.heads * value_width];
         for head in 0..heads.heads {
             let key_head = head / (heads.heads / key_heads);
             for point in 0..points {
-                let query = turned(point, head * key_width, key_head);
+                let query = rotated(point, head * key_width, key_head);
                 let logits: Vec<f64> = (0..points)
                     .map(|other| {
-                        let key = turned(other, (heads.heads + key_head) * key_width, key_head);
+                        let key = rotated(other, (heads.heads + key_head) * key_width, key_head);
                         let product: f64 = query.iter().zip(&key).map(|(query, key)| query * key).sum();
                         product / (key_width as f64).sqrt()
                     })
@@ -269,11 +275,11 @@ mod tests {
                     let value = (heads.heads + key_heads) * key_width + key_head * value_width + channel;
                     let values = (0..points).map(|other| f64::from(from[other * stride + value]));
                     let total: f64 = weights.iter().zip(values).map(|(weight, value)| weight * value).sum();
-                    seen[(point * heads.heads + head) * value_width + channel] = total / sum;
+                    attended[(point * heads.heads + head) * value_width + channel] = total / sum;
                 }
             }
         }
-        seen
+        attended
     }
 
     /// Tests heads with and without rotation, with shared keys, with widths that are not multiples of a vector, on
@@ -286,7 +292,7 @@ mod tests {
         for kernel in kernels.filter(|kernel| kernel.precisions().contains(&Precision::F32)) {
             let primitives = Primitives::of(kernel);
             let mut memory = AttentionMemory::default();
-            for (heads, key_heads, key_width, value_width, is_turned, board, size) in [
+            for (heads, key_heads, key_width, value_width, is_rotated, board, size) in [
                 (2, 1, 8, 5, true, (3, 2), 2.0),
                 (3, 3, 32, 32, true, (13, 11), 4.0),
                 (1, 1, 6, 33, false, (1, 1), 1.0),
@@ -296,13 +302,13 @@ mod tests {
                 (2, 1, 7, 3, false, (5, 4), 2.0),
                 (1, 1, 1, 2, false, (3, 3), 1.0),
             ] {
-                let rotation = is_turned.then(|| {
-                    let mut table = |places: usize| {
-                        let mut table = vec![0.0; places * key_heads * key_width];
-                        for turn in table.chunks_exact_mut(key_width) {
+                let rotation = is_rotated.then(|| {
+                    let mut table = |count: usize| {
+                        let mut table = vec![0.0; count * key_heads * key_width];
+                        for cos_sin in table.chunks_exact_mut(key_width) {
                             for pair in 0..key_width / 2 {
                                 let (sin, cos) = number(3.0).sin_cos();
-                                (turn[pair], turn[key_width / 2 + pair]) = (cos, sin);
+                                (cos_sin[pair], cos_sin[key_width / 2 + pair]) = (cos, sin);
                             }
                         }
                         table
@@ -314,7 +320,7 @@ mod tests {
                 let stride = (heads + key_heads) * key_width + key_heads * value_width + 3;
                 let to_stride = heads * value_width + 1;
                 let from: Vec<f32> = (0..points * stride).map(|_| number(size)).collect();
-                let wanted = definition(&shape, board, &from, stride);
+                let expected = definition(&shape, board, &from, stride);
                 // The largest and the mean difference. If two keys are nearly equally good and the numbers are large,
                 // bytes may weigh them quite differently.
                 let rounded = if primitives.byte_sums.is_whole() { (0.1, 0.02) } else { (5e-3, 5e-3) };
@@ -335,13 +341,13 @@ mod tests {
                     });
                     let found = to.chunks_exact(to_stride).flat_map(|point| &point[..to_stride - 1]);
                     let mut sum = 0.0;
-                    for (found, wanted) in found.zip(&wanted) {
-                        let difference = (f64::from(*found) - wanted).abs();
+                    for (found, expected) in found.zip(&expected) {
+                        let difference = (f64::from(*found) - expected).abs();
                         assert!(difference <= tolerance * f64::from(size), "{}: {difference}", kernel.name());
                         sum += difference;
                     }
-                    let most = mean * f64::from(size) * wanted.len() as f64;
-                    assert!(sum <= most, "{}: {sum} of {}", kernel.name(), wanted.len());
+                    let most = mean * f64::from(size) * expected.len() as f64;
+                    assert!(sum <= most, "{}: {sum} of {}", kernel.name(), expected.len());
                     assert!(to.chunks_exact(to_stride).all(|point| point[to_stride - 1].is_nan()));
                 }
             }

@@ -391,8 +391,11 @@ mod tests {
                 }
             }
             for (x, found) in numbers.iter().zip(sums) {
-                let wanted = 255.0 * (x / -32.0).exp2();
-                assert!((found - wanted).abs() <= 0.01 + 0.015 * wanted, "{name}: {x} {found} {wanted}");
+                let expected = 255.0 * (x / -32.0).exp2();
+                assert!(
+                    (found - expected).abs() <= 0.01 + 0.015 * expected,
+                    "{name}: {x} {found} {expected}"
+                );
             }
             let integers = vectors.map(|x| s.to_int(s.clamp(x, 0.0, 255.0)));
             for (x, found) in numbers.iter().zip(bytes(s.pack_bytes(integers))) {

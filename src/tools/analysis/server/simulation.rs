@@ -1,15 +1,15 @@
-//! The server with pipes and workers that follow from a seed.
+//! Simulation of the server, with pipes and workers that follow from a seed.
 //!
-//! Reading, checking, queue, actions and answers are the real ones. Simulated are the pipes, the searches, and the
-//! threads: the input comes in pieces, and between two pieces the workers take steps in any order. The output may be
-//! written in parts, and its reader may go away. A plain model of the protocol says what the output must be, line for
-//! line, so:
+//! The reading and checking of lines, the queue, the actions and the answers are the real ones. The pipes, the searches
+//! and the threads are simulated: the input arrives in pieces, and between two pieces the workers take steps in any
+//! order. The output may be written in parts, and its reader may go away. A simple model of the protocol determines
+//! every line of the output, so that:
 //!
 //! * every turn of a query gets exactly one final answer, at the end of its search, or without results if it was
-//!   terminated before; a faulty query gets one error;
-//! * a turn that waits is answered before the termination that it is meant by, and never after it; a turn that is
-//!   searched is answered after it, once;
-//! * the order is that of the priorities;
+//!   terminated before; and a faulty query gets one error;
+//! * a turn that waits is answered before the action that terminates it, and never afterwards; a turn that is being
+//!   searched is answered once, after the action;
+//! * turns are searched in the order of their priorities;
 //! * if the reader goes away, the client has read the beginning of these lines, and the server ends.
 
 use super::*;
@@ -24,10 +24,10 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
-/// Number of lines of a client, at most.
+/// Maximum number of lines of a client.
 const LINES: u32 = 30;
 
-/// Analyst of the server, which is not asked, and the analysis that all simulated searches find.
+/// Analyst of the server, which is never called, and the analysis that all simulated searches find.
 static ANALYST: LazyLock<(Analyst, Analysis)> = LazyLock::new(|| {
     let network = Arc::new(random::network(&random::Options::default()).expect("a network"));
     let settings = Config::default().settings.for_game(&game());
@@ -57,7 +57,7 @@ struct Turn {
     priority: i64,
 }
 
-/// Line of a client, as the model sees it.
+/// Line of a client, as understood by the model.
 enum Sent {
     /// Turns of a query.
     Query(Vec<Turn>),
@@ -69,13 +69,13 @@ enum Sent {
         id: Option<String>,
         turns: Option<Vec<usize>>,
     },
-    /// A line that is no object, and one that is not answered.
+    /// A line that is not a JSON object. `Blank` is a line that is not answered.
     Garbage,
     Blank,
 }
 
 fn draw_line(rng: &mut Rng, number: u32) -> (String, Sent) {
-    // Clients may use a name twice.
+    // Clients may use an identifier twice.
     let id = |rng: &mut Rng| format!("q{}", rng.below(8));
     let own = format!("a{number}");
     match rng.below(20) {
@@ -113,7 +113,7 @@ fn draw_line(rng: &mut Rng, number: u32) -> (String, Sent) {
                 numbers.push(numbers.first().copied().unwrap_or_default());
                 line["priorities"] = priorities.iter().copied().chain([9]).collect();
                 if numbers.len() == 1 {
-                    // The turn that was to be there twice is there once.
+                    // If no turn was drawn, there is none to repeat.
                     numbers.clear();
                     line["priorities"] = json!([]);
                 }
@@ -129,14 +129,14 @@ fn draw_line(rng: &mut Rng, number: u32) -> (String, Sent) {
     }
 }
 
-/// What the protocol demands, as plainly as possible.
+/// Requirements of the protocol, as simple as possible.
 #[derive(Default)]
 struct Model {
-    /// Turns that wait, in the order in which they came.
+    /// Turns that wait, in the order of their arrival.
     waiting: Vec<Turn>,
     /// Turns that are searched, with their numbers, and whether they were terminated.
     running: Vec<(u64, Turn, bool)>,
-    /// Lines that the client must read, in short.
+    /// Lines that the client must read, in the short form of [`short`].
     expected: Vec<String>,
 }
 
@@ -164,7 +164,7 @@ impl Model {
                         && turns.as_ref().is_none_or(|turns| turns.contains(&turn.turn))
                 };
                 let mut others = Vec::new();
-                // They are answered in the order in which they would have been searched.
+                // Turns are answered in the order in which they would have been searched.
                 while let Some(turn) = self.take() {
                     if is_meant(&turn) {
                         counts.add("terminated", 1);
@@ -183,7 +183,7 @@ impl Model {
     }
 }
 
-/// Returns a line of the output in short.
+/// Returns a line of the output in a short form.
 fn short(line: &str) -> String {
     let line: Value = serde_json::from_str(line).expect("JSON");
     let id = line["id"].as_str().unwrap_or_default();
@@ -255,7 +255,7 @@ struct Crew<'s, 'o, 'c> {
 }
 
 impl Crew<'_, '_, '_> {
-    /// Lets one worker take a step. Returns false if it had nothing to do.
+    /// Lets one worker take a step. Returns false if the worker had nothing to do.
     fn step(&mut self) -> bool {
         let index = self.rng.below(self.workers.len() as u32) as usize;
         let worker = &mut self.workers[index];
@@ -285,7 +285,7 @@ impl Crew<'_, '_, '_> {
             self.model.running.retain(|(number, ..)| *number != job.number);
             worker.job = None;
         } else if is_stopped {
-            // The search ends at once, before or after it has found something.
+            // The search ends at once, before or after its first result.
             let is_begun = self.rng.chance(500);
             self.model.expect(format!("{} {id} {turn}", if is_begun { "final" } else { "none" }));
             self.shared.answer(&job.request, is_begun.then(analysis));
@@ -316,7 +316,7 @@ impl Crew<'_, '_, '_> {
         }
     }
 
-    /// Lets the workers go on until they end.
+    /// Lets the workers take steps until they end.
     fn finish(&mut self) {
         loop {
             self.step();
@@ -331,10 +331,10 @@ impl Crew<'_, '_, '_> {
     }
 }
 
-/// Pipe from a client. The workers proceed while the server waits for the next piece.
+/// Pipe from a client. The workers take steps while the server waits for the next piece.
 struct Input<'i, 's, 'o, 'c> {
     crew: &'i RefCell<Crew<'s, 'o, 'c>>,
-    /// Pieces of lines. The last piece of a line has what the model hears.
+    /// Pieces of lines. The last piece of a line comes with the line as understood by the model.
     pieces: VecDeque<(Vec<u8>, Option<Sent>)>,
     at: usize,
 }
@@ -353,7 +353,7 @@ impl BufRead for Input<'_, '_, '_, '_> {
             self.pieces.pop_front();
             self.at = 0;
         }
-        // At the end of the input, a last line without its end is still to be read.
+        // At the end of the input, a last line without a line break is still to be read.
         if self.at == 0 && !self.pieces.is_empty() {
             let crew = &mut *self.crew.borrow_mut();
             crew.some_steps(8);
@@ -374,13 +374,13 @@ impl BufRead for Input<'_, '_, '_, '_> {
     }
 }
 
-/// Returns the lines of a client in pieces.
+/// Draws the lines of a client, and returns them in pieces.
 fn draw_pieces(rng: &mut Rng) -> VecDeque<(Vec<u8>, Option<Sent>)> {
     let mut pieces = VecDeque::new();
     let count = 1 + rng.below(LINES);
     for number in 0..count {
         let (mut text, sent) = draw_line(rng, number);
-        // The last line may lack its end.
+        // The last line may lack its line break.
         if number + 1 < count || text.is_empty() || rng.chance(500) {
             text.push('\n');
         }

@@ -35,7 +35,7 @@ pub(super) struct ByRule {
     pub(super) natural_situational: ForbiddenCount,
 }
 
-/// Number of moves that a rule forbids, and of games with such moves.
+/// Number of moves that a rule forbids, and number of games with such moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ForbiddenCount {
     pub(super) moves: u64,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Maximum number of distinct names; further ones are counted together.
+/// Maximum number of distinct names; further names are counted together.
 const MAX_NAMES: usize = 10_000;
 /// Maximum number of distinct players.
 const MAX_PLAYERS: usize = 200_000;
@@ -58,7 +58,7 @@ impl Counts {
         self.0.len()
     }
 
-    /// Iterates in the order of names.
+    /// Returns an iterator over the counts, in the order of names.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, u64)> {
         self.0.iter().map(|(name, &count)| (name.as_str(), count))
     }

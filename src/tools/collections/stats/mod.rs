@@ -1,8 +1,8 @@
 //! Statistics of a collection.
 //!
 //! `totals.rs` has the counts (with `counts.rs` for counts by name and `census.rs` for repetitions). `collector.rs`
-//! merges the batches, `blocks.rs` builds tables, `plots.rs` builds headline numbers and plots, and `render.rs` writes
-//! text and pages.
+//! merges the results of batches, `blocks.rs` builds tables, `plots.rs` builds headline numbers and plots, and
+//! `render.rs` writes text and pages.
 
 mod blocks;
 mod census;

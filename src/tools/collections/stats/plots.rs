@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 const MAX_LENGTH_COLUMNS: u64 = 30;
 /// Maximum number of years with a column each. More years are grouped by decades.
 const MAX_YEAR_COLUMNS: usize = 60;
-/// Number of players with bars.
+/// Number of players whose results are shown as bars.
 const PLAYERS: usize = 8;
 
-/// Headline numbers and plots.
+/// Returns the headline numbers and plots.
 pub(super) fn plots(stats: &Stats) -> Markup {
     let plots: Vec<Markup> = [
         card(
@@ -74,18 +74,18 @@ fn shares(title: &'static str, counts: &Counts) -> Option<Markup> {
     let known = counts.iter().filter(|&(name, _)| name != MISSING);
     let shares = Shares::new(english(title), known.map(|(name, count)| (name.to_owned(), count)));
     let shares = shares.in_words("part-");
-    // A single part is no useful plot; the tables show it.
+    // A single part gives no useful plot, and the tables show it anyway.
     card(localized(title), (shares.len() > 1).then(|| shares.render()), without_value(counts))
 }
 
-/// Returns a round bin width that keeps the number of bins small.
+/// Returns a round width of the bins that keeps their number small.
 fn bin_width(most: u64) -> u64 {
     [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| most / width < MAX_LENGTH_COLUMNS).unwrap_or(200)
 }
 
 /// Plots the number of games by length, without gaps. The longest games share one column.
 fn lengths(stats: &Stats) -> Option<Markup> {
-    // The scale covers 999 of 1,000 games; outliers would compress it.
+    // The scale covers 999 of 1,000 games; outliers would compress the rest.
     let nearly_all = stats.games.saturating_sub(stats.games / 1000);
     let mut below = 0;
     let most = stats.lengths.iter().find(|&(_, games)| {
@@ -134,7 +134,7 @@ fn ranks(stats: &Stats) -> Option<Markup> {
     (columns.len() > 1).then(|| columns.render())
 }
 
-/// Plots the players with the most games: games won, ended otherwise, and lost.
+/// Plots the results of the players with the most games: games won, games without a winner, and games lost.
 fn players(stats: &Stats) -> Option<Markup> {
     let players: Vec<(&str, Player)> = stats.players.by_games().into_iter().take(PLAYERS).collect();
     let most = players.first()?.1.games.max(1);

@@ -1,4 +1,4 @@
-//! Totals of all counts.
+//! Totals over all games.
 
 use super::census::{ListedCycle, RepetitionCounts};
 use super::counts::{self, Counts, Player, Players};
@@ -82,7 +82,7 @@ pub(super) struct Illegal {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct DuplicateCounts {
-    /// Whether duplicates were searched.
+    /// Whether duplicates were looked for.
     pub(super) searched: bool,
     /// Number of games with the same moves as an earlier one.
     pub(super) same: u64,
@@ -164,7 +164,7 @@ impl Stats {
         let outcome = record.result.as_deref().and_then(GameResult::parse);
         let winner = match (&record.result, outcome.map(|outcome| outcome.winner)) {
             (_, Some(Winner::Player(color))) => color.to_string(),
-            (_, Some(Winner::Nobody)) => "draw".into(),
+            (_, Some(Winner::Draw)) => "draw".into(),
             (_, Some(Winner::Void)) => "void".into(),
             (_, Some(Winner::Unknown)) => "unknown".into(),
             (Some(_), None) => "other text".into(),

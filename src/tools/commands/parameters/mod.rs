@@ -91,7 +91,7 @@ fn dialog_line(spec: &Spec, value: &str) -> String {
     format!("[list/{}] {name} {value}", words.join("/"))
 }
 
-/// Handles `[key value]`, as GoGui's dialogs send it: shows these parameters, or changes one of all parameters.
+/// Handles `[key value]`, which GoGui's dialogs send: shows these parameters, or changes any parameter.
 fn show_or_change(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -106,7 +106,7 @@ fn show_or_change(
     Ok(Response::empty())
 }
 
-/// `kosumi-param [key value]`: shows all parameters, or changes one.
+/// Handles `kosumi-param [key value]`: shows all parameters, or changes one.
 pub(super) fn gogui(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -129,7 +129,7 @@ pub(super) fn dialogs() -> impl Iterator<Item = String> {
     Section::ALL.into_iter().map(|section| format!("param/{}/{}", section.label(), table::command(section)))
 }
 
-/// `kata-get-param name`: returns a value.
+/// Handles `kata-get-param name`: responds with a value.
 pub(super) fn get(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -139,7 +139,7 @@ pub(super) fn get(
     Ok(parameter.text(&commands.adjustable()).into())
 }
 
-/// `kata-set-param name value`: sets a value.
+/// Handles `kata-set-param name value`: sets a value.
 pub(super) fn set(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -153,12 +153,12 @@ pub(super) fn set(
     Ok(Response::empty())
 }
 
-/// `kata-list-params`: lists the names.
+/// Handles `kata-list-params`: responds with the names of all parameters.
 pub(super) fn list(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::list(table::all().map(|parameter| parameter.spec().name)))
 }
 
-/// `kata-get-params`: returns all parameters as JSON.
+/// Handles `kata-get-params`: responds with all parameters as JSON.
 pub(super) fn get_all(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     let all = commands.adjustable();
     let fields =
@@ -166,7 +166,7 @@ pub(super) fn get_all(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Se
     Ok(Value::Object(fields.collect::<Map<_, _>>()).to_string().into())
 }
 
-/// `kata-set-params json`: sets several parameters, or none if one of the values is refused.
+/// Handles `kata-set-params json`: sets several parameters, or none if one of the values is refused.
 pub(super) fn set_all(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -201,7 +201,7 @@ const fn rule(name: &'static str, kind: Kind) -> Spec {
     Spec::new(name, Section::Playing, kind, "").accepted(Accepted::ByGtpAlone)
 }
 
-/// `kosumi-param_rules [key value]`: shows the rules, or sets a named rule set or a single rule.
+/// Handles `kosumi-param_rules [key value]`: shows the rules, or sets a named rule set or a single rule.
 pub(super) fn gogui_rules(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,

@@ -1,4 +1,4 @@
-//! Parameters that commands know: those of the registry, and those of the live graphics.
+//! Parameters that commands accept: those of the registry, and those of the live graphics.
 
 use crate::commands::GraphicsKind;
 use kosumi_engine::EngineSettings;
@@ -25,7 +25,7 @@ static LIVE_GRAPHICS: Spec =
     Spec::new("liveGraphics", Section::Limits, Kind::Choice(&GRAPHICS), "What GoGui shows during a search.")
         .accepted(Accepted::ByGtpAlone);
 
-/// Parameter that commands know.
+/// Parameter that commands accept.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known {
     Registered(Parameter),
@@ -96,7 +96,7 @@ fn is_known(parameter: &Parameter) -> bool {
     !matches!(parameter.accepted(), Accepted::ByAnalysisAlone | Accepted::Ignored)
 }
 
-/// Finds the parameter with this name. Case does not matter.
+/// Finds the parameter with this name. Ignores case.
 ///
 /// # Errors
 ///

@@ -121,7 +121,8 @@ fn openings_from_records() {
     assert!(names(9).is_err());
 }
 
-/// Checks the statement at [`BUILT_IN`]. Playouts are imprecise, but they can tell a handicap from an even game.
+/// Checks the statement about balance at [`BUILT_IN`]. Playouts are imprecise, but they can tell a handicap from an
+/// even game.
 #[test]
 #[ignore = "minutes: cargo test --profile checked --lib the_built_in_openings_are_even -- --ignored"]
 fn the_built_in_openings_are_even() {
