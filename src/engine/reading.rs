@@ -6,7 +6,6 @@
 
 use kosumi_go::board::{Board, Color, Move, Point, PointSet};
 use kosumi_solve::{Aim, Memo, Question, Reading, Region, Success};
-use kosumi_sync::HAS_THREADS;
 
 /// Maximum number of empty points in a region to read. A seki has few, and so has an eye space that may give one eye or
 /// two.
@@ -17,8 +16,6 @@ const VITAL_BUDGET: NodeBudget = NodeBudget { each: 60_000, all: 100_000 };
 const MEMORY: usize = 1 << 20;
 /// Number of results in the cache, about 300 kB.
 pub(super) const CACHED_RESULTS: usize = 4096;
-/// Stack size of the reading thread. The stack frames are large, and the calling thread may have a small stack.
-const STACK: usize = 16 << 20;
 
 /// Budget of nodes for one chain and for all chains of a position.
 #[derive(Clone, Copy, Debug)]
@@ -131,23 +128,15 @@ fn regions(board: &Board, anchors: impl Iterator<Item = Point>) -> Vec<(Point, R
     anchors.filter_map(region).collect()
 }
 
-/// Calls `work` for each region on a separate thread with a large stack. Does nothing if the thread cannot be created.
-/// Where the program has no threads, its only stack must be as large.
+/// Calls `work` for each region, all on one [large stack](kosumi_solve::on_large_stack).
 fn on_large_stack<T: Sync>(regions: &[T], mut work: impl FnMut(&T) -> Option<()> + Send) {
     if regions.is_empty() {
         return;
     }
-    let mut work_on_all = || {
+    kosumi_solve::on_large_stack(|| {
         for region in regions {
             work(region);
         }
-    };
-    if !HAS_THREADS {
-        return work_on_all();
-    }
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK);
-        let _ = thread.spawn_scoped(scope, work_on_all);
     });
 }
 

@@ -166,6 +166,10 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
 
     /// Appends a move to the line. Returns false, without a change, if the move is illegal on this line. This happens
     /// only if two positions have equal keys.
+    ///
+    /// It is not inlined, because a line takes 70 kB: every level of the recursion of [`gather`](Self::gather) would have
+    /// space for one on the stack.
+    #[inline(never)]
     fn advance(&mut self, mv: Move) -> bool {
         let Some(line) = self.lines.last() else { return false };
         if mv.point().is_some_and(|point| line.check(point).is_err()) {

@@ -5,6 +5,7 @@ use super::goal::{Goal, Kind};
 use super::images::Images;
 use super::move_code::{MoveCode, NO_MOVE, PASS};
 use super::path::Repetition;
+use super::problems::StopFn;
 use super::search::{Search, Stop};
 use super::table::Table;
 use super::threads::SearchQuestion;
@@ -89,7 +90,7 @@ pub struct BoardRequest<'a> {
 /// is illegal or comes after the end of the game.
 pub fn solve_board(
     request: &BoardRequest<'_>,
-    stop: &dyn Fn(u64) -> bool,
+    stop: StopFn<'_>,
     progress: &dyn Fn(&BoardAnswer),
 ) -> Result<BoardAnswer, BoardError> {
     let rules = request.rules;

@@ -28,6 +28,7 @@ mod problems;
 mod problems_tests;
 mod region;
 mod search;
+mod stack;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -44,3 +45,4 @@ pub use problems::{
     proof_tree, read, read_status, read_with_region,
 };
 pub use region::Region;
+pub use stack::on_large_stack;

@@ -10,6 +10,7 @@ use super::move_code::{MoveCode, NO_MOVE, PASS, THREAT};
 use super::path::Repetition;
 use super::region::Region;
 use super::search::Search;
+use super::stack::on_large_stack;
 use super::table::{Hash128, Table};
 use super::threads;
 use super::window::{MOST_OUTSIDE, NO_POINT, Position, UNLIMITED, Window};
@@ -125,7 +126,7 @@ pub struct Reading {
 }
 
 /// A function that returns whether to give up. The search calls it now and then with the number of nodes searched.
-pub type StopFn<'a> = &'a dyn Fn(u64) -> bool;
+pub type StopFn<'a> = &'a (dyn Fn(u64) -> bool + Sync);
 
 /// Answers a question with `first` to move. The answer also holds against moves outside the region. If none is found
 /// that does, the region is enlarged, a few times at most.
@@ -346,11 +347,16 @@ pub(super) struct BoardQuestion<B> {
     pub(super) repetition: Repetition,
 }
 
-pub(super) fn with_window<J: WindowJob>(
+/// Runs a job on the narrowest window that the question fits in, on a [large stack](on_large_stack).
+pub(super) fn with_window<J: WindowJob<Output: Send> + Send>(
     question: &Question<'_>,
     job: &mut J,
 ) -> Result<J::Output, QuestionError> {
     check(question)?;
+    on_large_stack(|| run_in_window(question, job))
+}
+
+fn run_in_window<J: WindowJob>(question: &Question<'_>, job: &mut J) -> Result<J::Output, QuestionError> {
     let window = window(question);
     if let Some(setting) = BoardQuestion::<u64>::new(question, window) {
         return Ok(job.run(question, setting));

@@ -29,7 +29,7 @@ const fn max_depth<B: Bits>() -> usize {
 }
 
 /// A function that returns whether to give up. The search calls it now and then with the number of nodes so far.
-pub(super) type Stop<'a> = &'a dyn Fn(u64) -> bool;
+pub(super) type Stop<'a> = &'a (dyn Fn(u64) -> bool + Sync);
 
 /// State shared by threads that search the same position, besides the transposition table.
 ///

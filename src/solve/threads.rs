@@ -6,6 +6,7 @@ use super::images::Images;
 use super::move_code::MoveCode;
 use super::path::Repetition;
 use super::search::{Answer, Search, SharedSearch, Stop};
+use super::stack::{self, on_large_stack};
 use super::table::Table;
 use super::window::{Position, Window};
 use std::sync::Mutex;
@@ -32,17 +33,13 @@ pub(super) struct SearchResult {
     pub(super) table_use: (u64, u64),
 }
 
-/// Stack size of a thread, in bytes. The frames of the recursion are large, and the recursion may be hundreds of levels
-/// deep.
-const STACK: usize = 64 << 20;
-
 impl<'a, B: Bits> SearchQuestion<'a, B> {
     fn search<'s>(&'s self, stop: Stop<'s>) -> Search<'s, B> {
         Search::new(self.window, self.goal, self.repetition, self.table, stop).with_images(self.images)
     }
 
     /// Reads the position after some legal moves. With one thread, the search is deterministic. With more threads, only
-    /// the winner of the result is deterministic. `stop` is called in the calling thread.
+    /// the winner of the result is deterministic.
     pub(super) fn decide(
         &self,
         root: &Position<B>,
@@ -51,9 +48,11 @@ impl<'a, B: Bits> SearchQuestion<'a, B> {
         stop: Stop<'_>,
     ) -> SearchResult {
         if threads < 2 {
-            let mut search = self.search(stop);
-            let answer = search.decide_line(root, line);
-            return SearchResult { answer, nodes: search.nodes, table_use: search.table_use.get() };
+            return on_large_stack(|| {
+                let mut search = self.search(stop);
+                let answer = search.decide_line(root, line);
+                SearchResult { answer, nodes: search.nodes, table_use: search.table_use.get() }
+            });
         }
         let shared = SharedSearch::new();
         let first: Mutex<Option<Answer>> = Mutex::new(None);
@@ -73,11 +72,14 @@ impl<'a, B: Bits> SearchQuestion<'a, B> {
         };
         let own = std::thread::scope(|scope| {
             for _ in 1..threads {
-                let thread = std::thread::Builder::new().stack_size(STACK);
+                let thread = std::thread::Builder::new().stack_size(stack::STACK);
                 // If a thread cannot be started, the search only takes longer.
-                let _ = thread.spawn_scoped(scope, || work(&|_| false));
+                let _ = thread.spawn_scoped(scope, || {
+                    stack::mark_large();
+                    work(&|_| false)
+                });
             }
-            let own = work(stop);
+            let own = on_large_stack(|| work(stop));
             shared.is_over.store(true, Ordering::Relaxed);
             own
         });

@@ -402,7 +402,7 @@ pub enum ProblemFound {
 impl ProblemTask {
     /// Carries out the task with `patience` times the usual number of nodes. If it becomes unwanted, it ends early and
     /// the result is meaningless.
-    pub(super) fn run(&self, patience: u64, is_unwanted: &dyn Fn() -> bool) -> ProblemFound {
+    pub(super) fn run(&self, patience: u64, is_unwanted: &(dyn Fn() -> bool + Sync)) -> ProblemFound {
         let most = patience * NODES_MOST;
         let question = Question {
             board: &self.board,
