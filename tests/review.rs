@@ -329,6 +329,28 @@ fn records_of_all_kinds() {
     }
 }
 
+/// With a network, a report of owners follows the lines of the tree, and the search of an early position begins with the
+/// whole game as a line. Every level once took 70 kB of the stack.
+#[test]
+fn a_whole_game_as_a_line_fits_the_stack_of_a_thread() {
+    let folder = folder("stack");
+    let moves = "cd gg fc ee ff ec fd fe ed de dd ge cf dg cg ce be bd bf dh df ef gd bc eg ch bh eh he gf bb cc cb dc fb";
+    let colors = ["B", "W"].iter().cycle();
+    let moves: String = moves.split(' ').zip(colors).map(|(mv, color)| format!(";{color}[{mv}]")).collect();
+    for name in ["a.sgf", "b.sgf"] {
+        fs::write(folder.join(name), format!("(;SZ[9]KM[7]{moves})")).unwrap();
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+        .args(["review", "a.sgf", "b.sgf", "-o", ".", "--json", "--network", "small", "--threads", "1"])
+        .args(["--memory", "8", "--playouts", "4"])
+        // The usual size is two MiB.
+        .env("RUST_MIN_STACK", "1200000")
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 #[test]
 fn invalid_arguments_are_reported_without_output() {
     let folder = folder("errors");

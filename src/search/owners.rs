@@ -166,10 +166,6 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
 
     /// Appends a move to the line. Returns false, without a change, if the move is illegal on this line. This happens
     /// only if two positions have equal keys.
-    ///
-    /// It is not inlined, because a line takes 70 kB: every level of the recursion of [`gather`](Self::gather) would have
-    /// space for one on the stack.
-    #[inline(never)]
     fn advance(&mut self, mv: Move) -> bool {
         let Some(line) = self.lines.last() else { return false };
         if mv.point().is_some_and(|point| line.check(point).is_err()) {
@@ -209,7 +205,8 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
         for (mv, child, weight) in children {
             if self.advance(mv) {
                 self.gather(child, share * weight / total, sums);
-                self.lines.pop();
+                // `pop` would move the line, which takes 70 kB, to the stack of every level.
+                self.lines.truncate(depth);
             }
         }
     }
