@@ -17,7 +17,7 @@ pub(super) fn mark_large() {
     IS_LARGE.set(true);
 }
 
-/// Runs `work` on a stack of [`STACK`] bytes, whatever the caller's stack is: on a thread of its own, unless the caller
+/// Runs `work` on a stack of 64 MiB, whatever the caller's stack is: on a thread of its own, unless the caller
 /// runs on such a thread already. If no thread can be started, and where the program has no threads, `work` runs on the
 /// caller's stack, which must be large enough.
 pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
