@@ -3,8 +3,8 @@
 use kosumi_sync::HAS_THREADS;
 use std::cell::Cell;
 
-/// Stack size of a search, in bytes. A frame of the recursion has up to 75 kB, and the recursion may be hundreds of
-/// levels deep.
+/// Stack size of a search, in bytes. The frames of the recursion are large, and the recursion may be hundreds of levels
+/// deep.
 pub(super) const STACK: usize = 64 << 20;
 
 thread_local! {
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(small().spawn(read).unwrap().join().unwrap(), read());
     }
 
-    /// Returns `levels` after as many frames of 75 kB or more.
+    /// Returns `levels` after as many frames of at least 75 kB.
     fn deep(levels: usize) -> usize {
         let frame = std::hint::black_box([1_u8; 75_000]);
         if levels == 0 { 0 } else { deep(levels - 1) + usize::from(std::hint::black_box(frame)[levels]) }

@@ -22,6 +22,23 @@ pub const SCRIPTS: [&str; 6] = [
 /// Style of these parts and of the page around them, whose body has the class `study`.
 pub const STYLE: &str = include_str!("study/study.css");
 
+/// Names of keys, and the name of the text that explains them.
+pub type KeyHelp = (&'static [&'static str], &'static str);
+
+/// Keys that `keys.js` handles on every page.
+pub const KEYS: [KeyHelp; 10] = [
+    (&["←", "→"], "keys-one"),
+    (&["Page Up", "Page Down"], "keys-ten"),
+    (&["Home", "End"], "keys-ends"),
+    (&["Shift ←", "Shift ↑", "Shift →", "Shift ↓"], "key-arrows"),
+    (&["V", "Shift V"], "key-variations"),
+    (&["G"], "keys-game"),
+    (&["Alt", "A…F"], "keys-line"),
+    (&["Esc"], "keys-escape"),
+    (&["N"], "keys-problem"),
+    (&["S"], "key-say"),
+];
+
 /// Returns an element with a text.
 fn words(text: &str) -> Markup {
     html! { span data-text=(text) {} }

@@ -384,24 +384,14 @@ fn editing() -> Markup {
 }
 
 fn help(is_file: bool) -> Markup {
-    let keys: [(&[&str], &str); 18] = [
-        (&["Shift ←", "Shift ↑", "Shift →", "Shift ↓"], "key-arrows"),
+    let keys: [study::KeyHelp; 8] = [
         (&["Enter"], "key-enter"),
         (&["P"], "key-pass"),
         (&["U"], "key-undo"),
         (&["H", "E", "A"], "key-help"),
         (&["T"], "key-teach"),
-        (&["←", "→"], "keys-one"),
-        (&["Page Up", "Page Down"], "keys-ten"),
-        (&["Home", "End"], "keys-ends"),
-        (&["V", "Shift V"], "key-variations"),
-        (&["G"], "keys-game"),
-        (&["Alt", "A…F"], "keys-line"),
-        (&["Esc"], "keys-escape"),
         (&["K"], "key-answer"),
         (&["C"], "key-comment"),
-        (&["N"], "key-unsolved"),
-        (&["S"], "key-say"),
         (&["?"], "key-question"),
     ];
     html! {
@@ -410,7 +400,7 @@ fn help(is_file: bool) -> Markup {
                 h2 #help-title data-text="help" {}
                 p data-text=(if is_file { "help-about-worker" } else { "help-about" }) {}
                 dl {
-                    @for (names, text) in keys {
+                    @for (names, text) in study::KEYS.into_iter().chain(keys) {
                         div { dt { @for name in names { kbd { (name) } " " } } dd data-text=(text) {} }
                     }
                 }

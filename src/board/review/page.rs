@@ -470,21 +470,8 @@ fn accuracy_curve() -> Markup {
     }
 }
 
-/// Keys of the page, with the names of the texts that explain them.
-const KEYS: [(&[&str], &str); 12] = [
-    (&["←", "→"], "keys-one"),
-    (&["Page Up", "Page Down"], "keys-ten"),
-    (&["Home", "End"], "keys-ends"),
-    (&["Shift ←", "Shift ↑", "Shift →", "Shift ↓"], "key-arrows"),
-    (&["M", "Shift M"], "keys-bad"),
-    (&["A", "E", "#"], "keys-shown"),
-    (&["V", "Shift V"], "key-variations"),
-    (&["G"], "keys-game"),
-    (&["Alt", "A…F"], "keys-line"),
-    (&["Esc"], "keys-escape"),
-    (&["N"], "keys-problem"),
-    (&["S"], "key-say"),
-];
+/// Keys that the page has besides those of [`study::KEYS`].
+const KEYS: [study::KeyHelp; 2] = [(&["M", "Shift M"], "keys-bad"), (&["A", "E", "#"], "keys-shown")];
 
 /// Returns the description of the effort of the searches.
 fn spent(facts: &Facts) -> Text {
@@ -507,7 +494,7 @@ fn about(reviewed: &Reviewed) -> Markup {
             p { (spent(facts)) " " (localized("about-search")) }
             p #keys tabindex="-1" {
                 (localized("keys")) ": "
-                @for (names, text) in KEYS {
+                @for (names, text) in study::KEYS.into_iter().chain(KEYS) {
                     @for name in names { kbd { (name) } " " }
                     (localized(text)) "; "
                 }
