@@ -125,6 +125,17 @@ class Export(unittest.TestCase):
             self.assertLess(own, 1e-4)
             self.assertTrue(own < near < far, rows)
             self.assertEqual(rows[0][2], "1.0000")
+            # Without a teacher, the labels beside the shards count. They are means over all symmetries, so that a
+            # network is not quite its own teacher.
+            data = ["--data", folder, "--threads", 1]
+            with self.assertRaisesRegex(SystemExit, "with labels"):
+                call("compare", *paths, *data)
+            call("label", teacher, *data, "--only", "validation", "--symmetries", 8)
+            rows = [line.strip("| ").split(" | ") for line in call("compare", *paths, *data).splitlines()[2:]]
+            self.assertEqual([row[1] for row in rows], ["7x7"] * 3)
+            own, near, far = (float(row[3]) for row in rows)
+            self.assertLess(own, 0.5 * far)
+            self.assertLess(near, 0.5 * far)
 
     def test_missing_options_are_reported(self):
         with self.assertRaisesRegex(SystemExit, "--data"):
