@@ -163,7 +163,7 @@ class Shape:
                 total += (self.nested - 1) * 18 * self.middle**2
             else:
                 total += 9 * self.channels * self.middle + 9 * inner * self.channels
-        total += self.channels * (2 * self.policy + self.value) + self.policy + self.value
+        total += self.channels * (2 * self.policy + self.value) + 2 * self.policy + self.value
         return total
 
 
