@@ -24,7 +24,7 @@ struct ArtificialGame {
     /// Whether only one move has a prior.
     is_narrow: bool,
     asked: Arc<Mutex<HashMap<u128, u32>>>,
-    /// Number of evaluations that must have been in progress at once before evaluations after those of the root end.
+    /// Number of evaluations at once for which evaluations after those of the root wait, until it is reached once.
     wanted_at_once: u32,
     /// Number of evaluations in progress, and the largest number so far.
     at_once: Arc<(Mutex<[u32; 2]>, Condvar)>,
@@ -84,9 +84,10 @@ impl Evaluator for ArtificialGame {
         counts[1] = counts[1].max(counts[0]);
         changed.notify_all();
         if !line.moves().is_empty() {
-            // The time limit only lets a failing test end.
+            // Other workers may wait for this very leaf and never evaluate beside it. Then a later evaluation reaches
+            // the number.
             let is_short = |counts: &mut [u32; 2]| counts[1] < self.wanted_at_once;
-            let waited = changed.wait_timeout_while(counts, Duration::from_secs(60), is_short);
+            let waited = changed.wait_timeout_while(counts, Duration::from_millis(100), is_short);
             counts = waited.expect("lock").0;
         }
         drop(counts);
