@@ -93,7 +93,8 @@ struct Formula {
     start: f32,
     large: f32,
     surprise: f32,
-    /// Standard deviation of an estimate from one game with [`USUAL_MOVES`] moves for each point of the board.
+    /// Standard deviation of an estimate from one game with [`USUAL_MOVES`] moves for each point of the board, without
+    /// [`SYSTEMATIC_ERROR`].
     spread: f32,
 }
 
@@ -101,18 +102,18 @@ struct Formula {
 const USUAL_MOVES: f32 = 0.36;
 
 /// Standard deviation of the error that does not vanish with more games, in ranks: the formula may be wrong for a
-/// player's style.
-const SYSTEMATIC_ERROR: f32 = 3.0;
+/// player's style. Means of five held-back games were off by 3.0 ranks on 9×9, 2.5 on 13×13 and 2.9 on 19×19.
+const SYSTEMATIC_ERROR: f32 = 2.5;
 
 /// Smallest probability of a move that the formula distinguishes. Differences between improbable moves mean little.
 const LEAST_PROBABILITY: f32 = 1e-4;
 
-/// Formulas by length of the side. The one for 9×9 was fitted to games of Kosumi's ranks, the one for 19×19 to games of
-/// people, and the one for 13×13 is between them. Other boards use the nearest one.
+/// Formulas by length of the side. Those for 9×9 and 13×13 were fitted to games of Kosumi's ranks, the one for 19×19 to
+/// games of people (`scripts/rank_estimate`, docs/ranks.md). Other boards use the nearest one.
 const FORMULAS: [(f32, Formula); 3] = [
-    (9.0, Formula { start: 5.1, large: 2.8, surprise: 6.8, spread: 5.9 }),
-    (13.0, Formula { start: 0.5, large: 6.0, surprise: 6.5, spread: 5.0 }),
-    (19.0, Formula { start: -6.5, large: 10.2, surprise: 6.1, spread: 3.8 }),
+    (9.0, Formula { start: -0.8, large: 10.3, surprise: 7.8, spread: 4.1 }),
+    (13.0, Formula { start: -7.3, large: 5.5, surprise: 9.6, spread: 2.4 }),
+    (19.0, Formula { start: -4.1, large: 3.6, surprise: 5.6, spread: 2.0 }),
 ];
 
 /// Creates the engine that searches the positions for [`PlayedMoves::of`]. `small` is the small built-in network.
