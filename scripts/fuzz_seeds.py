@@ -18,7 +18,7 @@ from pathlib import Path
 
 SEEDS = Path(__file__).resolve().parent.parent / "fuzz/seeds"
 # Largest size of a file of seeds, in characters.
-MOST = 8000
+MAX_CHARACTERS = 8000
 
 
 def escape(data: bytes) -> str:
@@ -62,7 +62,7 @@ def choose(target: str, control: Path) -> None:
     everything: set[int] = set().union(*left.values())
     have: set[int] = set()
     chosen: list[str] = []
-    space = MOST
+    space = MAX_CHARACTERS
     while left:
         left = {path: rest for path, features in left.items() if (rest := features - have) and len(lines[path]) < space}
         if left:
@@ -73,7 +73,7 @@ def choose(target: str, control: Path) -> None:
             space -= len(lines[best]) + 1
     SEEDS.mkdir(exist_ok=True)
     (SEEDS / f"{target}.txt").write_text("".join(f"{line}\n" for line in sorted(chosen, key=lambda it: (len(it), it))))
-    print(f"{target}: {len(chosen)} seeds of {MOST - space} characters reach {len(have)} of {len(everything)} edges")
+    print(f"{target}: {len(chosen)} seeds of {MAX_CHARACTERS - space} characters reach {len(have)} of {len(everything)} edges")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 const EXIT_POLL: Duration = Duration::from_millis(5);
 
 /// Maximum timeout. A longer one could overflow the clock.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const MAX_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Reason why a command has no successful response.
 #[derive(Debug, thiserror::Error)]
@@ -457,7 +457,7 @@ fn kill(child: &mut Child) {
 }
 
 fn deadline(timeout: Duration) -> Instant {
-    Instant::now() + timeout.min(LONGEST_TIMEOUT)
+    Instant::now() + timeout.min(MAX_TIMEOUT)
 }
 
 fn invalid_input(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {

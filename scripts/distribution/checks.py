@@ -44,13 +44,13 @@ SYSTEM_LIBRARIES = {
 OLDEST_GLIBC = (2, 28)
 
 # Largest size of a program in bytes, and the bytes that each cargo feature may add.
-LARGEST_PROGRAM = 25_000_000
-LARGEST_FEATURE = {"gpu": 6_000_000}
+MAX_PROGRAM_BYTES = 25_000_000
+MAX_FEATURE_BYTES = {"gpu": 6_000_000}
 
 
 def largest_program(target: Target) -> int:
     """Returns the largest permitted size of the program of a target, in bytes."""
-    return LARGEST_PROGRAM + sum(LARGEST_FEATURE[feature] for feature in target.features)
+    return MAX_PROGRAM_BYTES + sum(MAX_FEATURE_BYTES[feature] for feature in target.features)
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,13 @@ pub enum Placement {
 /// Number of evaluators up to which one rank stores all nodes. That rank sees all descents in progress, fewer of them
 /// are needed, and any idle evaluator can take any position. Rank 0 is busy for about 6 µs for each evaluation, see
 /// `docs/cluster.md`, so with a small network it could not keep more evaluators busy.
-const CENTRAL_MOST: usize = 128;
+const MAX_CENTRAL_EVALUATORS: usize = 128;
 
 impl Placement {
     /// Returns whether the first rank stores all nodes, with this number of simultaneous evaluations.
     pub fn is_central(self, evaluators: usize) -> bool {
         match self {
-            Placement::Auto => evaluators <= CENTRAL_MOST,
+            Placement::Auto => evaluators <= MAX_CENTRAL_EVALUATORS,
             Placement::Hashed => false,
             Placement::Central => true,
         }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 const UNLIMITED_LAMBDA: f32 = 1e8;
 
 /// Minimum of `pikl_lambda`. Smaller values are raised to it, so that nothing is divided by 0.
-const LEAST_LAMBDA: f32 = 1e-6;
+const MIN_LAMBDA: f32 = 1e-6;
 
 /// Candidate for the move to play.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,7 +43,7 @@ fn shares(settings: &HumanSettings, moves: &[Candidate]) -> Vec<f64> {
         .map(|it| match settings.pikl_lambda {
             _ if is_ignored(it) => 0.0,
             UNLIMITED_LAMBDA.. => it.human,
-            lambda => it.human * ((it.value - best) / f64::from(lambda.max(LEAST_LAMBDA))).exp(),
+            lambda => it.human * ((it.value - best) / f64::from(lambda.max(MIN_LAMBDA))).exp(),
         })
         .collect();
     let sum: f64 = human.iter().sum();

@@ -132,7 +132,7 @@ fn params(
 }
 
 /// Returns the largest number of visits that both limits permit; `None` if neither is set.
-fn most_visits(visits: Option<u32>, playouts: Option<u32>) -> Option<u32> {
+fn max_visits(visits: Option<u32>, playouts: Option<u32>) -> Option<u32> {
     [visits, playouts].into_iter().flatten().min()
 }
 
@@ -160,7 +160,7 @@ impl Engine {
         let komi = settings.komi.unwrap_or(settings.rules.usual_komi());
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
         let evaluator = EngineEvaluator::new(&settings, network);
-        let params = params(&evaluator, &settings, size, most_visits(settings.visits, settings.playouts));
+        let params = params(&evaluator, &settings, size, max_visits(settings.visits, settings.playouts));
         let memory = evaluator::table_mebibytes(&settings, &evaluator);
         let threads = search_threads(&evaluator, settings.threads);
         let search = Search::new(evaluator, params, memory, threads);
@@ -235,7 +235,7 @@ impl Engine {
 
     /// Updates the search parameters for boards of this size.
     fn update_search_params(&mut self, size: BoardSize) {
-        let visits = most_visits(self.settings.visits, self.settings.playouts);
+        let visits = max_visits(self.settings.visits, self.settings.playouts);
         self.search.set_params(params(self.search.evaluator(), &self.settings, size, visits));
     }
 

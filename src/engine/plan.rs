@@ -3,7 +3,7 @@
 //! A plan is made from the settings and the position. Settings that change the outputs of a network are kept in the
 //! evaluator instead, because all statistics that depend on the old outputs must be discarded.
 
-use super::{Engine, EngineEvaluator, Purpose, most_visits, params};
+use super::{Engine, EngineEvaluator, Purpose, max_visits, params};
 use kosumi_eval::NetworkSettings;
 use kosumi_go::board::{ByColor, Color};
 use kosumi_go::game::Game;
@@ -68,7 +68,7 @@ impl Engine {
         // The visits of a mirrored reply are intended, and must not be pruned as noise.
         let use_noise_pruning = anti_mirror.as_ref().map(|_| false);
         let changes = SearchChanges { use_noise_pruning, ..SearchChanges::default() };
-        let visits = most_visits(limits.visits, limits.playouts);
+        let visits = max_visits(limits.visits, limits.playouts);
         let usual = || params(self.search.evaluator(), &self.settings, game.size(), visits);
         Plan {
             params: self.params_in_use().unwrap_or_else(usual).changed(&changes),

@@ -29,12 +29,12 @@ impl RankStyle {
     /// Returns the minimum number of visits and the minimum deficit in points for resigning. `usual` is the number of
     /// visits without a rank. A rank that makes large mistakes must not resign because of a small deficit.
     pub(super) fn resign_limits(self, usual: u32) -> (u32, f32) {
-        (usual.min(self.visits / 4), self.loss_most)
+        (usual.min(self.visits / 4), self.max_loss)
     }
 
     /// Returns the relative frequency of a move with this prior that loses `loss` points.
     fn weight(&self, prior: f32, loss: f32) -> f64 {
-        if loss > self.loss_most || prior <= 0.0 {
+        if loss > self.max_loss || prior <= 0.0 {
             return 0.0;
         }
         f64::from(libm::powf(prior, 1.0 / self.temperature) * libm::expf(-loss.max(0.0) / self.loss_scale))
@@ -392,8 +392,8 @@ mod tests {
     #[test]
     fn weak_ranks_resign_late() {
         let (weak, strong) = (style_of("20k", 19), style_of("6d", 19));
-        assert_eq!(weak.resign_limits(20), (4, weak.loss_most));
-        assert_eq!(strong.resign_limits(20), (strong.visits / 4, strong.loss_most));
+        assert_eq!(weak.resign_limits(20), (4, weak.max_loss));
+        assert_eq!(strong.resign_limits(20), (strong.visits / 4, strong.max_loss));
         let mut engine = engine(Some(setting("20k")), 1);
         assert_eq!(engine.recoverable_points(Color::White), 0.0);
         let stones = kosumi_go::handicap::fixed_handicap(engine.game().size(), 4).unwrap();
@@ -413,7 +413,7 @@ mod tests {
                 let report = engine.last_report().unwrap();
                 let Decision::Play(mv) = decision else { panic!() };
                 let loss = report.moves[0].score - report.find(mv).unwrap().score;
-                assert!(loss <= style_of(text, 7).loss_most + 1e-3, "{mv}: {loss}");
+                assert!(loss <= style_of(text, 7).max_loss + 1e-3, "{mv}: {loss}");
                 played.insert(mv.to_string());
             }
             played.len()

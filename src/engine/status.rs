@@ -63,7 +63,7 @@ const SURE_MEAN: f32 = 0.4;
 /// Mean owner above which a side gets a point of an unfinished region.
 const LIKELY_MEAN: f32 = 0.3;
 /// Maximum number of points in a region of dame. Larger regions between both colours are unfinished.
-const DAME_MOST: usize = 4;
+const MAX_DAME_POINTS: usize = 4;
 
 /// Returns the number of free points below which nothing can live inside living stones of the opponent, whatever the
 /// expected owners are. The smallest living group in a corner has six stones and two eyes. On boards of two rows or
@@ -74,7 +74,7 @@ fn min_points_to_live(size: BoardSize) -> usize {
 
 /// Returns whether a region between both colours is unfinished: it is large or contains dead stones.
 fn is_open(board: &Board, points: &[Point]) -> bool {
-    points.len() > DAME_MOST || points.iter().any(|&point| board.cell(point) != Cell::Empty)
+    points.len() > MAX_DAME_POINTS || points.iter().any(|&point| board.cell(point) != Cell::Empty)
 }
 
 /// Computes the status of a game. The result depends on the position only.

@@ -148,7 +148,7 @@ impl EvaluationCache {
     }
 
     /// Returns the capacity in bytes.
-    pub fn most_bytes(&self) -> usize {
+    pub fn max_bytes(&self) -> usize {
         self.bytes_per_shard * SHARDS
     }
 
@@ -249,7 +249,7 @@ mod models {
                 let cache = Arc::clone(&cache);
                 thread::spawn(move || {
                     cache.insert(Key(1), answer(0.0, 3));
-                    assert!(cache.bytes() <= cache.most_bytes());
+                    assert!(cache.bytes() <= cache.max_bytes());
                 })
             };
             cache.insert(Key(2), answer(0.0, 3));

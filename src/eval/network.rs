@@ -168,7 +168,7 @@ impl NetworkEvaluator {
         if settings == self.shared.settings {
             return self.clone();
         }
-        self.with_settings_and_cache(settings, self.shared.cache.most_bytes())
+        self.with_settings_and_cache(settings, self.shared.cache.max_bytes())
     }
 
     /// Returns an evaluator of the same network with these settings and an empty cache of `bytes` bytes. The arithmetic

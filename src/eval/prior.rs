@@ -81,7 +81,7 @@ impl Prior {
 /// Equivalent visits and wins that a move is credited with, from the perspective of the side that makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EquivalentVisits {
-    /// Number of equivalent visits, at most [`EquivalentVisits::MOST`].
+    /// Number of equivalent visits, at most [`EquivalentVisits::MAX`].
     pub weight: u8,
     /// Number of equivalent wins, at most `weight`.
     pub wins: u8,
@@ -89,7 +89,7 @@ pub struct EquivalentVisits {
 
 impl EquivalentVisits {
     /// Largest number of equivalent visits.
-    pub const MOST: u8 = 127;
+    pub const MAX: u8 = 127;
 
     /// Returns the value for the side that makes the move, in `[-1, 1]`, or 0 without visits.
     #[inline]
@@ -99,7 +99,7 @@ impl EquivalentVisits {
 
     /// Adds `games` equivalent visits, all won or all lost.
     fn add(&mut self, games: u8, won: bool) {
-        let weight = self.weight.saturating_add(games).min(EquivalentVisits::MOST);
+        let weight = self.weight.saturating_add(games).min(EquivalentVisits::MAX);
         if won {
             self.wins = self.wins.saturating_add(weight - self.weight);
         }
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_packed_prior_is_the_same_prior() {
-        for weight in 0..=EquivalentVisits::MOST {
+        for weight in 0..=EquivalentVisits::MAX {
             for wins in 0..=weight {
                 let prior = Prior::Games(EquivalentVisits { weight, wins });
                 assert_eq!(Prior::unpack(prior.pack()), prior);
@@ -302,6 +302,6 @@ mod tests {
         for _ in 0..10 {
             prior.add(30, true);
         }
-        assert_eq!(prior, EquivalentVisits { weight: EquivalentVisits::MOST, wins: EquivalentVisits::MOST });
+        assert_eq!(prior, EquivalentVisits { weight: EquivalentVisits::MAX, wins: EquivalentVisits::MAX });
     }
 }

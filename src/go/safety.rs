@@ -383,7 +383,7 @@ mod tests {
     /// Returns the stones of `color` that the opponent can capture if `color` always passes, or `None` if the positions
     /// are too many to enumerate.
     fn capturable(board: &Board, color: Color, suicide: bool) -> Option<PointSet> {
-        const MOST: usize = 400;
+        const MAX_POSITIONS: usize = 400;
         let enemy = color.opponent();
         let mut lost = PointSet::EMPTY;
         let mut seen: HashSet<Key> = HashSet::from([board.key()]);
@@ -397,7 +397,7 @@ mod tests {
                 if !seen.insert(position.outcome(point, enemy).key) {
                     continue;
                 }
-                if seen.len() > MOST {
+                if seen.len() > MAX_POSITIONS {
                     return None;
                 }
                 let mut after = position;

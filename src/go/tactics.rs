@@ -199,8 +199,8 @@ fn has_liberties(board: &Board, point: Point, count: usize) -> bool {
 /// two eyes of it. Returns `None` unless the region has three to six points, is enclosed by stones of one colour, and
 /// has such a point.
 pub fn vital_point(board: &Board, start: Point) -> Option<Point> {
-    const MOST: usize = 6;
-    let mut region: SmallVec<[Point; MOST]> = SmallVec::new();
+    const MAX_POINTS: usize = 6;
+    let mut region: SmallVec<[Point; MAX_POINTS]> = SmallVec::new();
     region.push(start);
     let mut owner = None;
     let mut next = 0;
@@ -210,7 +210,7 @@ pub fn vital_point(board: &Board, start: Point) -> Option<Point> {
                 Cell::Border => {}
                 Cell::Empty => {
                     if !region.contains(&neighbour) {
-                        if region.len() == MOST {
+                        if region.len() == MAX_POINTS {
                             return None;
                         }
                         region.push(neighbour);

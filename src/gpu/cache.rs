@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 /// Size above which compiled shaders are discarded, in bytes. Drivers never discard any.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Files of a card.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Cache {
     pub(crate) fn shaders(&self) -> Option<Vec<u8>> {
         let path = self.path("shaders");
         let size = fs::metadata(&path).ok()?.len();
-        if size > MOST_BYTES { None } else { fs::read(path).ok() }
+        if size > MAX_BYTES { None } else { fs::read(path).ok() }
     }
 
     /// Keeps compiled shaders, unless they are kept already.

@@ -114,8 +114,8 @@ impl Compiled {
     }
 
     /// Returns the largest number of positions of a batch on boards of `area` points.
-    pub(crate) fn most_positions(&self, area: usize) -> usize {
-        self.program.settings().most_positions(area)
+    pub(crate) fn max_positions(&self, area: usize) -> usize {
+        self.program.settings().max_positions(area)
     }
 
     /// Returns a number for the shapes of the products and the arithmetic. Measurements of one network are valid for
@@ -158,11 +158,11 @@ impl Compiled {
     }
 
     /// Starts a batch of positions on boards of the same size. At most [`IN_FLIGHT`] batches may be on the card, and
-    /// at most [`most_positions`](Self::most_positions) in a batch.
+    /// at most [`max_positions`](Self::max_positions) in a batch.
     pub(crate) fn start(&mut self, inputs: &[&Input]) -> Result<SubmittedBatch, GpuError> {
         let (width, height, count) = (inputs[0].width, inputs[0].height, inputs.len());
         let area = width * height;
-        debug_assert!(count <= self.most_positions(area), "a batch fits");
+        debug_assert!(count <= self.max_positions(area), "a batch fits");
         let Compiled { connection, program, buffers, steps, upload, .. } = self;
         let queue = &connection.queue;
         program.write_inputs(inputs, upload, |buffer, numbers| {

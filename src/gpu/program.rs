@@ -42,7 +42,7 @@ pub struct Settings {
 
 impl Settings {
     /// Returns the largest number of positions of a batch on boards of `area` points.
-    pub fn most_positions(&self, area: usize) -> usize {
+    pub fn max_positions(&self, area: usize) -> usize {
         (self.points / area).min(self.positions)
     }
 }

@@ -113,7 +113,7 @@ impl QueuedDevice {
             return None;
         }
         let area = size.0 * size.1;
-        let taken = state.waiting.take(size, self.options.settings.most_positions(area));
+        let taken = state.waiting.take(size, self.options.settings.max_positions(area));
         let (positions, inputs): (Vec<u64>, Vec<Input>) = taken.into_iter().unzip();
         state.batches += 1;
         let number = state.batches;

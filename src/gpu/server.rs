@@ -345,7 +345,7 @@ fn choose_tiles(
         return Ok(());
     }
     let input = striped(19);
-    let count = compiled.most_positions(USUAL_POINTS).clamp(1, 8);
+    let count = compiled.max_positions(USUAL_POINTS).clamp(1, 8);
     let inputs = vec![&input; count];
     let points = count * USUAL_POINTS;
     let mut time = |compiled: &mut Compiled, large_from, uses_matrix_units| {
@@ -521,7 +521,7 @@ impl Server {
     fn start_batch(&mut self) -> Result<(), GpuError> {
         let Some((size, _)) = self.next() else { return Ok(()) };
         self.simulate_fault()?;
-        let most = self.compiled.most_positions(size.0 * size.1);
+        let most = self.compiled.max_positions(size.0 * size.1);
         let requests = self.waiting.take(size, most);
         let inputs: Vec<&Input> = requests.iter().map(|request| &request.input).collect();
         let points = inputs.len() * size.0 * size.1;

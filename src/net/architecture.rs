@@ -100,7 +100,7 @@ pub fn options(name: &str) -> Result<Options, UnknownArchitecture> {
 }
 
 /// Largest number of blocks that is taken from a name. [`random::network`](super::random::network) allows fewer.
-const MOST_BLOCKS: usize = 1000;
+const MAX_BLOCKS: usize = 1000;
 
 /// Parses the number after `letters` at the beginning of `rest` and removes both from `rest`.
 fn number_behind(letters: &str, rest: &mut &str) -> Option<usize> {
@@ -113,7 +113,7 @@ fn number_behind(letters: &str, rest: &mut &str) -> Option<usize> {
 
 /// Returns `count` blocks, of which every third is of the kind `pooling` and the others are of the kind `plain`.
 fn convolutions(count: usize, plain: BlockKind, pooling: BlockKind) -> Vec<BlockKind> {
-    (0..count.min(MOST_BLOCKS)).map(|index| if index % 3 == 1 { pooling } else { plain }).collect()
+    (0..count.min(MAX_BLOCKS)).map(|index| if index % 3 == 1 { pooling } else { plain }).collect()
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(super) const EIGHT_MARK: &[u8] = b"@INT8@";
 pub(super) const SIXTEEN_MARK: &[u8] = b"@INT16@";
 
 /// Smaller scales count as zero, so that no product of a scale is a denormal number.
-const LEAST_SCALE: f32 = 1e-36;
+const MIN_SCALE: f32 = 1e-36;
 
 /// Number of bytes of a file whose checksum is computed at a time.
 const CHUNK: usize = 1 << 20;
@@ -222,7 +222,7 @@ impl Sections {
         if !scales.iter().all(|scale| *scale >= 0.0 && (scale * f32::from(i16::MAX)).is_finite()) {
             return Err(ErrorKind::Scale);
         }
-        scales.iter_mut().filter(|scale| **scale < LEAST_SCALE).for_each(|scale| *scale = 0.0);
+        scales.iter_mut().filter(|scale| **scale < MIN_SCALE).for_each(|scale| *scale = 0.0);
         self.next = next;
         Ok(Integers::new(size, rows, scales, Arc::clone(&self.image), start))
     }

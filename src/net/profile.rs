@@ -153,7 +153,7 @@ mod index {
     /// First indices of the unary encodings of the two ranks: of the side to move, of the opponent.
     pub(super) const RANK: [usize; 2] = [6, 40];
     /// Length of the unary encoding of a rank.
-    pub(super) const LONGEST_RANK: usize = 34;
+    pub(super) const RANK_LENGTH: usize = 34;
     /// Whether the game is unrated: 1 if it is, 0.5 if unknown.
     pub(super) const UNRATED: usize = 74;
     pub(super) const TIME_UNKNOWN: usize = 75;
@@ -218,7 +218,7 @@ impl Profile {
         let mut features = [0.0f32; METADATA_FEATURES];
         for (side, color) in [to_move, to_move.opponent()].into_iter().enumerate() {
             features[index::IS_HUMAN[side]] = 1.0;
-            let steps = usize::from(data.ranks[color].0).min(index::LONGEST_RANK);
+            let steps = usize::from(data.ranks[color].0).min(index::RANK_LENGTH);
             features[index::RANK[side]..][..steps].fill(1.0);
         }
         features[index::UNRATED] = 0.5;

@@ -232,13 +232,13 @@ pub enum OptionsError {
     New,
     /// The number of channels or blocks is out of range.
     #[error(
-        "the number of channels must be from 2 to {MOST_CHANNELS} and the number of blocks from 1 to {MOST_BLOCKS}"
+        "the number of channels must be from 2 to {MAX_CHANNELS} and the number of blocks from 1 to {MAX_BLOCKS}"
     )]
     Size,
     /// The heads of attention are invalid.
     #[error(
         "the number of key heads must divide the number of heads; each head needs channels, at most \
-         {MOST_CHANNELS} in total; the channels of a query must be a multiple of 2 with learned angles and of \
+         {MAX_CHANNELS} in total; the channels of a query must be a multiple of 2 with learned angles and of \
          4 with fixed angles"
     )]
     Heads,
@@ -248,10 +248,10 @@ pub enum OptionsError {
 }
 
 /// Largest number of channels, a little above that of published networks.
-const MOST_CHANNELS: usize = 1024;
+const MAX_CHANNELS: usize = 1024;
 
 /// Largest number of blocks, a little above that of published networks.
-const MOST_BLOCKS: usize = 100;
+const MAX_BLOCKS: usize = 100;
 
 /// Returns shapes of small networks that together have every kind of block, norm, activation and head, and channel
 /// counts that are not multiples of a vector's width. They serve to compare two implementations of the forward pass.
@@ -362,7 +362,7 @@ fn check(options: &Options) -> Result<(), OptionsError> {
         Err(OptionsError::Activation)
     } else if version < 15 && is_new {
         Err(OptionsError::New)
-    } else if !(2..=MOST_CHANNELS).contains(&channels) || !(1..=MOST_BLOCKS).contains(&options.blocks.len()) {
+    } else if !(2..=MAX_CHANNELS).contains(&channels) || !(1..=MAX_BLOCKS).contains(&options.blocks.len()) {
         Err(OptionsError::Size)
     } else if version >= 17 && ![2, 4].contains(&options.policy_channels) {
         Err(OptionsError::PolicyChannels)
@@ -375,7 +375,7 @@ fn check(options: &Options) -> Result<(), OptionsError> {
 fn check_heads(options: &Options, kind: BlockKind, channels: usize) -> Result<(), OptionsError> {
     if kind == BlockKind::Attention {
         let shape = options.attention;
-        let possible = |width: usize| (1..=MOST_CHANNELS).contains(&width);
+        let possible = |width: usize| (1..=MAX_CHANNELS).contains(&width);
         if !possible(shape.heads) || shape.key_heads == 0 || !shape.heads.is_multiple_of(shape.key_heads) {
             return Err(OptionsError::Heads);
         }

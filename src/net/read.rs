@@ -27,25 +27,25 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 /// Largest number of channels of a layer. The widest published networks have less than 2,000.
-const MOST_CHANNELS: usize = 1 << 14;
+const MAX_CHANNELS: usize = 1 << 14;
 
 /// Largest number of blocks in a stack. The deepest published networks have 60.
-const MOST_BLOCKS: usize = 1 << 10;
+const MAX_BLOCKS: usize = 1 << 10;
 
 /// Largest depth of nested blocks. Published networks have a depth of 2.
-const DEEPEST_NESTING: usize = 32;
+const MAX_NESTING: usize = 32;
 
 /// Largest number of attention heads of a block. Published networks have 12.
-const MOST_HEADS: usize = 1 << 10;
+const MAX_HEADS: usize = 1 << 10;
 
 /// Largest number of rows or columns of a convolution's window.
-const LARGEST_WINDOW: usize = 15;
+const MAX_WINDOW: usize = 15;
 
 /// Largest multiplier of an output.
-const LARGEST_MULTIPLIER: f64 = 1e6;
+const MAX_MULTIPLIER: f64 = 1e6;
 
 /// Largest base of the angles of a rotary embedding. Published networks have 100.
-const LARGEST_THETA: f64 = 1e9;
+const MAX_THETA: f64 = 1e9;
 
 /// Largest number to a multiple of which preparation pads the channels of a layer.
 const PREPARED_ALIGN: usize = 64;
@@ -54,7 +54,7 @@ const PREPARED_ALIGN: usize = 64;
 const PREPARED_LAYER: usize = 1 << 10;
 
 /// Memory of a prepared network that every file may take, in bytes.
-const PREPARED_LEAST: usize = 512 << 20;
+const MIN_PREPARED_BYTES: usize = 512 << 20;
 
 /// Further memory of a prepared network for each byte of its file, in bytes. Weights of trained networks hardly
 /// compress: a weight of one byte becomes four bytes in memory, and 3 × 3 windows take four times as much for
@@ -314,9 +314,9 @@ fn network<R: BufRead>(tokens: &mut TokenReader<R>, file_bytes: &Cell<u64>) -> R
         _ => return Err(ReadError::Version(version)),
     };
     let mut reader = Reader { tokens, version, file_bytes, prepared: 0 };
-    let spatial = reader.tokens.integer_in("features of a point", 1, MOST_CHANNELS)?;
+    let spatial = reader.tokens.integer_in("features of a point", 1, MAX_CHANNELS)?;
     reader.fit("features of a point", spatial, Exactly(SPATIAL_FEATURES))?;
-    let global = reader.tokens.integer_in("features of the position", 1, MOST_CHANNELS)?;
+    let global = reader.tokens.integer_in("features of the position", 1, MAX_CHANNELS)?;
     reader.fit("features of the position", global, Exactly(GLOBAL_FEATURES))?;
     let multipliers = if version >= 13 { reader.multipliers()? } else { Multipliers::DEFAULT };
     let (mut has_encoder, mut pass_alive_with_suicide) = (false, false);
@@ -359,7 +359,7 @@ impl<R: BufRead> Reader<'_, R> {
     }
 
     fn channels(&mut self, what: &'static str, expected: Width) -> Result<usize, ReadError> {
-        let found = self.tokens.integer_in(what, 1, MOST_CHANNELS)?;
+        let found = self.tokens.integer_in(what, 1, MAX_CHANNELS)?;
         self.fit(what, found, expected)
     }
 
@@ -382,7 +382,7 @@ impl<R: BufRead> Reader<'_, R> {
     fn multipliers(&mut self) -> Result<Multipliers, ReadError> {
         let mut values = [0.0; 7];
         for value in &mut values {
-            *value = self.tokens.positive("a multiplier", LARGEST_MULTIPLIER)?;
+            *value = self.tokens.positive("a multiplier", MAX_MULTIPLIER)?;
         }
         Ok(Multipliers::from_array(values))
     }
@@ -412,7 +412,7 @@ impl<R: BufRead> Reader<'_, R> {
         let bytes = area.saturating_mul(inputs).saturating_mul(outputs).saturating_mul(size_of::<f32>());
         self.prepared = self.prepared.saturating_add(bytes).saturating_add(PREPARED_LAYER);
         let file_bytes = usize::try_from(self.file_bytes.get()).unwrap_or(usize::MAX);
-        let most = PREPARED_LEAST.saturating_add(file_bytes.saturating_mul(PREPARED_PER_BYTE));
+        let most = MIN_PREPARED_BYTES.saturating_add(file_bytes.saturating_mul(PREPARED_PER_BYTE));
         if self.prepared > most {
             return Err(self.tokens.error(ErrorKind::Memory(most >> 20)));
         }
@@ -420,7 +420,7 @@ impl<R: BufRead> Reader<'_, R> {
     }
 
     fn window(&mut self, what: &'static str) -> Result<usize, ReadError> {
-        let side = self.tokens.integer_in(what, 1, LARGEST_WINDOW)?;
+        let side = self.tokens.integer_in(what, 1, MAX_WINDOW)?;
         if side % 2 == 0 {
             let word = side.to_string();
             return Err(self.tokens.error(ErrorKind::Number { what, word, expected: "an odd number" }));
@@ -512,7 +512,7 @@ impl<R: BufRead> Reader<'_, R> {
 
     fn metadata_encoder(&mut self, channels: usize) -> Result<MetadataEncoder, ReadError> {
         let name = self.tokens.name("the metadata encoder")?;
-        let features = self.tokens.integer_in("metadata features", 1, MOST_CHANNELS)?;
+        let features = self.tokens.integer_in("metadata features", 1, MAX_CHANNELS)?;
         self.fit("metadata features", features, Exactly(METADATA_FEATURES))?;
         let first = self.dense_layer(METADATA_FEATURES)?;
         let second = self.dense_layer(first.matmul.outputs)?;
@@ -530,11 +530,11 @@ impl<R: BufRead> Reader<'_, R> {
 
     fn trunk(&mut self, has_encoder: bool) -> Result<Trunk, ReadError> {
         let name = self.tokens.name("the trunk")?;
-        let block_count = self.tokens.integer_in("blocks", 1, MOST_BLOCKS)?;
+        let block_count = self.tokens.integer_in("blocks", 1, MAX_BLOCKS)?;
         let channels = self.channels("channels", Any)?;
         let mut stated_widths = [0; 4];
         for width in &mut stated_widths {
-            *width = self.tokens.integer_in("channels inside blocks", 0, MOST_CHANNELS)?;
+            *width = self.tokens.integer_in("channels inside blocks", 0, MAX_CHANNELS)?;
         }
         let mut has_rms_norm = false;
         if self.version >= 15 {
@@ -573,8 +573,8 @@ impl<R: BufRead> Reader<'_, R> {
     }
 
     fn blocks(&mut self, count: usize, channels: usize, depth: usize) -> Result<Vec<Block>, ReadError> {
-        if depth > DEEPEST_NESTING {
-            return Err(self.tokens.error(ErrorKind::TooDeep(DEEPEST_NESTING)));
+        if depth > MAX_NESTING {
+            return Err(self.tokens.error(ErrorKind::TooDeep(MAX_NESTING)));
         }
         (0..count).map(|_| self.block(channels, depth)).collect()
     }
@@ -598,7 +598,7 @@ impl<R: BufRead> Reader<'_, R> {
             }
             "nested_bottleneck_block" => {
                 let name = self.tokens.name("a nested bottleneck block")?;
-                let block_count = self.tokens.integer_in("inner blocks", 1, MOST_BLOCKS)?;
+                let block_count = self.tokens.integer_in("inner blocks", 1, MAX_BLOCKS)?;
                 let first = self.norm_act_conv(channels, Any)?;
                 let blocks = self.blocks(block_count, first.conv.outputs, depth + 1)?;
                 let second = self.norm_act_conv(first.conv.outputs, Exactly(channels))?;
@@ -618,8 +618,8 @@ impl<R: BufRead> Reader<'_, R> {
 
     fn attention(&mut self, channels: usize) -> Result<AttentionBlock, ReadError> {
         let name = self.tokens.name("an attention block")?;
-        let heads = self.tokens.integer_in("heads", 1, MOST_HEADS)?;
-        let key_heads = self.tokens.integer_in("heads of keys and values", 1, MOST_HEADS)?;
+        let heads = self.tokens.integer_in("heads", 1, MAX_HEADS)?;
+        let key_heads = self.tokens.integer_in("heads of keys and values", 1, MAX_HEADS)?;
         if heads % key_heads != 0 {
             let word = key_heads.to_string();
             let kind = ErrorKind::Number {
@@ -629,8 +629,8 @@ impl<R: BufRead> Reader<'_, R> {
             };
             return Err(self.tokens.error(kind));
         }
-        let key_width = self.tokens.integer_in("channels of a query", 1, MOST_CHANNELS)?;
-        let value_width = self.tokens.integer_in("channels of a value", 1, MOST_CHANNELS)?;
+        let key_width = self.tokens.integer_in("channels of a query", 1, MAX_CHANNELS)?;
+        let value_width = self.tokens.integer_in("channels of a value", 1, MAX_CHANNELS)?;
         let has_rotary = self.flag("whether there is a rotary embedding")?;
         let is_learned = self.flag("whether the rotary embedding is learned")?;
         // A rotary embedding rotates pairs of channels, and a fixed one needs an even number of pairs.
@@ -655,7 +655,7 @@ impl<R: BufRead> Reader<'_, R> {
             (true, true) => Some(self.learned_rotary(key_heads, key_width / 2)?),
             (true, false) => {
                 let name = self.tokens.name("the rotary embedding")?;
-                let theta = self.tokens.positive("theta", LARGEST_THETA)?;
+                let theta = self.tokens.positive("theta", MAX_THETA)?;
                 Some(RotaryEmbedding::Fixed { name, theta })
             }
             (false, _) => None,
@@ -680,7 +680,7 @@ impl<R: BufRead> Reader<'_, R> {
         for (what, expected) in
             [("heads of keys", key_heads), ("pairs of channels", pairs), ("directions on the board", 2)]
         {
-            let found = self.tokens.integer_in(what, 1, MOST_CHANNELS)?;
+            let found = self.tokens.integer_in(what, 1, MAX_CHANNELS)?;
             self.fit(what, found, Exactly(expected))?;
         }
         let frequencies = self.tokens.weights(key_heads * pairs * 2)?;
@@ -731,7 +731,7 @@ impl<R: BufRead> Reader<'_, R> {
 
     fn stated_policy_channels(&mut self) -> Result<usize, ReadError> {
         let what = "logits per move";
-        let channels = self.tokens.integer_in(what, 1, MOST_CHANNELS)?;
+        let channels = self.tokens.integer_in(what, 1, MAX_CHANNELS)?;
         if ![2, 4].contains(&channels) {
             return Err(self.tokens.error(ErrorKind::Option { what, value: channels as u64 }));
         }
@@ -798,10 +798,10 @@ mod tests {
     #[test]
     fn the_memory_of_a_network_is_bounded_by_its_file() {
         assert_eq!(kind(&start(64, 15)), ErrorKind::End);
-        assert_eq!(kind(&start(MOST_CHANNELS, 15)), ErrorKind::Memory(512));
+        assert_eq!(kind(&start(MAX_CHANNELS, 15)), ErrorKind::Memory(512));
         // A matrix of the same size after weights that the file contains.
         let matrix = |random: bool| {
-            let (channels, mut bytes) = (MOST_CHANNELS / 4, start(MOST_CHANNELS / 4, 1));
+            let (channels, mut bytes) = (MAX_CHANNELS / 4, start(MAX_CHANNELS / 4, 1));
             let mut rng = kosumi_go::rng::Rng::new(1);
             let mut weight = || if random { 1.0 + rng.unit() as f32 } else { 0.0 };
             (0..22 * channels).for_each(|_| bytes.extend(weight().to_le_bytes()));

@@ -13,18 +13,18 @@ use std::io::{self, BufRead};
 
 /// Largest number of weights of a network. They take 1 GiB. The largest networks that KataGo has published have a third
 /// of that.
-pub(super) const MOST_PARAMETERS: usize = 1 << 28;
+pub(super) const MAX_PARAMETERS: usize = 1 << 28;
 
 /// Largest length of a word (the name of a layer, for example), in bytes.
-const LONGEST_WORD: usize = 256;
+const MAX_WORD_BYTES: usize = 256;
 
 /// Largest length of a run of white space, in bytes. KataGo writes a single line end.
-const LONGEST_SPACE: usize = 1 << 10;
+const MAX_SPACE_BYTES: usize = 1 << 10;
 
 /// Weights of a smaller magnitude are replaced by zero. No result changes, and processors that need a hundred times as
 /// long for denormal numbers (below 10⁻³⁸) do not meet any. Training leaves such weights in channels that it no longer
 /// uses.
-pub(super) const LEAST_WEIGHT: f32 = 1e-30;
+pub(super) const MIN_WEIGHT: f32 = 1e-30;
 
 /// Characters that introduce binary weights.
 pub(super) const BINARY_MARK: &[u8] = b"@BIN@";
@@ -109,13 +109,13 @@ impl<R: BufRead> TokenReader<R> {
 
     /// Skips white space and returns the next byte, or `None` at the end of the input.
     fn skip_space(&mut self) -> Result<Option<u8>, ReadError> {
-        for _ in 0..LONGEST_SPACE {
+        for _ in 0..MAX_SPACE_BYTES {
             match self.peek()? {
                 Some(byte) if byte.is_ascii_whitespace() => self.take(1),
                 other => return Ok(other),
             }
         }
-        Err(self.error(ErrorKind::Word(LONGEST_WORD)))
+        Err(self.error(ErrorKind::Word(MAX_WORD_BYTES)))
     }
 
     /// Reads a word.
@@ -126,12 +126,12 @@ impl<R: BufRead> TokenReader<R> {
         let mut word = String::new();
         loop {
             match self.peek()? {
-                Some(byte) if byte.is_ascii_graphic() && word.len() < LONGEST_WORD => {
+                Some(byte) if byte.is_ascii_graphic() && word.len() < MAX_WORD_BYTES => {
                     word.push(char::from(byte));
                     self.take(1);
                 }
                 Some(byte) if !byte.is_ascii_whitespace() => {
-                    return Err(self.error(ErrorKind::Word(LONGEST_WORD)));
+                    return Err(self.error(ErrorKind::Word(MAX_WORD_BYTES)));
                 }
                 _ => return Ok(word),
             }
@@ -208,8 +208,8 @@ impl<R: BufRead> TokenReader<R> {
     /// Reads the characters that introduce `count` weights, and returns the encoding of the weights.
     fn encoding(&mut self, count: usize) -> Result<BlockEncoding, ReadError> {
         self.parameters = self.parameters.saturating_add(count);
-        if self.parameters > MOST_PARAMETERS {
-            return Err(self.error(ErrorKind::TooLarge(MOST_PARAMETERS)));
+        if self.parameters > MAX_PARAMETERS {
+            return Err(self.error(ErrorKind::TooLarge(MAX_PARAMETERS)));
         }
         let first = self.skip_space()?;
         let is_binary = first == Some(BINARY_MARK[0]);
@@ -252,7 +252,7 @@ impl<R: BufRead> TokenReader<R> {
         }
         weights.shrink_to_fit();
         // Multiplication by zero keeps the sign.
-        weights.iter_mut().filter(|weight| weight.abs() < LEAST_WEIGHT).for_each(|weight| *weight *= 0.0);
+        weights.iter_mut().filter(|weight| weight.abs() < MIN_WEIGHT).for_each(|weight| *weight *= 0.0);
         Ok(weights)
     }
 
@@ -391,15 +391,15 @@ mod tests {
 
     #[test]
     fn missing_weights_are_errors() {
-        assert_eq!(kind(TokenReader::new(&b"@BIN@abcdabcd"[..]).weights(MOST_PARAMETERS)), ErrorKind::End);
+        assert_eq!(kind(TokenReader::new(&b"@BIN@abcdabcd"[..]).weights(MAX_PARAMETERS)), ErrorKind::End);
         assert_eq!(
             kind(TokenReader::new(&b"@BIN@"[..]).weights(usize::MAX)),
-            ErrorKind::TooLarge(MOST_PARAMETERS)
+            ErrorKind::TooLarge(MAX_PARAMETERS)
         );
         for mark in ["@BIG@", "@STEP ", "@@BIN@", "@INT8@", "@INT16@", "@INT1@"] {
             assert_eq!(kind(TokenReader::new(mark.as_bytes()).weights(1)), ErrorKind::NoWeights, "{mark}");
         }
-        assert_eq!(kind(TokenReader::new(&b"@STEP@0123abc"[..]).weights(MOST_PARAMETERS)), ErrorKind::End);
+        assert_eq!(kind(TokenReader::new(&b"@STEP@0123abc"[..]).weights(MAX_PARAMETERS)), ErrorKind::End);
         for text in ["inf", "-nan", "1e99"] {
             assert!(TokenReader::new(text.as_bytes()).weights(1).is_err(), "{text}");
         }
@@ -419,7 +419,7 @@ mod tests {
     fn words_and_space_are_bounded() {
         for byte in [b'x', b' '] {
             let input = io::BufReader::new(io::Read::take(io::repeat(byte), 1 << 20));
-            assert_eq!(kind(TokenReader::new(input).word()), ErrorKind::Word(LONGEST_WORD));
+            assert_eq!(kind(TokenReader::new(input).word()), ErrorKind::Word(MAX_WORD_BYTES));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Weights of convolutions and matrices: 32-bit floats, or integers with a scale for each output.
 
 use super::image::Image;
-use super::tokens::LEAST_WEIGHT;
+use super::tokens::MIN_WEIGHT;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -195,7 +195,7 @@ impl Integers {
         for row in integers.chunks_exact(self.scales.len().max(1)) {
             weights.extend(row.iter().zip(&*self.scales).map(|(&integer, scale)| {
                 let weight = integer.into() * scale;
-                if weight.abs() < LEAST_WEIGHT { 0.0 } else { weight }
+                if weight.abs() < MIN_WEIGHT { 0.0 } else { weight }
             }));
         }
         weights

@@ -104,7 +104,7 @@ const TRIAL_SIDES: [usize; 2] = [19, 9];
 
 /// Minimum gain, as a share of a card's speed, for the processor to evaluate as well. Each of its evaluations occupies
 /// a thread that would otherwise gather positions for the card.
-const LEAST_GAIN: f64 = 0.1;
+const MIN_GAIN: f64 = 0.1;
 
 /// Sides of the boards on which a card's results are checked, each with the number of equal positions in the batch.
 /// Together they use both kinds of tiles for products.
@@ -285,9 +285,9 @@ impl Trial {
         self.by_card <= self.by_processor / self.processors as f64
     }
 
-    /// Returns whether the processor would add at least [`LEAST_GAIN`] to the card's speed.
+    /// Returns whether the processor would add at least [`MIN_GAIN`] to the card's speed.
     fn processor_is_worth_it(&self) -> bool {
-        self.by_card * self.processor_share().at_once as f64 >= LEAST_GAIN * self.by_processor
+        self.by_card * self.processor_share().at_once as f64 >= MIN_GAIN * self.by_processor
     }
 
     /// Returns the processor's share of the evaluations: all threads but one, which is left to the descents of the

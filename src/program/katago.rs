@@ -73,7 +73,7 @@ const RULES: &[(&str, &str)] = &[
 ];
 
 fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Configured> {
-    let most_threads = defaults.threads.max(processors());
+    let max_threads = defaults.threads.max(processors());
     let mut found = Configured { settings: defaults, size: None, notes: Vec::new() };
     // `allowResignation` takes effect whether it comes before or after `resignThreshold`.
     let mut resigns = true;
@@ -128,7 +128,7 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
     // GPU. Here each thread computes by itself unless there is a graphics card, and threads without a processor make
     // the search broader and slower (`PERF.md`). The default number of threads exceeds the number of processors only
     // with a card.
-    found.settings.threads = found.settings.threads.min(most_threads);
+    found.settings.threads = found.settings.threads.min(max_threads);
     Ok(found)
 }
 

@@ -51,8 +51,8 @@ enum What {
 }
 
 /// Maximum number of points of boards that are enumerated.
-const EDGES_MOST: usize = 16;
-const GAMES_MOST: usize = 6;
+const MAX_EDGES: usize = 16;
+const MAX_GAMES: usize = 6;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut rules = arguments.rules;
@@ -66,8 +66,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             None => bail!("the number of positions has more than 128 bits"),
         },
         What::Edges => {
-            if area > EDGES_MOST {
-                bail!("more than {EDGES_MOST} points would take too long");
+            if area > MAX_EDGES {
+                bail!("more than {MAX_EDGES} points would take too long");
             }
             let counts = perft::edges(size, rules.suicide);
             writeln!(out, "positions             {}", counts.positions)?;
@@ -84,8 +84,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
         }
         What::Games => {
-            if area > GAMES_MOST || (area > 4 && arguments.depth.is_none()) {
-                bail!("more than 4 points need a --depth, and more than {GAMES_MOST} would take too long");
+            if area > MAX_GAMES || (area > 4 && arguments.depth.is_none()) {
+                bail!("more than 4 points need a --depth, and more than {MAX_GAMES} would take too long");
             }
             let most = arguments.depth.map_or(usize::MAX, usize::from);
             let games = perft::games(size, rules.suicide, most);

@@ -30,7 +30,7 @@ const ENTRIES: usize = if cfg!(loom) { 2 } else { 1 << 16 };
 /// Bit of a node's entry number: the node has faded.
 const FADED: u32 = 1 << 31;
 /// Largest summed weight that is ignored.
-const WEIGHT_LEAST: f64 = 0.001;
+const MAX_IGNORED_WEIGHT: f64 = 0.001;
 
 /// Entries for all kinds of moves, shared by all workers.
 pub struct BiasTable {
@@ -139,7 +139,7 @@ impl BiasTable {
     pub(crate) fn bias(&self, node: &Node) -> f64 {
         let Some(entry) = self.entry_of(node) else { return 0.0 };
         let weight = entry.weight.load(Ordering::Relaxed) as f64;
-        if weight <= WEIGHT_LEAST * ONE {
+        if weight <= MAX_IGNORED_WEIGHT * ONE {
             return 0.0;
         }
         entry.difference.load(Ordering::Relaxed) as f64 / weight

@@ -18,7 +18,7 @@ pub struct RootExploration {
     /// Probability of each move. Moves that are not listed are never chosen.
     pub priors: Vec<(Move, f32)>,
     /// Share of simulations, in `[0, 1]`, that choose by these priors and do not count at the root: its value and the
-    /// visits of its moves stay unchanged, and only the nodes below learn. A larger share than [`WEIGHTLESS_MOST`] is
+    /// visits of its moves stay unchanged, and only the nodes below learn. A larger share than [`MAX_WEIGHTLESS`] is
     /// reduced to it, so that a limit on visits is reached.
     pub weightless: f32,
     /// Share of simulations, in `[0, 1]`, that choose by these priors and count like all others.
@@ -34,7 +34,7 @@ pub struct RootExploration {
 pub struct ExplorationShares {
     /// Share of the simulations at a position, in `[0, 1]`, that choose by these priors and count neither there nor at
     /// the positions before it: their values and visits stay unchanged, and only the nodes below learn. A larger share
-    /// than [`WEIGHTLESS_MOST`] is reduced to it.
+    /// than [`MAX_WEIGHTLESS`] is reduced to it.
     pub weightless: f32,
     /// Share of the simulations at a position, in `[0, 1]`, that choose by these priors and count like all others.
     pub weightful: f32,
@@ -49,7 +49,7 @@ impl ExplorationShares {
     /// Draws the kind of a simulation: `None` for a usual one, otherwise whether it counts. `unit` is a random number
     /// in `[0, 1)`.
     pub(super) fn draw(&self, unit: f32) -> Option<bool> {
-        let weightless = self.weightless.min(WEIGHTLESS_MOST);
+        let weightless = self.weightless.min(MAX_WEIGHTLESS);
         if unit < weightless {
             Some(false)
         } else if unit < weightless + self.weightful {
@@ -155,7 +155,7 @@ fn slot<'p>(points: &'p mut PointMap<f32>, pass: &'p mut f32, mv: Move) -> &'p m
 }
 
 /// Largest share of simulations that do not count.
-pub const WEIGHTLESS_MOST: f32 = 0.95;
+pub const MAX_WEIGHTLESS: f32 = 0.95;
 
 /// A move that may be chosen.
 pub(super) struct Candidate {

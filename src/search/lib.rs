@@ -568,8 +568,8 @@ impl SharedState {
         views: Option<&AtomicU32>,
     ) {
         let views = views.map(|views| (views, worker.evaluator.root_views(game.size())));
-        let batch_most = if worker.evaluator.is_slow() { 1 } else { BATCH };
-        let settings = LoopSettings { batch_most, waits: reporting.is_none() };
+        let max_batch = if worker.evaluator.is_slow() { 1 } else { BATCH };
+        let settings = LoopSettings { max_batch, waits: reporting.is_none() };
         let mut next_report = reporting.map(|reporting| reporting.first);
         self.progress.simulate(
             settings,

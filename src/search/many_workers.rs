@@ -54,7 +54,7 @@ impl ArtificialGame {
         (asked.values().filter(|&&times| times > 1).count(), asked.values().sum())
     }
 
-    fn most_at_once(&self) -> u32 {
+    fn max_at_once(&self) -> u32 {
         self.at_once.0.lock().expect("lock")[1]
     }
 
@@ -201,16 +201,16 @@ fn visit_limit_holds_with_many_workers() {
 #[test]
 fn more_workers_than_processors_take_turns() {
     let game = empty(5);
-    let most_at_once = |params: SearchParams, wanted_at_once: u32| {
+    let max_at_once = |params: SearchParams, wanted_at_once: u32| {
         let evaluator = ArtificialGame { wanted_at_once, ..ArtificialGame::new(1, Duration::from_millis(1)) };
         let (_, report) = search_with(params, &evaluator, &game, 16, 64);
         assert_eq!((report.visits, evaluator.counts().0), (64, 0));
-        evaluator.most_at_once()
+        evaluator.max_at_once()
     };
     let params = SearchParams::for_network();
-    assert!(most_at_once(params, 9) >= 9);
+    assert!(max_at_once(params, 9) >= 9);
     // One descent for every twenty visits, and at least two.
-    let most = most_at_once(params.for_workers(16, 2), 2);
+    let most = max_at_once(params.for_workers(16, 2), 2);
     assert!((2..=3).contains(&most), "{most} at once");
 }
 

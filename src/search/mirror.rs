@@ -9,7 +9,7 @@ use kosumi_go::board::{BoardSize, Cell, Color, Move, Point};
 use kosumi_go::game::{Game, Line, MoveRecord};
 
 /// Number by which the mirrored replies must exceed half of all replies for an opponent to count as mirroring.
-const MIRRORED_MOVES_LEAST: usize = 7;
+const MIN_MIRRORED_MOVES: usize = 7;
 /// Factor by which the weight of a reply decays with each later reply.
 const MEMORY: f32 = 0.75;
 /// Share of the recent weight that must have been mirrored.
@@ -64,7 +64,7 @@ fn has_mirrored(size: BoardSize, records: &[MoveRecord], color: Color) -> bool {
         recent = MEMORY * (recent + 1.0);
         recent_mirrored = MEMORY * (recent_mirrored + f32::from(u8::from(was_mirrored)));
     }
-    was_mirrored && 2 * mirrored_moves >= 2 * MIRRORED_MOVES_LEAST + all && recent_mirrored >= RECENT * recent
+    was_mirrored && 2 * mirrored_moves >= 2 * MIN_MIRRORED_MOVES + all && recent_mirrored >= RECENT * recent
 }
 
 impl AntiMirror {

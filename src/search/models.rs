@@ -343,8 +343,8 @@ fn bias_sums_equal_contributions() {
     });
 }
 
-fn loop_settings(batch_most: u32) -> LoopSettings {
-    LoopSettings { batch_most, waits: true }
+fn loop_settings(max_batch: u32) -> LoopSettings {
+    LoopSettings { max_batch, waits: true }
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn one_stop_ends_all_workers() {
 #[test]
 fn simulation_count_is_exact() {
     check(|turn| {
-        const MOST: u32 = 3;
+        const MAX_PLAYOUTS: u32 = 3;
         let progress = Arc::new(Progress::default());
         let work = || {
             let progress = Arc::clone(&progress);
@@ -386,7 +386,7 @@ fn simulation_count_is_exact() {
                 progress.simulate(
                     loop_settings(16),
                     &mut (),
-                    |begun| begun >= MOST,
+                    |begun| begun >= MAX_PLAYOUTS,
                     |()| {},
                     |()| false,
                     |()| {},
@@ -394,14 +394,14 @@ fn simulation_count_is_exact() {
             }) as Work
         };
         run_concurrently(turn, [work(), work()]);
-        assert_eq!(progress.playouts.load(Ordering::Relaxed), MOST);
+        assert_eq!(progress.playouts.load(Ordering::Relaxed), MAX_PLAYOUTS);
     });
 }
 
 #[test]
 fn turn_limit_holds_and_all_workers_end() {
     check(|turn| {
-        const MOST: u32 = 3;
+        const MAX_PLAYOUTS: u32 = 3;
         let progress = Arc::new(Progress::new(0, Some(1)));
         let at_it = Arc::new(AtomicU32::new(0));
         let work = || {
@@ -414,7 +414,7 @@ fn turn_limit_holds_and_all_workers_end() {
                 progress.simulate(
                     loop_settings(1),
                     &mut (),
-                    |begun| begun >= MOST,
+                    |begun| begun >= MAX_PLAYOUTS,
                     simulate,
                     |()| false,
                     |()| {},
@@ -422,6 +422,6 @@ fn turn_limit_holds_and_all_workers_end() {
             }) as Work
         };
         run_concurrently(turn, [work(), work()]);
-        assert_eq!(progress.playouts.load(Ordering::Relaxed), MOST);
+        assert_eq!(progress.playouts.load(Ordering::Relaxed), MAX_PLAYOUTS);
     });
 }

@@ -576,7 +576,7 @@ pub struct Rave(AtomicU64);
 
 /// Number of RAVE games at which the statistics stop counting, so that the packed sum cannot overflow: 2^24 · 200 <
 /// 2^32.
-const RAVE_MOST: u32 = 1 << 24;
+const MAX_RAVE_GAMES: u32 = 1 << 24;
 
 impl Rave {
     pub(crate) fn clear(&self) {
@@ -590,7 +590,7 @@ impl Rave {
     /// Adds `games` RAVE games with Black's `value` in `[-1, 1]`.
     #[inline]
     pub(crate) fn add(&self, value: f32, games: u32) {
-        if (self.0.load(Ordering::Relaxed) >> 32) as u32 >= RAVE_MOST {
+        if (self.0.load(Ordering::Relaxed) >> 32) as u32 >= MAX_RAVE_GAMES {
             return;
         }
         let sum = u64::from(games) * u64::from(((value + 1.0) * 100.0) as u32);

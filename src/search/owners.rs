@@ -49,10 +49,10 @@ impl Owners {
 
 /// Smallest share of the root's weight for which a node's subtree is traversed. A node below it represents its whole
 /// subtree, so that a report takes milliseconds however long the search was.
-const LEAST_SHARE: f64 = 1.0 / 5000.0;
+const MIN_SHARE: f64 = 1.0 / 5000.0;
 
 /// Length of the longest line that is followed. In a graph, a line may return to a node.
-const LONGEST: usize = 400;
+const MAX_DEPTH: usize = 400;
 
 /// Weighted sums over evaluations.
 struct Sums {
@@ -186,7 +186,7 @@ impl<'r, E: Evaluator> OwnersReader<'r, E> {
         let own = f64::from(node.own().weight);
         let is_over = line.passes() >= 2 && depth > 1;
         let mut children = Vec::new();
-        if !is_over && share >= LEAST_SHARE && depth < LONGEST {
+        if !is_over && share >= MIN_SHARE && depth < MAX_DEPTH {
             for edge in table.edges(node).filter(|edge| edge.visits() > 0) {
                 let Some(child) = edge.child() else { continue };
                 let weight = table.node(child).weight_of_visits(edge.visits());

@@ -43,7 +43,7 @@ struct TurnState {
 #[derive(Clone, Copy)]
 pub(super) struct LoopSettings {
     /// Largest number of simulations between two checks whether the search is over.
-    pub(super) batch_most: u32,
+    pub(super) max_batch: u32,
     /// Whether the worker must wait for its turn, where there are turns. The worker that reports must not: workers that
     /// have just finished a simulation start the next one before waiting workers wake up, so it might not report for a
     /// long time.
@@ -90,7 +90,7 @@ impl Progress {
                 }
                 simulate(worker);
             }
-            batch = (2 * batch).min(settings.batch_most);
+            batch = (2 * batch).min(settings.max_batch);
             if is_over(worker) {
                 self.stop();
             }

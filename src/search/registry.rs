@@ -11,7 +11,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// KataGo's largest limit on visits and playouts, which means no limit: 2^50.
-pub const LIMIT_MOST: u64 = 1 << 50;
+pub const MAX_LIMIT: u64 = 1 << 50;
 
 /// Subject of a parameter. Each is one dialog of GoGui and one table of the manual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +92,7 @@ pub enum Kind {
     Real(f32, f32),
     /// An integer.
     Count(u64, u64),
-    /// An integer from 1 to [`LIMIT_MOST`]. What exceeds 32 bits is no limit.
+    /// An integer from 1 to [`MAX_LIMIT`]. What exceeds 32 bits is no limit.
     Limit,
     /// A time in seconds from 0 to this. What exceeds a [`Duration`] is no limit.
     Seconds(f64),
@@ -166,7 +166,7 @@ pub struct WrongValue {
 }
 
 /// Number of characters of a wrong text that an error shows.
-const SHOWN_MOST: usize = 60;
+const MAX_SHOWN_CHARACTERS: usize = 60;
 
 impl Spec {
     /// Creates a parameter that all protocols accept.
@@ -214,7 +214,7 @@ impl Spec {
         let values = match self.kind {
             Kind::Real(least, most) => format!("a number from {} to {}", real(least), real(most)),
             Kind::Count(least, most) => format!("an integer from {least} to {most}"),
-            Kind::Limit => format!("an integer from 1 to {LIMIT_MOST}"),
+            Kind::Limit => format!("an integer from 1 to {MAX_LIMIT}"),
             Kind::Seconds(most) => format!("a number of seconds from 0 to {}", real(most as f32)),
             Kind::Flag | Kind::FlagOrWord(..) => "true or false".to_owned(),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
@@ -241,7 +241,7 @@ impl Spec {
             self.parse(text).filter(|&value| self.admits(value))
         };
         value.ok_or_else(|| {
-            let text = text.chars().take(SHOWN_MOST).collect();
+            let text = text.chars().take(MAX_SHOWN_CHARACTERS).collect();
             WrongValue { name: self.name, values: self.values(), text }
         })
     }
@@ -258,7 +258,7 @@ impl Spec {
             Kind::Real(..) => text.parse().ok().map(Value::Real),
             Kind::Count(..) => text.parse().ok().map(Value::Count),
             Kind::Limit => {
-                let count = text.parse().ok().filter(|count| (1..=LIMIT_MOST).contains(count))?;
+                let count = text.parse().ok().filter(|count| (1..=MAX_LIMIT).contains(count))?;
                 Some(if count > u64::from(u32::MAX) { Value::Unset } else { Value::Count(count) })
             }
             Kind::Seconds(most) => {

@@ -93,7 +93,7 @@ pub struct SearchReport {
     /// Combination of result and score that searches with a network maximise. With playouts, the value.
     pub utility: f32,
     /// Largest possible utility.
-    pub utility_most: f32,
+    pub max_utility: f32,
     /// Summed weight of all evaluations; with playouts, their number.
     pub weight: f32,
     /// Prediction of the network alone, if a network evaluates and its evaluation is cached.
@@ -150,7 +150,7 @@ impl SearchReport {
             score_stdev: expected.score_stdev,
             no_result: expected.no_result,
             utility: expected.utility,
-            utility_most: converter.utility_most,
+            max_utility: converter.max_utility,
             weight: expected.weight,
             raw: None,
             moves,
@@ -245,7 +245,7 @@ struct Expected {
 /// Conversion of the statistics of nodes to the values of a report.
 struct ValueConverter {
     is_network: bool,
-    utility_most: f32,
+    max_utility: f32,
     /// Number of standard errors between a utility and its lower bound.
     radius_stdevs: f32,
     /// Standard deviation of the final scores of this search's playouts.
@@ -258,14 +258,14 @@ const RADIUS_STDEVS: [f32; 2] = [2.0, 5.0];
 
 impl ValueConverter {
     fn new(params: &super::SearchParams, game: &Game, playout_score_stdev: f32) -> ValueConverter {
-        let (is_network, utility_most) = match &params.formula {
+        let (is_network, max_utility) = match &params.formula {
             Formula::Puct(puct) => (true, UtilityScale::new(puct, game.size().area(), 0.0).bound() as f32),
             Formula::Rave(_) => (false, 1.0),
         };
         let lcb_stdevs = params.choice.lcb_stdevs;
         let radius_stdevs =
             if lcb_stdevs > 0.0 { lcb_stdevs } else { RADIUS_STDEVS[usize::from(is_network)] };
-        ValueConverter { is_network, utility_most, radius_stdevs, playout_score_stdev }
+        ValueConverter { is_network, max_utility, radius_stdevs, playout_score_stdev }
     }
 
     /// Returns whether the position has any evaluations.
@@ -289,12 +289,12 @@ impl ValueConverter {
             };
         }
         let means = node.means();
-        let utility_error = utility_error(&means, self.utility_most);
+        let utility_error = utility_error(&means, self.max_utility);
         let (mean, square) = (f64::from(means.score), f64::from(means.score_square));
         Expected {
             value: node.value(),
             // The result is the largest part of the utility and has the same relative error.
-            value_error: utility_error / self.utility_most,
+            value_error: utility_error / self.max_utility,
             lead: means.lead,
             score_mean: means.score,
             score_stdev: (square - mean * mean).max(0.0).sqrt() as f32,
@@ -308,7 +308,7 @@ impl ValueConverter {
     /// Returns the distance between a utility and its lower bound. One evaluation does not reveal the scatter.
     fn radius(&self, utility_error: f32, visits: u32) -> f32 {
         if self.is_network && visits <= 1 {
-            2.5 * self.utility_most
+            2.5 * self.max_utility
         } else {
             self.radius_stdevs * utility_error
         }
@@ -460,8 +460,8 @@ fn put_best_first(moves: &mut [MoveReport], color: Color, choice: &Choice) {
 
 /// Appends the most visited moves from a node on, up to a maximum length, because the graph may have cycles.
 fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<(Move, (u32, u32))>) {
-    const LONGEST: usize = 40;
-    while variation.len() < LONGEST {
+    const MAX_MOVES: usize = 40;
+    while variation.len() < MAX_MOVES {
         let best = table.edges(table.node(id)).max_by_key(|edge| (edge.visits(), edge.order()));
         let Some(edge) = best.filter(|edge| edge.visits() > 0) else { return };
         let Some(child) = edge.child() else { return };

@@ -11,7 +11,7 @@ use kosumi_go::game::Game;
 use kosumi_go::rng::Rng;
 
 /// Largest length of a path. The graph may have cycles.
-const LONGEST: usize = 64;
+const MAX_PATH: usize = 64;
 
 impl<E: Evaluator + Sync> Search<E> {
     /// Returns the moves of a simulation from the game's position to the position that it evaluated. All simulations
@@ -20,7 +20,7 @@ impl<E: Evaluator + Sync> Search<E> {
     pub fn sample_path(&self, game: &Game, rng: &mut Rng) -> Vec<Move> {
         let mut path = Vec::new();
         let mut next = self.table().find(game.graph_key());
-        while let Some(id) = next.filter(|_| path.len() < LONGEST) {
+        while let Some(id) = next.filter(|_| path.len() < MAX_PATH) {
             let node = self.table().node(id);
             let followed: u32 = self.table().edges(node).map(|edge| edge.visits()).sum();
             let mut left = rng.below((followed + node.own_visits()).max(1));

@@ -22,7 +22,7 @@ pub struct UtilityScale {
 }
 
 /// Smallest weight of the result: without any, a utility would have no bound.
-const LEAST_RESULT: f32 = 0.01;
+const MIN_RESULT_WEIGHT: f32 = 0.01;
 
 /// Means of the positive eight of sixteen equally probable parts of the standard normal distribution.
 const NORMAL: [f64; 8] = [0.0785, 0.2375, 0.4027, 0.5800, 0.7779, 1.0129, 1.3259, 1.9677];
@@ -47,7 +47,7 @@ impl UtilityScale {
         // The centre moves part of the way to an even game, but not so far that points would no longer count.
         let toward_even = score * (1.0 - f64::from(params.dynamic_score_center_zero_weight));
         // In utilities the result always counts 1. Where it is to count less, points count the more.
-        let result = f64::from(params.win_loss_utility_factor.max(LEAST_RESULT));
+        let result = f64::from(params.win_loss_utility_factor.max(MIN_RESULT_WEIGHT));
         UtilityScale {
             fixed: (f64::from(params.static_score_utility_factor) / result, 2.0 * side),
             dynamic: (f64::from(params.dynamic_score_utility_factor) / result, most.max(f64::MIN_POSITIVE)),

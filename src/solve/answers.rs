@@ -14,7 +14,7 @@ use super::window::UNLIMITED;
 use kosumi_go::board::{Color, Move};
 
 /// Maximum number of moves of a refutation.
-const REFUTATION_MOST: usize = 12;
+const MAX_REFUTATION_MOVES: usize = 12;
 
 /// What the player of a problem reaches, from the worst to the best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -245,7 +245,7 @@ impl<B: Bits> LineReader<'_, B> {
     /// stubborn moves against them.
     fn refutation(&mut self, line: &mut Vec<MoveCode>, outcome: Outcome) -> Vec<MoveCode> {
         let (opponent, start) = (self.player.opponent(), line.len());
-        while line.len() < start + REFUTATION_MOST {
+        while line.len() < start + MAX_REFUTATION_MOVES {
             let Some(reply) = self.keeping(line, outcome, opponent) else { break };
             line.push(reply);
             // A ko is shown up to its first move.

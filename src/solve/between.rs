@@ -100,7 +100,7 @@ impl<B: Bits> ConnectionSpace<'_, B> {
         let own = position.stones[color as usize];
         let enemy = position.stones[color.opponent() as usize];
         let empty = window.empties(position);
-        let most_liberties = CROSSED_LIBERTIES - u32::from(position.to_move != color);
+        let max_liberties = CROSSED_LIBERTIES - u32::from(position.to_move != color);
         let mut reach = Reach {
             points: [B::default(); MOVES_APART],
             stones: [B::default(); MOVES_APART],
@@ -131,7 +131,7 @@ impl<B: Bits> ConnectionSpace<'_, B> {
                 looked_at = looked_at | stones;
                 let liberties = window.around(stones) & empty;
                 let capture = liberties.count();
-                if capture <= most_liberties && !stones.meets(window.safe) {
+                if capture <= max_liberties && !stones.meets(window.safe) {
                     reach.crossed.push(CapturableChain {
                         stones,
                         liberties,

@@ -41,7 +41,7 @@ pub enum EyesError {
 }
 
 /// Largest number of stones in a shape that leaves one eye when it is captured.
-const MOST_INSIDE: usize = 6;
+const MAX_STONES_INSIDE: usize = 6;
 
 /// Reads the eye space at a point: the empty points and the opponent's stones that one chain encloses.
 ///
@@ -141,7 +141,7 @@ fn space(board: &Board, point: Point) -> Option<(Color, PointSet)> {
     // With more of the opponent's stones inside than any dead shape has, those stones are a group of their own. A space
     // as large as half the board is no eye space.
     let stones = |space: &PointSet| space.iter().filter(|&p| board.cell(p) != Cell::Empty).count();
-    found.filter(|(_, space)| stones(space) <= MOST_INSIDE && 2 * space.len() < board.size().area())
+    found.filter(|(_, space)| stones(space) <= MAX_STONES_INSIDE && 2 * space.len() < board.size().area())
 }
 
 /// Returns a board with nothing but the eye space, and the points where stones may be played. The rest of the board is

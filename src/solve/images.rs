@@ -8,7 +8,7 @@ use kosumi_go::board::{BoardSize, Point, Symmetry};
 
 /// Largest number of columns of a board whose images are used. The tables of wider boards would be large, and such
 /// boards are not solved anyway.
-const MOST_COLUMNS: u32 = 8;
+const MAX_COLUMNS: u32 = 8;
 
 /// Images of sets of points under the symmetries of a whole board. The tables go by rows, so an image takes a few
 /// look-ups.
@@ -24,7 +24,7 @@ pub(super) struct Images<B> {
 impl<B: Bits> Images<B> {
     /// Creates the tables for a window that is a whole board; `None` if it is too wide.
     pub(super) fn new(window: &Window<B>, size: BoardSize) -> Option<Images<B>> {
-        if window.columns > MOST_COLUMNS || size.columns() as u32 != window.columns {
+        if window.columns > MAX_COLUMNS || size.columns() as u32 != window.columns {
             return None;
         }
         let all: Vec<Symmetry> = Symmetry::of(size).collect();

@@ -41,7 +41,7 @@ pub use double::{MultiChainError, MultiChainReader};
 pub use eyes::{Eyes, EyesError, eyes};
 pub use memo::{Memo, MemoUsage};
 pub use problems::{
-    Aim, GroupReading, MOST_THREATS, ProofNode, Question, QuestionError, Reading, Status, StopFn, Success,
+    Aim, GroupReading, MAX_THREATS, ProofNode, Question, QuestionError, Reading, Status, StopFn, Success,
     proof_tree, read, read_status, read_with_region,
 };
 pub use region::Region;

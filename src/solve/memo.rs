@@ -49,7 +49,7 @@ impl Memo {
         self.usage
     }
 
-    /// Answers a question as [`read`](super::read) does, with at most about `most_nodes` nodes. The answer and its
+    /// Answers a question as [`read`](super::read) does, with at most about `max_nodes` nodes. The answer and its
     /// number of nodes do not depend on whether the answer was cached.
     ///
     /// # Errors
@@ -59,15 +59,15 @@ impl Memo {
         &mut self,
         question: &Question<'_>,
         first: Color,
-        most_nodes: u64,
+        max_nodes: u64,
     ) -> Result<Reading, QuestionError> {
         let mut region = *question.region;
         let mut nodes = 0;
         for round in 0.. {
             let question = Question { region: &region, ..*question };
-            let reading = self.read_here(&question, first, most_nodes - nodes)?;
+            let reading = self.read_here(&question, first, max_nodes - nodes)?;
             nodes += reading.nodes;
-            let is_open = reading.success == Success::Unknown && nodes < most_nodes;
+            let is_open = reading.success == Success::Unknown && nodes < max_nodes;
             match region.wider(question.board, round).filter(|_| is_open && !question.aim.is_tactical()) {
                 Some(wider) => region = wider,
                 None => return Ok(Reading { nodes, ..reading }),
@@ -81,9 +81,9 @@ impl Memo {
         &mut self,
         question: &Question<'_>,
         first: Color,
-        most_nodes: u64,
+        max_nodes: u64,
     ) -> Result<Reading, QuestionError> {
-        let key = key(question, first, most_nodes)?;
+        let key = key(question, first, max_nodes)?;
         self.usage.lookups += 1;
         if let Some(&known) = self.young.get(&key) {
             self.usage.hits += 1;
@@ -97,7 +97,7 @@ impl Memo {
                 known
             }
             None => {
-                let reading = read_in_region(question, first, &|nodes| nodes >= most_nodes)?;
+                let reading = read_in_region(question, first, &|nodes| nodes >= max_nodes)?;
                 self.usage.nodes += reading.nodes;
                 reading
             }

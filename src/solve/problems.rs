@@ -13,7 +13,7 @@ use super::search::Search;
 use super::stack::on_large_stack;
 use super::table::{Hash128, Table};
 use super::threads;
-use super::window::{MOST_OUTSIDE, NO_POINT, Position, UNLIMITED, Window};
+use super::window::{MAX_OUTSIDE, NO_POINT, Position, UNLIMITED, Window};
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 
 /// Aim of one side, the prover. Every other outcome is a success of the opponent.
@@ -86,17 +86,17 @@ pub enum Success {
     /// No, regardless of the prover's threats.
     No,
     /// The prover wins the ko unless the opponent makes this number of threats that are answered. The largest value,
-    /// [`MOST_THREATS`], stands for that number or more.
+    /// [`MAX_THREATS`], stands for that number or more.
     KoFirst(u8),
     /// The prover succeeds only by making this number of threats that are answered. The largest value is
-    /// [`MOST_THREATS`], as above.
+    /// [`MAX_THREATS`], as above.
     KoSecond(u8),
     /// The search ended without a result.
     Unknown,
 }
 
 /// Largest number of threats that is counted.
-pub const MOST_THREATS: u8 = 3;
+pub const MAX_THREATS: u8 = 3;
 
 impl Success {
     /// Returns whether the prover succeeds if neither side makes a threat; `None` if unknown.
@@ -183,12 +183,12 @@ pub(super) fn read_in_region(
 }
 
 /// Returns a hash of everything that a reading depends on. Questions with the same hash have the same answer within
-/// `most_nodes` nodes.
+/// `max_nodes` nodes.
 ///
 /// # Errors
 ///
 /// Returns a [`QuestionError`] if the question is invalid.
-pub(super) fn key(question: &Question<'_>, first: Color, most_nodes: u64) -> Result<u128, QuestionError> {
+pub(super) fn key(question: &Question<'_>, first: Color, max_nodes: u64) -> Result<u128, QuestionError> {
     check(question)?;
     let board = question.board;
     let (corner, sides) = window(question);
@@ -205,7 +205,7 @@ pub(super) fn key(question: &Question<'_>, first: Color, most_nodes: u64) -> Res
     let ko = board.ko().filter(|&(_, color)| color == first).map(|(point, _)| point);
     let size = (board.size().columns() * 64 + board.size().rows()) as u64;
     let window = [corner.0, corner.1, sides.0, sides.1].map(|number| number as u64);
-    let words = [kind, place(points[0]), place(points[1]), place(ko), first as u64, size, most_nodes];
+    let words = [kind, place(points[0]), place(points[1]), place(ko), first as u64, size, max_nodes];
     let settings = [u64::from(question.suicide), question.memory as u64, question.threads as u64];
     let strong = Color::BOTH.map(|color| match question.aim.is_tactical() {
         true => PointSet::EMPTY,
@@ -327,10 +327,10 @@ pub fn proof_tree(
     question: &Question<'_>,
     first: Color,
     success: Success,
-    most_nodes: usize,
+    max_nodes: usize,
     stop: StopFn<'_>,
 ) -> Result<Vec<ProofNode>, QuestionError> {
-    with_window(question, &mut ProofJob { first, success, most_nodes, stop })
+    with_window(question, &mut ProofJob { first, success, max_nodes, stop })
 }
 
 /// Work to be done on a [`Window`] of any set width.
@@ -485,7 +485,7 @@ impl<B: Bits> BoardQuestion<B> {
             })
         };
         let matters = near.meets(outside)
-            || can_be_taken(winner, u32::from(MOST_OUTSIDE))
+            || can_be_taken(winner, u32::from(MAX_OUTSIDE))
             || can_be_taken(winner.opponent(), 0);
         matters.then_some(BoardQuestion { window, ..*self })
     }
@@ -624,21 +624,21 @@ impl WindowJob for ReadJob<'_> {
     }
 }
 
-/// Returns the smallest number of threats, from 1 on, for which `enough` returns true; [`MOST_THREATS`] if no smaller
+/// Returns the smallest number of threats, from 1 on, for which `enough` returns true; [`MAX_THREATS`] if no smaller
 /// number suffices.
 fn fewest(mut enough: impl FnMut(u8) -> Option<bool>) -> Option<u8> {
-    for count in 1..MOST_THREATS {
+    for count in 1..MAX_THREATS {
         if enough(count)? {
             return Some(count);
         }
     }
-    Some(MOST_THREATS)
+    Some(MAX_THREATS)
 }
 
 struct ProofJob<'a> {
     first: Color,
     success: Success,
-    most_nodes: usize,
+    max_nodes: usize,
     stop: StopFn<'a>,
 }
 
@@ -665,7 +665,7 @@ impl WindowJob for ProofJob<'_> {
             root,
         };
         let mut line = Vec::new();
-        writer.replies(&mut line, true, self.most_nodes)
+        writer.replies(&mut line, true, self.max_nodes)
     }
 }
 

@@ -86,9 +86,9 @@ fn answers_hold_against_moves_outside() {
     assert!(held >= 190, "{held}");
 }
 
-/// Compares readings of random chains in their regions with readings on the whole board, with at most `most_nodes`
+/// Compares readings of random chains in their regions with readings on the whole board, with at most `max_nodes`
 /// nodes for each. Returns the number of answers compared.
-fn compare_with_whole_boards(positions: u32, seed: u64, most_nodes: u64) -> u32 {
+fn compare_with_whole_boards(positions: u32, seed: u64, max_nodes: u64) -> u32 {
     const SIZES: [(usize, usize); 5] = [(5, 5), (6, 4), (7, 4), (5, 4), (7, 3)];
     let mut rng = Rng::new(seed);
     let mut compared = 0;
@@ -120,7 +120,7 @@ fn compare_with_whole_boards(positions: u32, seed: u64, most_nodes: u64) -> u32 
                     let aim = Aim::Capture;
                     let question =
                         Question { board: &board, region, aim, suicide: false, memory: 4 << 20, threads: 1 };
-                    read_with_region(&question, first, &|nodes| nodes >= most_nodes)
+                    read_with_region(&question, first, &|nodes| nodes >= max_nodes)
                 };
                 let Ok((found, region)) = ask(&near) else { continue };
                 if found.success == Success::Unknown || region.playable == everything {

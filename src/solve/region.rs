@@ -4,11 +4,11 @@
 //! captured: a side whose stones get out has saved them. A region that is closed by chains with liberties of their own,
 //! as in problem books, loses nothing by that.
 
-use super::window::MOST_OUTSIDE;
+use super::window::MAX_OUTSIDE;
 use kosumi_go::board::{Board, Cell, Color, Point, PointSet};
 
 /// Number of empty points above which a region is cut off at [`REACH`] from the stones.
-const MOST_EMPTY: usize = 40;
+const MAX_EMPTY: usize = 40;
 /// Distance from the stones at which a large region is cut off, in points.
 const REACH: usize = 3;
 /// Number of liberties up to which a chain around the region may be captured in a race. Its liberties then belong to
@@ -22,7 +22,7 @@ const FRIEND_LIBERTIES: usize = 2;
 const FRIEND_REACH: usize = 2;
 /// Largest number of connected empty points next to the region that belong to it if they are connected with no other
 /// empty points.
-const LARGEST_POCKET: usize = 8;
+const MAX_POCKET: usize = 8;
 
 /// Part of the surroundings that is added to a region.
 #[derive(Clone, Copy)]
@@ -76,7 +76,7 @@ impl Region {
         let color = board.cell(point).color()?;
         let reached = reach(board, &[point], color, usize::MAX);
         let empty = |set: &PointSet| set.iter().filter(|&p| board.cell(p) == Cell::Empty).count();
-        let is_closed = empty(&reached) <= MOST_EMPTY;
+        let is_closed = empty(&reached) <= MAX_EMPTY;
         let reached = if is_closed { reached } else { reach(board, &[point], color, REACH) };
         let group: PointSet = reached.iter().filter(|&p| board.cell(p) == Cell::from(color)).collect();
         let mut region = Region { playable: reached, group, is_closed, excludes_moves_outside: false };
@@ -185,7 +185,7 @@ impl Region {
             let mut pocket: PointSet = [next].into_iter().collect();
             let mut found = vec![next];
             while let Some(point) = found.pop()
-                && pocket.len() <= LARGEST_POCKET
+                && pocket.len() <= MAX_POCKET
             {
                 for neighbour in point.adjacent() {
                     if is_outside(self, neighbour) && pocket.insert(neighbour) {
@@ -193,7 +193,7 @@ impl Region {
                     }
                 }
             }
-            if pocket.len() <= LARGEST_POCKET {
+            if pocket.len() <= MAX_POCKET {
                 self.playable.union_with(&pocket);
             }
         }
@@ -206,7 +206,7 @@ impl Region {
         let stages = stages.get(round..).filter(|_| !self.excludes_moves_outside)?;
         let wider = stages.iter().map(|&stage| self.grown(board, stage));
         let wider = wider.into_iter().find(|wider| wider.playable != self.playable)?;
-        (wider.empty_points(board) <= MOST_EMPTY).then_some(wider)
+        (wider.empty_points(board) <= MAX_EMPTY).then_some(wider)
     }
 
     fn grown(&self, board: &Board, stage: Stage) -> Region {
@@ -230,7 +230,7 @@ impl Region {
                 Stage::Walls if is_stone => {
                     let around = liberties(board, point);
                     let outside = around.without(&self.playable).len();
-                    if outside <= usize::from(MOST_OUTSIDE) {
+                    if outside <= usize::from(MAX_OUTSIDE) {
                         wider.playable.extend_from(board.chain(point));
                         wider.playable.union_with(&around);
                     }

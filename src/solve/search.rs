@@ -15,7 +15,7 @@ use super::images::Images;
 use super::move_code::{MoveCode, NO_MOVE, PASS, THREAT};
 use super::path::{NEVER, Path, Repetition};
 use super::table::{Knowledge, Proof, Table, Trace};
-use super::window::{MOST_OUTSIDE, NO_POINT, Position, UNLIMITED, Window};
+use super::window::{MAX_OUTSIDE, NO_POINT, Position, UNLIMITED, Window};
 use kosumi_go::board::Color;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -338,7 +338,7 @@ impl<'a, B: Bits> Search<'a, B> {
         // The side that wants to keep things as they are may pass. A pass is of no use to the other side, except where
         // it stands for a stone outside.
         let plays_outside = self.window.besieged == Some(position.to_move.opponent());
-        let outside = plays_outside && position.outside < MOST_OUTSIDE;
+        let outside = plays_outside && position.outside < MAX_OUTSIDE;
         if self.goal.ends_by_passes() || position.to_move != self.goal.prover || outside {
             steps.push(PASS);
         }

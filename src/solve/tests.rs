@@ -360,13 +360,13 @@ fn solver<B: Bits>(case: &Case, bytes: usize, threads: usize, limit: u64) -> Opt
 }
 
 /// Compares the solver with plain minimax, and returns the number of questions that both answered.
-fn compare(questions: u32, seed: u64, most_nodes: u64) -> u32 {
+fn compare(questions: u32, seed: u64, max_nodes: u64) -> u32 {
     let mut rng = Rng::new(seed);
     let mut decided = 0;
     let mut open = 0;
     for number in 0..questions {
         let case = Case::random(&mut rng);
-        let mut oracle = Oracle::new(&case, most_nodes);
+        let mut oracle = Oracle::new(&case, max_nodes);
         let Some(expected) = oracle.wins() else { continue };
         // A tiny table forgets nearly everything and a large one nothing. Neither may change an answer.
         let bytes = if number % 3 == 0 { 0 } else { 1 << 21 };

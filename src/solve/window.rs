@@ -39,7 +39,7 @@ pub(super) struct Window<B> {
 
 /// Largest number of stones outside that is counted. A chain with more liberties outside cannot be captured from there
 /// in time.
-pub(super) const MOST_OUTSIDE: u8 = 7;
+pub(super) const MAX_OUTSIDE: u8 = 7;
 
 /// The stones, and everything except the past that determines which moves are legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -279,7 +279,7 @@ impl<B: Bits> Window<B> {
         let Some(besieged) = self.besieged else { return after };
         // No question about a region ends by passes.
         after.passes = 0;
-        if position.to_move != besieged && position.outside < MOST_OUTSIDE {
+        if position.to_move != besieged && position.outside < MAX_OUTSIDE {
             after.outside += 1;
             let stones = position.stones[besieged as usize];
             let empty = self.empties(position);

@@ -77,10 +77,10 @@ pub struct FoundNetwork {
 }
 
 /// Maximum number of entries that are examined in a place.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// Maximum size of another program's settings, in bytes.
-const LARGEST_SETTINGS: u64 = 4 << 20;
+const MAX_SETTINGS_BYTES: u64 = 4 << 20;
 
 /// Parts of folder names that suggest a Go program.
 const FOLDER_NAME_PARTS: [&str; 12] = [
@@ -125,14 +125,14 @@ fn is_network_name(name: &OsStr) -> bool {
 /// Returns the files of a place that look like networks, sorted.
 fn networks_in(place: &SearchFolder) -> Vec<PathBuf> {
     let walk = WalkDir::new(&place.folder).max_depth(place.depth).sort_by_file_name();
-    let entries = walk.into_iter().take(MOST_ENTRIES).flatten();
+    let entries = walk.into_iter().take(MAX_ENTRIES).flatten();
     let files = entries.filter(|entry| !entry.file_type().is_dir() && is_network_name(entry.file_name()));
     files.map(walkdir::DirEntry::into_path).collect()
 }
 
 /// Returns the direct subfolders of `folder` for which `wanted` is true, sorted.
 fn folders_in(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().take(MOST_ENTRIES).flatten();
+    let entries = fs::read_dir(folder).into_iter().flatten().take(MAX_ENTRIES).flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let mut paths: Vec<PathBuf> = folders
         .filter(|entry| wanted(&entry.file_name().to_string_lossy().to_ascii_lowercase()))
@@ -273,11 +273,12 @@ pub fn settings_of(machine: &SearchRoots, program: &str) -> Vec<PathBuf> {
 
 /// Returns the networks that a JSON settings file names. Relative paths refer to the folder of the settings.
 fn named_in(settings: &Path) -> Vec<PathBuf> {
-    if fs::metadata(settings).map_or(true, |it| it.len() > LARGEST_SETTINGS) {
+    if fs::metadata(settings).map_or(true, |it| it.len() > MAX_SETTINGS_BYTES) {
         return Vec::new();
     }
-    let Some(value) =
-        read_text(settings, LARGEST_SETTINGS).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
+    let Some(value) = read_text(settings, MAX_SETTINGS_BYTES)
+        .ok()
+        .and_then(|text| serde_json::from_str::<Value>(&text).ok())
     else {
         return Vec::new();
     };

@@ -56,10 +56,10 @@ pub enum StartError {
 }
 
 /// Largest memory of a search, in MiB. WebAssembly has 4 GiB for everything.
-const MOST_MEMORY: usize = 2048;
+const MAX_MEMORY: usize = 2048;
 
 /// Largest number of search threads.
-const MOST_THREADS: usize = 64;
+const MAX_THREADS: usize = 64;
 
 /// A game and its engine.
 #[derive(Debug)]
@@ -75,11 +75,11 @@ pub struct Session {
 
 /// Returns the settings of an engine with these options.
 pub(super) fn engine_settings(options: &Options) -> Result<EngineSettings, StartError> {
-    if !(1..=MOST_MEMORY).contains(&options.memory) {
-        return Err(StartError::Value(format!("memory: must be from 1 to {MOST_MEMORY} MiB")));
+    if !(1..=MAX_MEMORY).contains(&options.memory) {
+        return Err(StartError::Value(format!("memory: must be from 1 to {MAX_MEMORY} MiB")));
     }
-    if !(1..=MOST_THREADS).contains(&options.threads) {
-        return Err(StartError::Value(format!("threads: must be from 1 to {MOST_THREADS}")));
+    if !(1..=MAX_THREADS).contains(&options.threads) {
+        return Err(StartError::Value(format!("threads: must be from 1 to {MAX_THREADS}")));
     }
     if options.resign.is_some_and(|resign| !(-1.0..=1.0).contains(&resign)) {
         return Err(StartError::Value("resign: must be from -1 to 1".to_owned()));

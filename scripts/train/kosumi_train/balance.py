@@ -22,7 +22,7 @@ from .shards import Batch
 # Number of positions of each board size on which the sizes of units are measured.
 POSITIONS = 48
 # Largest change of a unit, as an exponent of two.
-MOST_DOUBLINGS = 6
+MAX_DOUBLINGS = 6
 
 
 def layers(network: Network) -> list[nn.Module]:
@@ -59,6 +59,6 @@ def balance(network: Network, sizes: list[torch.Tensor]) -> None:
         is_attention = isinstance(block, AttentionBlock)
         makes, reads = (block.v, block.out) if is_attention else (block.gate, block.last)
         wanted = (size.clamp(min=1e-6) / reads.weight.abs().amax(0).clamp(min=1e-6)).log2() / 2
-        factors = torch.exp2((wanted - wanted.mean()).round().clamp(-MOST_DOUBLINGS, MOST_DOUBLINGS))
+        factors = torch.exp2((wanted - wanted.mean()).round().clamp(-MAX_DOUBLINGS, MAX_DOUBLINGS))
         makes.weight.div_(factors[:, None])
         reads.weight.mul_(factors)

@@ -47,7 +47,7 @@ FINER = 0.25
 FINER_LAST = 0.5
 
 # Number of elements of the smallest matrix that is rounded to multiples of a step.
-LEAST = 15_000
+MIN_ELEMENTS = 15_000
 
 # Mantissa bits of weights without a step. No other weight can compensate their error.
 BITS = 10
@@ -184,7 +184,7 @@ class Rounding:
     def round(self, layer: nn.Module, inputs: Inputs, size: float) -> None:
         """Rounds a layer's weights. The step is a share of `size`, the root mean square of the original weights."""
         matrix = layer.weight.flatten(1)
-        if matrix.numel() < LEAST:
+        if matrix.numel() < MIN_ELEMENTS:
             return
         if step := step_in(matrix):
             self.steps[layer.weight] = step
@@ -287,7 +287,7 @@ def compact(
     """Rounds the network's large weights except those in `done`. Returns all steps, for `katago_file.write`."""
     steps = dict(done or {})
     for name, weight in network.named_parameters():
-        if weight.ndim < 2 or weight.numel() < LEAST or weight in steps:
+        if weight.ndim < 2 or weight.numel() < MIN_ELEMENTS or weight in steps:
             continue
         layer = name.removesuffix(".weight")
         *path, last = layer.split(".")

@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 matplotlib.rcParams["svg.fonttype"] = "none"
 
 # Largest number of points of a curve. Longer curves are thinned out.
-MOST_POINTS = 150
+MAX_POINTS = 150
 
 # Title, names in the log, and limits of each panel.
 LOSSES = ["loss", "loss/policy", "loss/played", "loss/value", "loss/score", "loss/ownership"]
@@ -65,7 +65,7 @@ def draw(log: Path, target: Path, with_blocks: bool = False) -> None:
             for source, points in sorted(groups.items()):
                 if title.startswith("all") and source != "training":
                     continue
-                points = points[:: -(-len(points) // MOST_POINTS)]
+                points = points[:: -(-len(points) // MAX_POINTS)]
                 style: dict[str, Any] = dict(alpha=0.5, linewidth=1) if source == "training" else dict(marker=".")
                 panel.plot(*zip(*points, strict=True), label=f"{name}, {source}", **style)
         panel.set_title(title)

@@ -37,7 +37,7 @@ _ACTIVATIONS = {
     "ACTIVATION_MISH": F.mish,
     "ACTIVATION_SILU": F.silu,
 }
-_MOST_BLOCKS, _DEEPEST = 1 << 10, 4
+_MAX_BLOCKS, _MAX_DEPTH = 1 << 10, 4
 
 
 def _tensor(values: np.ndarray) -> torch.Tensor:
@@ -97,7 +97,7 @@ class _Reader(Words):
         return _tensor(self.floats(channels)), epsilon
 
     def blocks(self, count: int, depth: int) -> nn.ModuleList:
-        if not 0 < count <= _MOST_BLOCKS or depth > _DEEPEST:
+        if not 0 < count <= _MAX_BLOCKS or depth > _MAX_DEPTH:
             raise FormatError("the number or the depth of blocks is out of range")
         return nn.ModuleList(self.block(depth) for _ in range(count))
 

@@ -115,5 +115,5 @@ def rounded(made: Network, share: float, least: int = 1000) -> dict[torch.nn.Par
         katago_file.write(Path(folder) / "n.bin.gz", "n", made)
         layers = teacher.read(Path(folder) / "n.bin.gz").named_modules()
     inputs = {name: torch.eye(layer.in_features) for name, layer in layers if isinstance(layer, torch.nn.Linear)}
-    with mock.patch.object(compact, "LEAST", least):
+    with mock.patch.object(compact, "MIN_ELEMENTS", least):
         return compact.compact(made, inputs, share)

@@ -112,7 +112,7 @@ class Export(unittest.TestCase):
             size = (folder / "run" / "network.bin.gz").stat().st_size
             self.assertLess((folder / "small.bin.gz").stat().st_size, 0.7 * size)
             more = ["--balance", "--compact", 0.2, "--positions", 40, "--data", folder, "--threads", 1]
-            with mock.patch.object(compact, "LEAST", 1000):
+            with mock.patch.object(compact, "MIN_ELEMENTS", 1000):
                 call("export", folder / "run", folder / "n.compact.gz", *more)
             # As its own teacher, a network has the distance 0. Its compact form is near, and another network is far
             # away.

@@ -18,15 +18,15 @@ use std::collections::{BTreeMap, VecDeque};
 /// Number of simulations of each search.
 pub(super) const JUDGE_PLAYOUTS: u32 = 40;
 /// Maximum number of searched positions whose results are stored.
-const ANALYSES_MOST: usize = 4000;
+const MAX_ANALYSES: usize = 4000;
 /// Maximum number of pairs of searches of the same position that are stored.
-const PAIRS_MOST: usize = 200;
+const MAX_PAIRS: usize = 200;
 /// Number of positions that are searched twice at the start.
 const FIRST_REPEATS: usize = 3;
 /// After that, one position out of this number is searched twice.
 const REPEAT_EVERY: usize = 7;
 /// Maximum number of answers to problems that wait for their judgement.
-const TRIALS_MOST: usize = 16;
+const MAX_TRIALS: usize = 16;
 
 /// Results of the judgement of a node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -188,7 +188,7 @@ impl Judging {
 
     /// Queues an answer to a problem. Returns false if too many answers wait already.
     pub(super) fn judge_answer(&mut self, window: usize, key: u64, game: Game, mv: Move) -> bool {
-        if self.answers.len() >= TRIALS_MOST {
+        if self.answers.len() >= MAX_TRIALS {
             return false;
         }
         let (subject, color, game) = (Subject::Answer(window, key), game.to_move(), Box::new(game));
@@ -207,7 +207,7 @@ impl Judging {
         if search == Search::Repeat {
             if let Some((_, first)) = self.repeat.take() {
                 self.pairs.push_back((first, analysis));
-                if self.pairs.len() > PAIRS_MOST {
+                if self.pairs.len() > MAX_PAIRS {
                     self.pairs.pop_front();
                 }
                 let pairs: Vec<_> =
@@ -242,7 +242,7 @@ impl Judging {
         if let Some(node) = node {
             self.ahead.take_if(|ahead| *ahead == node);
             self.analyses.insert(node, analysis.clone());
-            if self.analyses.len() > ANALYSES_MOST {
+            if self.analyses.len() > MAX_ANALYSES {
                 self.analyses.pop_first();
             }
         }

@@ -346,7 +346,7 @@ pub fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
 }
 
 /// Maximum time in a time control, in seconds.
-const LONGEST: f64 = 24.0 * 3600.0;
+const MAX_SECONDS: f64 = 24.0 * 3600.0;
 
 impl ClockSettings {
     /// Returns the settings of a time control. A control that the page does not offer counts as no limit.
@@ -365,7 +365,7 @@ impl ClockSettings {
 
     /// Returns the time control; `None` if the values are out of range.
     pub(super) fn control(self) -> Option<TimeControl> {
-        let time = |value: f64| (0.0..=LONGEST).contains(&value).then(|| seconds(value));
+        let time = |value: f64| (0.0..=MAX_SECONDS).contains(&value).then(|| seconds(value));
         let some = |value: f64| time(value).filter(|time| !time.is_zero());
         Some(match self {
             ClockSettings::None => TimeControl::None,

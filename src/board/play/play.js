@@ -7,7 +7,7 @@
   const COLORS = { B: 1, W: 2 }, OTHER = { B: "W", W: "B" }, NAMES = { B: "black", W: "white" };
   const LOSSES = [50, 100];
   // Maximum number of candidates that are shown.
-  const MOST = 6;
+  const MAX_CANDIDATES = 6;
   let choices = null, state = null, board = null, cursor = null, packed = null;
   const tree = new GameTree();
   const nodeWords = new NodeWords({ tree, board: () => board, packed: () => packed });
@@ -231,7 +231,7 @@
   // ---- Board ----
 
   const candidates = new Candidates({ words: nodeWords, at: () => at(), changed: () => { if (state) showBoard(); },
-    next: () => { const { m } = tree.get(tree.next(at())) || {}; return m ? packed.point(m.slice(1)) : -2; } }, MOST);
+    next: () => { const { m } = tree.get(tree.next(at())) || {}; return m ? packed.point(m.slice(1)) : -2; } }, MAX_CANDIDATES);
   const verdict = new Verdict({ words: nodeWords, candidates });
 
   function makeBoard(columns = state.columns, rows = state.rows, stars = state.stars) {
@@ -272,7 +272,7 @@
     return deep?.a && (!judged?.a || deep.a[4] >= judged.a[4]) ? deep : judged || deep;
   };
   const signHere = () => turnHere() === "B" ? 1 : -1;
-  const allGraded = () => packed.graded(numbersHere()?.k, signHere(), LOSSES).slice(0, MOST);
+  const allGraded = () => packed.graded(numbersHere()?.k, signHere(), LOSSES).slice(0, MAX_CANDIDATES);
   const hintHere = () => hint?.at === at() ? hint.degree : 0;
   const graded = () => state.analysed || hintHere() >= WHY ? allGraded() : hintHere() === MOVE ? allGraded().slice(0, 1) : [];
 

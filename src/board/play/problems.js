@@ -3,7 +3,7 @@
 const DAY = 24 * 3600 * 1000;
 // Days after which a problem is posed again, by the number of times in a row that it was solved.
 const INTERVALS = [1, 3, 7, 21];
-const PROBLEMS_MOST = 300;
+const MAX_PROBLEMS = 300;
 
 // Problems that the browser stores: { id, game, record, columns, rows, start: [black, white], turn, played, loss, line,
 // due, solved }.
@@ -25,7 +25,7 @@ class Problems {
     const known = new Set(this.all.map(({ id }) => id));
     this.all.push(...problems.filter(({ id }) => !known.has(id)).map(it => ({ ...it, due: this.now(), solved: 0 })));
     // If there are too many, those that are due last are removed.
-    this.all.sort((a, b) => a.due - b.due).splice(PROBLEMS_MOST);
+    this.all.sort((a, b) => a.due - b.due).splice(MAX_PROBLEMS);
     this.keep();
   }
 

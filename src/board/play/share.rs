@@ -8,9 +8,9 @@ use std::io::Read;
 
 /// Maximum number of characters. Browsers accept longer URLs, but many programs through which links are sent truncate
 /// them.
-const CHARACTERS_MOST: usize = 16_000;
+const MAX_CHARACTERS: usize = 16_000;
 /// Maximum length of a record in bytes.
-const RECORD_MOST: usize = 1_000_000;
+const MAX_RECORD_BYTES: usize = 1_000_000;
 
 /// Returns a record as a part of a URL; `None` if it is too long.
 pub(super) fn fragment_of(record: &str) -> Option<String> {
@@ -18,7 +18,7 @@ pub(super) fn fragment_of(record: &str) -> Option<String> {
     // Reading from memory cannot fail.
     DeflateEncoder::new(record.as_bytes(), Compression::best()).read_to_end(&mut packed).ok()?;
     let fragment = BASE64URL_NOPAD.encode(&packed);
-    (record.len() <= RECORD_MOST && fragment.len() <= CHARACTERS_MOST).then_some(fragment)
+    (record.len() <= MAX_RECORD_BYTES && fragment.len() <= MAX_CHARACTERS).then_some(fragment)
 }
 
 /// Returns the record in a part of a URL.
@@ -29,18 +29,18 @@ pub(super) fn fragment_of(record: &str) -> Option<String> {
 pub(super) fn record_of(fragment: &str) -> Result<Vec<u8>, BadRecord> {
     let bad =
         |text: &str| BadRecord { refusal: Refusal::BadLink, text: text.to_owned(), can_be_partial: false };
-    if fragment.len() > CHARACTERS_MOST {
+    if fragment.len() > MAX_CHARACTERS {
         return Err(bad("it is too long"));
     }
     let packed = BASE64URL_NOPAD.decode(fragment.as_bytes()).map_err(|_| bad("it was cut off or changed"))?;
     let mut record = Vec::new();
     // A short text can unpack to a thousand times its length.
-    let most = RECORD_MOST as u64 + 1;
+    let most = MAX_RECORD_BYTES as u64 + 1;
     DeflateDecoder::new(&packed[..])
         .take(most)
         .read_to_end(&mut record)
         .map_err(|_| bad("it was cut off or changed"))?;
-    if record.len() > RECORD_MOST {
+    if record.len() > MAX_RECORD_BYTES {
         return Err(bad("the game in it is too long"));
     }
     Ok(record)
@@ -71,10 +71,10 @@ mod tests {
         let mut packed = Vec::new();
         DeflateEncoder::new(&zeros[..], Compression::best()).read_to_end(&mut packed).unwrap();
         let bomb = BASE64URL_NOPAD.encode(&packed);
-        assert!(bomb.len() < CHARACTERS_MOST);
+        assert!(bomb.len() < MAX_CHARACTERS);
         let cut = fragment_of("(;SZ[9];B[cc];W[gg];B[cg])").unwrap();
         for fragment in
-            [&bomb, &"A".repeat(CHARACTERS_MOST + 1), "%", "é", "AAAA", "_____", &cut[..cut.len() - 2]]
+            [&bomb, &"A".repeat(MAX_CHARACTERS + 1), "%", "é", "AAAA", "_____", &cut[..cut.len() - 2]]
         {
             let bad = record_of(fragment).unwrap_err();
             assert_eq!(bad.refusal, Refusal::BadLink);

@@ -17,23 +17,23 @@ use std::collections::BTreeSet;
 use std::mem;
 
 /// Maximum number of moves of a line.
-pub(super) const MOVES_MOST: usize = 3000;
+pub(super) const MAX_MOVES: usize = 3000;
 /// Maximum number of nodes of a tree, including those that were removed.
-const NODES_MOST: usize = 20_000;
+const MAX_NODES: usize = 20_000;
 /// Maximum size of a record, in bytes.
-const RECORD_MOST: usize = 5_000_000;
+const MAX_RECORD_BYTES: usize = 5_000_000;
 /// Maximum number of characters of a comment.
-pub(super) const COMMENT_MOST: usize = 20_000;
+pub(super) const MAX_COMMENT_CHARACTERS: usize = 20_000;
 /// Maximum total size of the comments that are written at the table, in bytes.
-const COMMENTS_MOST: usize = 2_000_000;
+const MAX_COMMENT_BYTES: usize = 2_000_000;
 /// Maximum number of set-ups on one path that are shown. Each of them needs a game of its own.
-const SET_UPS_MOST: usize = 100;
+const MAX_SET_UPS: usize = 100;
 /// Maximum number of points that a record may set up.
-const SET_UP_POINTS_MOST: usize = 200_000;
+const MAX_SET_UP_POINTS: usize = 200_000;
 /// Maximum number of removed variations that can be put back.
-const REMOVED_MOST: usize = 50;
+const MAX_REMOVED: usize = 50;
 /// Maximum number of characters of a label on the board.
-const LABEL_MOST: usize = 3;
+const MAX_LABEL_CHARACTERS: usize = 3;
 
 /// Change that led to a position.
 #[derive(Clone, PartialEq, Debug)]
@@ -123,8 +123,8 @@ impl GameTree {
     /// refused, unless `is_partial` is set.
     pub(super) fn open(bytes: &[u8], rules: Rules, is_partial: bool) -> Result<OpenedTree, BadRecord> {
         let too_long = |text: String| BadRecord { refusal: Refusal::TooLong, text, can_be_partial: false };
-        if bytes.len() > RECORD_MOST {
-            return Err(too_long(format!("the record has more than {} MB", RECORD_MOST / 1_000_000)));
+        if bytes.len() > MAX_RECORD_BYTES {
+            return Err(too_long(format!("the record has more than {} MB", MAX_RECORD_BYTES / 1_000_000)));
         }
         let bad = |error: SgfError, can_be_partial| BadRecord {
             refusal: Refusal::BadRecord,
@@ -139,14 +139,14 @@ impl GameTree {
         }
         let followed = followed.located(bytes);
         let mut notes: Vec<String> = followed.lines().collect();
-        if record.move_count() > MOVES_MOST {
-            return Err(too_long(format!("the game has more than {MOVES_MOST} moves")));
+        if record.move_count() > MAX_MOVES {
+            return Err(too_long(format!("the game has more than {MAX_MOVES} moves")));
         }
         let is_whole = followed.fault.is_none();
         let mut tree = Tree::parse(bytes).map_err(|error| bad(error, false))?;
-        if tree.node_count() > NODES_MOST {
+        if tree.node_count() > MAX_NODES {
             notes.push(format!(
-                "the record has {} positions, and at most {NODES_MOST} can be shown: only the main line was opened",
+                "the record has {} positions, and at most {MAX_NODES} can be shown: only the main line was opened",
                 tree.node_count()
             ));
             tree = main_line_of(&tree);
@@ -207,7 +207,7 @@ impl GameTree {
             points += change.set_up.len();
             let sets_up = !change.set_up.is_empty() && !is_start;
             let moves = parent.and_then(|parent| self.position(parent)).map_or(0, |it| it.moves);
-            if sets_up && (set_ups >= SET_UPS_MOST || points > SET_UP_POINTS_MOST) {
+            if sets_up && (set_ups >= MAX_SET_UPS || points > MAX_SET_UP_POINTS) {
                 hidden += self.count_below(id);
                 continue;
             }
@@ -224,7 +224,7 @@ impl GameTree {
             let played = play_change(game, &change, is_start);
             let count = game.records().len() - first;
             let back = if sets_up { Back::Game } else { Back::Moves(count, to_move) };
-            let is_long = moves + count > MOVES_MOST;
+            let is_long = moves + count > MAX_MOVES;
             if (!played && !is_start) || is_long {
                 hidden += self.count_below(id);
                 // Undoes the moves of this node that were played before one failed.
@@ -373,7 +373,7 @@ impl GameTree {
 
     /// Returns whether there is space for another node.
     pub(super) fn has_space(&self) -> bool {
-        self.record.node_count() < NODES_MOST
+        self.record.node_count() < MAX_NODES
     }
 
     /// Adds a node for the latest move of a game. The node becomes the last child of `parent`.
@@ -416,7 +416,7 @@ impl GameTree {
         self.record.remove_child(parent, id);
         self.changed.insert(parent);
         self.removed.push(Removed { parent, index, child: id });
-        let surplus = self.removed.len().saturating_sub(REMOVED_MOST);
+        let surplus = self.removed.len().saturating_sub(MAX_REMOVED);
         self.removed.drain(..surplus);
         Some(parent)
     }
@@ -447,7 +447,8 @@ impl GameTree {
 
     /// Sets the comment of a node.
     pub(super) fn comment(&mut self, id: NodeId, text: &str) -> Result<(), Refusal> {
-        let is_long = text.chars().count() > COMMENT_MOST || self.written + text.len() > COMMENTS_MOST;
+        let is_long =
+            text.chars().count() > MAX_COMMENT_CHARACTERS || self.written + text.len() > MAX_COMMENT_BYTES;
         if is_long {
             return Err(Refusal::TooLong);
         }
@@ -529,7 +530,7 @@ impl GameTree {
         let kinds = [Mark::Triangle, Mark::Square, Mark::Circle, Mark::Cross];
         let mut marks = Vec::new();
         for (point, label) in self.record.labels(id) {
-            let label: String = label.chars().take(LABEL_MOST).collect();
+            let label: String = label.chars().take(MAX_LABEL_CHARACTERS).collect();
             marks.push(json!([place(size, Move::Play(point)), "LB", label]));
         }
         for kind in kinds {
@@ -635,7 +636,7 @@ mod tests {
         tree.removed.swap(0, 1);
         assert_eq!(tree.put_back(), None);
         assert_eq!(tree.take_changed().into_iter().map(NodeId::number).collect::<Vec<_>>(), [1, 4]);
-        assert_eq!(tree.comment(first, &"x".repeat(COMMENT_MOST + 1)), Err(Refusal::TooLong));
+        assert_eq!(tree.comment(first, &"x".repeat(MAX_COMMENT_CHARACTERS + 1)), Err(Refusal::TooLong));
         tree.comment(first, "]\\ <b>").unwrap();
         assert_eq!(open(&tree.record().to_string()).tree.data(first)["c"], "]\\ <b>");
     }
@@ -653,12 +654,12 @@ mod tests {
         assert_eq!(shown(&opened.tree).len(), 3);
         assert!(opened.notes[0].contains("10001 positions"), "{:?}", opened.notes);
         let set_ups = format!("(;SZ[19];B[aa](;W[bb])({}))", ";AB[aa:ss]".repeat(5_000));
-        assert!(shown(&open(&set_ups).tree).len() <= 3 + SET_UPS_MOST);
+        assert!(shown(&open(&set_ups).tree).len() <= 3 + MAX_SET_UPS);
         let nested = format!("(;SZ[9];B[aa](;W[bb]){}{})", "(;W[cc]".repeat(9_000), ")".repeat(9_000));
         assert!(shown(&open(&nested).tree).len() < 10);
         let long: String = (0..9_000).map(|number| if number % 2 == 0 { ";B[]" } else { ";W[]" }).collect();
         let long = open(&format!("(;SZ[9];B[aa](;W[bb])(;W[cc]{long}))"));
-        assert_eq!(shown(&long.tree).len(), MOVES_MOST + 2, "a variation is as long as a game at most");
+        assert_eq!(shown(&long.tree).len(), MAX_MOVES + 2, "a variation is as long as a game at most");
         let comment = format!("(;SZ[9]C[{}];B[aa])", "x".repeat(10_000_000));
         for (text, reason) in [(comment, "5 MB"), (format!("(;SZ[9]{})", ";B[]".repeat(3001)), "3000 moves")]
         {

@@ -22,13 +22,13 @@ class TsumegoProgress {
     this.all.delete(id);
     this.all.set(id, [tries + 1, solved || (isSolved ? tries ? "later" : "first" : "")]);
     // If there are too many, those that were tried longest ago are removed.
-    while (this.all.size > TSUMEGO_MOST) this.all.delete(this.all.keys().next().value);
+    while (this.all.size > MAX_TSUMEGO) this.all.delete(this.all.keys().next().value);
     keep("tsumego", JSON.stringify(Array.from(this.all)));
   }
 }
-const TSUMEGO_MOST = 3000;
+const MAX_TSUMEGO = 3000;
 // Maximum size of a collection that the browser stores, in characters.
-const COLLECTION_MOST = 400_000;
+const MAX_COLLECTION = 400_000;
 
 class TsumegoGame {
   // `page` has the table and the tree of the page, and the functions that draw them.
@@ -86,7 +86,7 @@ class TsumegoGame {
     }
     this.fill(problems);
     const record = JSON.stringify(problems);
-    keep("tsumego-set", record.length < COLLECTION_MOST ? record : "");
+    keep("tsumego-set", record.length < MAX_COLLECTION ? record : "");
     if (left) this.page.note(text("tsumego-left", { count: left }));
     if (opens === "quiet") this.page.show();
     else if (opens === "list" || problems.length > 1) this.showList();

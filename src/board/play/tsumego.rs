@@ -28,15 +28,15 @@ use solution::RecordedSolution;
 /// Collection of the built-in problems.
 const OWN: &str = include_str!("tsumego/own.sgf");
 /// Maximum number of problems of a collection.
-const PROBLEMS_MOST: usize = 1000;
+const MAX_PROBLEMS: usize = 1000;
 /// Maximum size of all records of a collection, in bytes.
-const COLLECTION_MOST: usize = 1_500_000;
+const MAX_COLLECTION_BYTES: usize = 1_500_000;
 /// Number of records that are examined to recognise a file as a collection of problems.
 const EXAMINED: usize = 20;
 /// Maximum number of nodes for the first reading of a problem, half of them for each of its two attempts, and for
 /// judging and answering a move. In a browser a reading cannot be interrupted, so it must not take more than seconds.
-const NODES_MOST: u64 = 200_000;
-/// Factor of [`NODES_MOST`] where a reading can be interrupted.
+const MAX_NODES: u64 = 200_000;
+/// Factor of [`MAX_NODES`] where a reading can be interrupted.
 pub(super) const PATIENCE: u64 = 4;
 /// Size of each transposition table, in bytes. A reading has up to three.
 const TABLE_BYTES: usize = 8 << 20;
@@ -48,13 +48,13 @@ pub(super) fn read_collection(bytes: &[u8], rules: Rules) -> Value {
     let (mut problems, mut size, mut left_out) = (Vec::new(), 0, 0);
     for_each_record(bytes, &mut |record| {
         let read = record.and_then(|record| ProblemRecord::read(record, rules).ok());
-        let Some(read) = read.filter(|_| problems.len() < PROBLEMS_MOST) else {
+        let Some(read) = read.filter(|_| problems.len() < MAX_PROBLEMS) else {
             left_out += 1;
             return;
         };
         let text = read.tree.record().to_string();
         size += text.len();
-        if size > COLLECTION_MOST {
+        if size > MAX_COLLECTION_BYTES {
             left_out += 1;
             return;
         }
@@ -70,7 +70,7 @@ pub(super) fn read_collection(bytes: &[u8], rules: Rules) -> Value {
 
 /// Calls a function with each record of a collection, or with `None` for a record that is too long.
 fn for_each_record(bytes: &[u8], then: &mut dyn FnMut(Option<&[u8]>)) {
-    let mut splitter = Splitter::new(COLLECTION_MOST);
+    let mut splitter = Splitter::new(MAX_COLLECTION_BYTES);
     let mut take = |piece: CollectionPiece<'_>| match piece {
         CollectionPiece::Record(record) => then(Some(record.bytes)),
         CollectionPiece::TooLong { .. } => then(None),
@@ -403,7 +403,7 @@ impl ProblemTask {
     /// Carries out the task with `patience` times the usual number of nodes. If it becomes unwanted, it ends early and
     /// the result is meaningless.
     pub(super) fn run(&self, patience: u64, is_unwanted: &(dyn Fn() -> bool + Sync)) -> ProblemFound {
-        let most = patience * NODES_MOST;
+        let most = patience * MAX_NODES;
         let question = Question {
             board: &self.board,
             region: &self.region,

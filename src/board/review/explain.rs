@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 /// Maximum number of positions that one query of the ladder reader examines.
 const LADDER_POSITIONS: u32 = 2000;
 /// Minimum number of stones of a chain whose capture is mentioned.
-pub(super) const STONES_LEAST: usize = 2;
+pub(super) const MIN_STONES: usize = 2;
 /// Maximum number of moves of a line.
-const LINE_MOST: usize = 80;
+const MAX_LINE_MOVES: usize = 80;
 /// Maximum number of moves that are explained, the worst first.
-const MOVES_MOST: usize = 40;
+const MAX_MOVES: usize = 40;
 
 /// Kind of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -118,7 +118,7 @@ pub(super) fn facts(
     judgements: &[Option<Judgement>],
     worst: &[usize],
 ) -> BTreeMap<usize, Vec<MoveFact>> {
-    let explained = &worst[..worst.len().min(MOVES_MOST)];
+    let explained = &worst[..worst.len().min(MAX_MOVES)];
     let mut found = BTreeMap::new();
     let mut life = LifeReader::new();
     line.backwards(|index, game| {
@@ -210,7 +210,7 @@ fn chains(board: &Board, color: Color) -> Vec<Point> {
         if board.cell(point) == Cell::from(color) && !seen.contains(&point) {
             let before = seen.len();
             seen.extend(board.chain(point));
-            if seen.len() - before >= STONES_LEAST {
+            if seen.len() - before >= MIN_STONES {
                 found.push(point);
             }
         }
@@ -246,7 +246,7 @@ fn capture_of(game: &Game, attacker: Color, at: Point) -> Option<Capture> {
     let mut line = Vec::new();
     let is_ladder = board.atari_liberty(at).is_none();
     let mut reader = LadderReader::new(LADDER_POSITIONS);
-    while line.len() < LINE_MOST {
+    while line.len() < MAX_LINE_MOVES {
         let board = game.board();
         let mv = match board.atari_liberty(at) {
             Some(liberty) => liberty,

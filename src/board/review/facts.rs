@@ -61,7 +61,7 @@ pub struct Facts {
 }
 
 /// Maximum number of warnings that are listed one by one.
-const WARNINGS_MOST: usize = 8;
+const MAX_WARNINGS: usize = 8;
 
 impl Facts {
     /// Collects the facts from the record and its main line.
@@ -75,8 +75,8 @@ impl Facts {
         let details = [("Event", "EV"), ("Round", "RO"), ("Game", "GN"), ("Place", "PC"), ("Date", "DT")];
         let details = details.into_iter().filter_map(|(name, property)| Some((name, fact(property)?)));
         let mut warnings: Vec<String> = line.warnings().iter().map(ToString::to_string).collect();
-        if warnings.len() > WARNINGS_MOST {
-            warnings.drain(..warnings.len() - WARNINGS_MOST);
+        if warnings.len() > MAX_WARNINGS {
+            warnings.drain(..warnings.len() - MAX_WARNINGS);
             warnings.insert(0, "the record has many faults; these are the last ones".to_owned());
         }
         let (followed, all) = (line.move_count(), record.move_count());

@@ -257,7 +257,7 @@ pub struct PlayerReport {
 /// Losses in points at which the groups of moves begin.
 pub(super) const LOSS_SIZES: [f32; 5] = [0.0, 0.5, 2.0, 5.0, 10.0];
 /// Maximum number of moves in the list of worst moves.
-const WORST_MOST: usize = 40;
+const MAX_WORST_MOVES: usize = 40;
 
 /// Returns a number that orders ranks, stronger ones first, from a text such as `3d`, `12 kyu` or `1p`.
 fn rank_order(text: &str) -> Option<i32> {
@@ -353,7 +353,7 @@ impl PlayerReport {
             }
         }
         worst.sort_by(|a, b| a.played.accuracy.total_cmp(&b.played.accuracy));
-        worst.truncate(WORST_MOST);
+        worst.truncate(MAX_WORST_MOVES);
         let points = all.sums.get(&())?.values().map(|sums| sums.points).sum();
         Some(PlayerReport {
             name: name.to_owned(),

@@ -18,7 +18,7 @@ const STYLE: &str = "\
 ";
 
 /// Maximum number of players who get a report.
-pub const REPORTS_MOST: usize = 500;
+pub const MAX_REPORTS: usize = 500;
 
 /// Name of the index page.
 pub const INDEX: &str = "index.html";
@@ -31,7 +31,7 @@ fn report_file(number: usize) -> String {
 impl Games {
     /// Returns the names and contents of all pages. The names depend on the order of the players.
     pub fn pages(&self) -> Vec<(String, String)> {
-        let reports = self.reports.iter().take(REPORTS_MOST).enumerate();
+        let reports = self.reports.iter().take(MAX_REPORTS).enumerate();
         let reports = reports.map(|(number, report)| (report_file(number), self.report(report)));
         [(INDEX.to_owned(), self.index())].into_iter().chain(reports).collect()
     }
@@ -84,7 +84,7 @@ impl Games {
             players.sortable(&[(0, up), (1, down), (2, down), (3, down), (5, down)]);
             for (number, report) in self.reports.iter().enumerate() {
                 let name = TableCell::Markup(html! {
-                    @if number < REPORTS_MOST { a href=(report_file(number)) { (report.name) } } @else { (report.name) }
+                    @if number < MAX_REPORTS { a href=(report_file(number)) { (report.name) } } @else { (report.name) }
                     @if !report.ranks.is_empty() { " " (report.ranks.join(", ")) }
                 });
                 let (all, accuracy) = (&report.all, report.all.accuracy);

@@ -147,7 +147,7 @@ const SEARCH_ERROR_FACTOR: f32 = 1.95;
 /// Number of standard errors of a 90 % interval.
 const INTERVAL_ERRORS: f32 = 1.645;
 /// Minimum lower end, in points, of an interval that counts as above 0.
-const POINTS_LEAST: f32 = 0.05;
+const MIN_POINTS: f32 = 0.05;
 
 impl Judgement {
     /// Returns the points that a bad move loses against the first choice according to the two searches alone, with the
@@ -156,7 +156,7 @@ impl Judgement {
     pub fn searched_points(&self) -> Option<(f32, [f32; 2])> {
         let loss = self.searched.score_loss.widened(SEARCH_ERROR_FACTOR);
         let reach = INTERVAL_ERRORS * loss.error;
-        let is_sure = self.is_checked && self.class > Class::Good && loss.mean - reach >= POINTS_LEAST;
+        let is_sure = self.is_checked && self.class > Class::Good && loss.mean - reach >= MIN_POINTS;
         is_sure.then_some((loss.mean, [loss.mean - reach, loss.mean + reach]))
     }
 }

@@ -10,27 +10,27 @@
 //! A race is lost by the number of moves that the player would need to make, before the opponent moves again, for the
 //! stones to live and an adjacent chain to be captured.
 
-use super::explain::{FactKind, MoveFact, STONES_LEAST};
+use super::explain::{FactKind, MIN_STONES, MoveFact};
 use kosumi_go::board::{Board, Cell, Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_solve::{Aim, Memo, Outcome, Question, Region, Success, judge_answer, read};
 
 /// Maximum number of empty points in a region that is read.
-const EMPTY_MOST: usize = 14;
+const MAX_EMPTY: usize = 14;
 /// Distances from a chain within which its surroundings are read, if they are not a small closed region.
 const REACHES: [usize; 2] = [2, 1];
 /// Maximum number of nodes for one query.
 const NODES_EACH: u64 = 10_000;
 /// Maximum number of nodes for all queries about a move, without those for the line of a fact that is found.
-const NODES_MOST: u64 = 40_000;
+const MAX_NODES: u64 = 40_000;
 /// Number of nodes that a death adds to the budget, for its race.
 const NODES_RACE: u64 = 30_000;
 /// Maximum number of chains next to dying stones with which a race is read.
-const RIVALS_MOST: usize = 3;
+const MAX_RIVALS: usize = 3;
 /// Maximum number of nodes for each step of a line.
 const NODES_LINE: u64 = 30_000;
 /// Maximum number of moves of a line that shows how stones live or die.
-const LINE_MOST: usize = 13;
+const MAX_LINE_MOVES: usize = 13;
 /// Size of the solver's table for a query, in bytes.
 const TABLE_BYTES: usize = 1 << 20;
 /// Number of cached answers.
@@ -78,7 +78,7 @@ impl LifeReader {
         before.set_to_move(color);
         let (before, after, instead) = (&before, &after, &instead);
         let memo = &mut self.memo;
-        let mut reading = Reading { memo, before, after, instead, color, mv, best, left: NODES_MOST };
+        let mut reading = Reading { memo, before, after, instead, color, mv, best, left: MAX_NODES };
         let mut found = reading.lost();
         found.extend(reading.not_killed());
         found
@@ -138,11 +138,11 @@ impl Reading<'_> {
         let mut rivals: Vec<Point> = beside
             .filter(|&point| board.cell(point) == Cell::from(opponent))
             .map(|point| board.anchor(point))
-            .filter(|&anchor| board.chain_len(anchor) >= STONES_LEAST)
+            .filter(|&anchor| board.chain_len(anchor) >= MIN_STONES)
             .collect();
         rivals.sort_by_key(|&anchor| (std::cmp::Reverse(board.chain_len(anchor)), anchor));
         rivals.dedup();
-        rivals.truncate(RIVALS_MOST);
+        rivals.truncate(MAX_RIVALS);
         let played = self.mv;
         let found = rivals.into_iter().find_map(|rival| {
             let fact = |kind, moves: &[Move]| {
@@ -212,7 +212,7 @@ impl Reading<'_> {
     fn chains(&self, board: &Board, color: Color) -> Vec<Region> {
         let anchors = board.stones().filter(|&(point, its)| its == color && board.anchor(point) == point);
         let mut anchors: Vec<Point> = anchors.map(|(point, _)| point).collect();
-        anchors.retain(|&at| board.chain_len(at) >= STONES_LEAST);
+        anchors.retain(|&at| board.chain_len(at) >= MIN_STONES);
         anchors.sort_by_key(|&at| (std::cmp::Reverse(board.chain_len(at)), at));
         let regions = anchors.into_iter().filter_map(|at| small_region(board, at));
         regions.filter(|region| touches(region, self.mv) || touches(region, self.best)).collect()
@@ -278,7 +278,7 @@ impl Reading<'_> {
         let stop = |nodes| nodes > NODES_LINE;
         let mut game = self.instead.clone();
         let mut line = vec![self.best];
-        while line.len() + 2 <= LINE_MOST {
+        while line.len() + 2 <= MAX_LINE_MOVES {
             let Ok(judged) = judge_answer(&question, self.color, &line, Outcome::Reached, &stop) else {
                 break;
             };
@@ -308,7 +308,7 @@ impl Reading<'_> {
 fn small_region(board: &Board, at: Point) -> Option<Region> {
     let enclosed = Some(Region::of_group(board, at)?).filter(|region| region.is_closed);
     let near = REACHES.map(|reach| Region::near(board, &[at], reach));
-    let region = enclosed.into_iter().chain(near).find(|region| region.empty_points(board) <= EMPTY_MOST)?;
+    let region = enclosed.into_iter().chain(near).find(|region| region.empty_points(board) <= MAX_EMPTY)?;
     Some(Region { group: board.chain(at).collect(), is_closed: true, ..region })
 }
 

@@ -57,7 +57,7 @@ pub use games::{
     AccuracyInterval, FailedRecord, GameEntry, Games, MoveEntry, PlayerEntry, PlayerReport, ReportPart, Sums,
     WorstMove, review_digest,
 };
-pub use games_pages::{INDEX, REPORTS_MOST};
+pub use games_pages::{INDEX, MAX_REPORTS};
 pub use json::json;
 pub(crate) use judge::Comparison;
 pub use judge::{Class, Judgement, Searched, Thresholds};

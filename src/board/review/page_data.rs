@@ -88,7 +88,7 @@ impl FactData {
 }
 
 /// Maximum number of positions of variations that are shown.
-const BRANCHES_MOST: usize = 3000;
+const MAX_BRANCHES: usize = 3000;
 
 /// Collects the data of a review. `live` is the number of the review if an engine is behind the page.
 pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
@@ -194,7 +194,7 @@ fn add_branches(reviewed: &Reviewed, steps: &mut Vec<StepData>) {
             others.map(|&child| (child, index, game.clone())).collect();
         todo.reverse();
         while let Some((id, parent, mut game)) = todo.pop() {
-            if steps.len() >= main.len() + BRANCHES_MOST {
+            if steps.len() >= main.len() + MAX_BRANCHES {
                 return;
             }
             let node = tree.node(id);

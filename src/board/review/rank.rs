@@ -20,10 +20,10 @@ const PLAYOUTS: u32 = 1;
 const MEMORY_MEBIBYTES: usize = 32;
 
 /// Maximum number of moves of a game that count, as in the games to which the formulas were fitted.
-const MOVES_MOST: usize = 120;
+const MAX_MOVES: usize = 120;
 
 /// Minimum number of a player's moves in a game for an estimate of the rank.
-const MOVES_LEAST: usize = 10;
+const MIN_MOVES: usize = 10;
 
 /// Numbers of moves per point of the board after which the middle game and the endgame begin.
 const PHASE_ENDS: [f32; 2] = [0.14, 0.42];
@@ -106,7 +106,7 @@ const USUAL_MOVES: f32 = 0.36;
 const SYSTEMATIC_ERROR: f32 = 2.5;
 
 /// Smallest probability of a move that the formula distinguishes. Differences between improbable moves mean little.
-const LEAST_PROBABILITY: f32 = 1e-4;
+const MIN_PROBABILITY: f32 = 1e-4;
 
 /// Formulas by length of the side. Those for 9×9 and 13×13 were fitted to games of Kosumi's ranks, the one for 19×19 to
 /// games of people (`scripts/rank_estimate`, docs/ranks.md). Other boards use the nearest one.
@@ -135,7 +135,7 @@ impl PlayedMoves {
         // The lead at each position, and the probability of the next move of the game.
         let mut found: Vec<Option<(f32, f32)>> = vec![None; line.steps().len()];
         line.backwards(|index, game| {
-            if line.steps()[index].moves <= MOVES_MOST && !game.is_over() && !is_interrupted() {
+            if line.steps()[index].moves <= MAX_MOVES && !game.is_over() && !is_interrupted() {
                 judge.set_game(game.clone());
                 let report = judge.analyze(game.to_move(), &limits, SearchRequest::new(is_interrupted));
                 let probability = match line.steps().get(index + 1).map(|next| &next.change) {
@@ -158,7 +158,7 @@ impl PlayedMoves {
                 moves[color].push(JudgedMove {
                     number: pair[1].moves,
                     loss: (before - after) * color.sign() as f32,
-                    surprise: -probability.max(LEAST_PROBABILITY).ln(),
+                    surprise: -probability.max(MIN_PROBABILITY).ln(),
                 });
             }
         }
@@ -182,7 +182,7 @@ impl PlayedMoves {
         let all: Vec<f32> = own.iter().map(clamped).collect();
         let surprises: Vec<f32> = own.iter().map(|it| it.surprise).collect();
         let large = all.iter().filter(|&&loss| loss > large_loss(side)).count();
-        (all.len() >= MOVES_LEAST).then(|| RankFeatures {
+        (all.len() >= MIN_MOVES).then(|| RankFeatures {
             side,
             moves: all.len(),
             mean_loss: mean(&all),

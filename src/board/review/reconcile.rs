@@ -35,7 +35,7 @@ pub(super) const POINTS: Slack = Slack { most: 0.45, usual: 0.5 };
 pub(super) const WIN_RATE: Slack = Slack { most: 0.025, usual: 0.03 };
 
 /// Variance that is added to every estimate, so that no weight is infinite.
-const LEAST_VARIANCE: f64 = 1e-6;
+const MIN_VARIANCE: f64 = 1e-6;
 
 /// Move between two neighbouring positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,7 +93,7 @@ impl Chain {
 
     /// Adds an estimate of the value of a position.
     pub(super) fn estimate(&mut self, position: usize, mean: f32, error: f32) {
-        let weight = 1.0 / (f64::from(error).powi(2) + LEAST_VARIANCE);
+        let weight = 1.0 / (f64::from(error).powi(2) + MIN_VARIANCE);
         let sums = &mut self.sums[position];
         sums.0 += weight;
         sums.1 += weight * f64::from(mean);

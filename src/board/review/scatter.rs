@@ -12,7 +12,7 @@ use super::estimate::Estimate;
 /// One position out of this number is searched twice.
 const EVERY: usize = 7;
 /// Minimum number of positions that are searched twice, if the game has enough positions.
-const LEAST: usize = 10;
+const MIN_POSITIONS: usize = 10;
 
 /// Result of repeated searches: standard deviations of a single search in excess of its own error by number.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Scatter {
 
 /// Returns the indices of the positions that are searched twice, spread evenly over `count` positions.
 pub(super) fn chosen(count: usize) -> Vec<usize> {
-    let repeats = (count / EVERY).max(LEAST).min(count);
+    let repeats = (count / EVERY).max(MIN_POSITIONS).min(count);
     (0..repeats).map(|number| (2 * number + 1) * count / (2 * repeats)).collect()
 }
 

@@ -9,7 +9,7 @@ use kosumi_search::stop::best_two;
 use kosumi_search::worker::{average_root_symmetries, is_root_symmetry_due};
 
 /// Largest number of moves of a variation in a report. It limits variations that contain a cycle.
-const LONGEST_VARIATION: usize = 40;
+const MAX_VARIATION: usize = 40;
 
 impl<E: Evaluator> Rank<'_, E> {
     pub(super) fn root_done(&self, root: &Node, done: u32, cancelled: u32) -> RootDone {
@@ -67,7 +67,7 @@ impl<E: Evaluator> Rank<'_, E> {
             edges.iter().max_by_key(|edge| (edge.visits(), edge.order())).filter(|edge| edge.visits() > 0);
         let step = best.map(|edge| self.view(edge));
         match step {
-            Some(EdgeView { child: Some((key, _)), .. }) if steps.len() < LONGEST_VARIATION => {
+            Some(EdgeView { child: Some((key, _)), .. }) if steps.len() < MAX_VARIATION => {
                 steps.extend(step);
                 self.post(self.rank_of(key), Message::Follow { slot, key, steps });
             }

@@ -9,7 +9,7 @@ mod tests;
 
 pub use question::{AnalystSettings, Question, Reports};
 
-use super::{EngineEvaluator, HumanSettings, human, most_visits};
+use super::{EngineEvaluator, HumanSettings, human, max_visits};
 use crate::stopwatch::{Stopwatch, TimeSource, standard_time};
 use kosumi_eval::{NetworkEvaluator, NetworkSettings, Prior};
 use kosumi_go::board::{BoardSize, Color, Move, Symmetry};
@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Maximum number of evaluators that are kept besides the one with the usual settings. Each has its own cache.
-const OTHERS_MOST: usize = 3;
+const MAX_OTHER_EVALUATORS: usize = 3;
 
 /// State that all clones of an analyst share.
 #[derive(Debug)]
@@ -70,10 +70,10 @@ fn kept(all: &Mutex<Vec<NetworkEvaluator>>, settings: NetworkSettings) -> Networ
     if let Some(known) = all.iter().find(|known| known.settings() == settings) {
         return known.clone();
     }
-    if all.len() > OTHERS_MOST {
+    if all.len() > MAX_OTHER_EVALUATORS {
         all.remove(1);
     }
-    let evaluator = usual.with_settings_and_cache(settings, usual.cache().most_bytes() / 4);
+    let evaluator = usual.with_settings_and_cache(settings, usual.cache().max_bytes() / 4);
     all.push(evaluator.clone());
     evaluator
 }
@@ -155,7 +155,7 @@ impl Analyst {
         question: &Question<'_>,
     ) -> &mut Search<EngineEvaluator> {
         let limits = &question.settings.limits;
-        let at_most = most_visits(limits.visits, limits.playouts);
+        let at_most = max_visits(limits.visits, limits.playouts);
         let visits = at_most.unwrap_or(u32::MAX);
         let bytes = bytes_per_visit(question.game.size()).saturating_mul(visits as usize).saturating_mul(2);
         // Sizes are powers of two, so one search serves many requests.

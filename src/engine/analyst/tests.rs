@@ -138,7 +138,7 @@ fn settings_of_the_network_have_evaluators_of_their_own_but_not_without_end() {
         let told = analyze(&mut analyst, &game(), &advantage);
         assert_ne!(told.raw, usual.raw);
     }
-    assert!(lock(&analyst.shared.evaluators).len() <= 1 + OTHERS_MOST);
+    assert!(lock(&analyst.shared.evaluators).len() <= 1 + MAX_OTHER_EVALUATORS);
     assert_eq!(analyze(&mut analyst, &game(), &with(|_| {})).raw, usual.raw);
 }
 

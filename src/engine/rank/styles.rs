@@ -11,7 +11,7 @@ pub(crate) struct RankStyle {
     /// Loss in points that divides a move's frequency by e.
     pub(super) loss_scale: f32,
     /// Maximum loss of a move that is played with care, in points. Also the deficit from which the rank may resign.
-    pub(super) loss_most: f32,
+    pub(super) max_loss: f32,
     /// Share of moves, in `[0, 1]`, that are played without reading: their losses are ignored.
     pub(super) careless: f32,
     /// Number of visits of the search.
@@ -25,8 +25,8 @@ type BoardStyles = [(u8, RankStyle); KNOTS];
 /// Number of ranks in the table of a board.
 const KNOTS: usize = 11;
 
-const fn style(temperature: f32, loss_scale: f32, loss_most: f32, careless: f32, visits: u32) -> RankStyle {
-    RankStyle { temperature, loss_scale, loss_most, careless, visits }
+const fn style(temperature: f32, loss_scale: f32, max_loss: f32, careless: f32, visits: u32) -> RankStyle {
+    RankStyle { temperature, loss_scale, max_loss, careless, visits }
 }
 
 /// Styles by length of the side of the board. Sides between two of these are interpolated, and others use the nearest.
@@ -116,7 +116,7 @@ impl RankStyle {
         RankStyle {
             temperature: mix(first.temperature, last.temperature),
             loss_scale: mix(first.loss_scale, last.loss_scale),
-            loss_most: mix(first.loss_most, last.loss_most),
+            max_loss: mix(first.max_loss, last.max_loss),
             careless: mix(first.careless, last.careless),
             visits: (a * libm::powf(b / a, share)).round() as u32,
         }
@@ -141,7 +141,7 @@ mod tests {
                 let (strong, weak) = (pair[0], pair[1]);
                 assert!(strong.temperature < weak.temperature, "{side} {name} {pair:?}");
                 assert!(
-                    strong.loss_scale < weak.loss_scale && strong.loss_most < weak.loss_most,
+                    strong.loss_scale < weak.loss_scale && strong.max_loss < weak.max_loss,
                     "{side} {name}"
                 );
                 assert!(strong.visits >= weak.visits && strong.careless <= weak.careless, "{side} {name}");

@@ -368,7 +368,7 @@ fn guess(bytes: &[u8], named: Option<&'static Encoding>, is_whole: bool) -> &'st
 /// record, it would spend most of its time on the moves.
 fn excerpt(bytes: &[u8]) -> Vec<u8> {
     const AROUND: usize = 8;
-    const MOST: usize = 1 << 16;
+    const MAX_BYTES: usize = 1 << 16;
     let mut excerpt = Vec::new();
     // End of the bytes taken so far.
     let mut end = 0;
@@ -376,7 +376,7 @@ fn excerpt(bytes: &[u8]) -> Vec<u8> {
         let start = at.saturating_sub(AROUND).max(end);
         end = end.max(bytes.len().min(at + 1 + AROUND));
         excerpt.extend_from_slice(bytes.get(start..end).unwrap_or_default());
-        if excerpt.len() > MOST {
+        if excerpt.len() > MAX_BYTES {
             break;
         }
     }

@@ -7,7 +7,7 @@ use crate::game::{Game, IllegalMove};
 use crate::rules::Rules;
 
 /// Maximum number of illegal moves that are reported individually. Further ones are only counted.
-const OBJECTIONS_MOST: usize = 3;
+const MAX_OBJECTIONS: usize = 3;
 
 /// Parameters for following a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,14 +69,14 @@ impl Record {
         let mut replayed = self.replay_observed(rules, komi, how.up_to, how.strictness, |step, _| {
             let ReplayStep::Move { number, recorded, objection: Some(reason), .. } = step else { return };
             count += 1;
-            if let (Ok(mv), true) = (&recorded.mv, count <= OBJECTIONS_MOST) {
+            if let (Ok(mv), true) = (&recorded.mv, count <= MAX_OBJECTIONS) {
                 objections.push(objection(number, recorded.color, *mv, reason, rules));
             }
         })?;
         replayed.warnings.sort_by_key(|warning| warning.offset);
         notes.append(&mut objections);
-        if count > OBJECTIONS_MOST {
-            let more = count - OBJECTIONS_MOST;
+        if count > MAX_OBJECTIONS {
+            let more = count - MAX_OBJECTIONS;
             notes.push(format!("{more} more moves that the rules ({rules}) forbid were played nevertheless"));
         }
         let is_lost = |error: &SgfError| error.kind.loses_something() && error.offset < replayed.end;

@@ -156,7 +156,7 @@ pub struct NodeChange {
 }
 
 /// Maximum number of points that [`Tree::change`] sets up, a multiple of the points of the largest board.
-const SET_UP_MOST: usize = 2500;
+const MAX_SET_UP_POINTS: usize = 2500;
 
 /// A record with all of its variations.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -340,7 +340,7 @@ impl Tree {
                 }
                 _ => {
                     let points = bytes.filter_map(|value| parse_points(self.size, value));
-                    let left = SET_UP_MOST.saturating_sub(change.set_up.len());
+                    let left = MAX_SET_UP_POINTS.saturating_sub(change.set_up.len());
                     change.set_up.extend(points.flatten().take(left).map(|point| (point, color)));
                 }
             }
@@ -352,7 +352,7 @@ impl Tree {
     pub fn marked(&self, id: NodeId, mark: Mark) -> Vec<Point> {
         let values = self.node(id).values(mark.name()).iter();
         let points = values.filter_map(|value| parse_points(self.size, value.as_bytes()));
-        points.flatten().take(SET_UP_MOST).collect()
+        points.flatten().take(MAX_SET_UP_POINTS).collect()
     }
 
     /// Returns the labels of a node, without escapes.
@@ -362,7 +362,7 @@ impl Tree {
             let &[point] = &parse_points(self.size, at.as_bytes())?[..] else { return None };
             Some((point, text(label.as_bytes(), false))).filter(|(_, label)| !label.is_empty())
         };
-        self.node(id).values("LB").iter().filter_map(label).take(SET_UP_MOST).collect()
+        self.node(id).values("LB").iter().filter_map(label).take(MAX_SET_UP_POINTS).collect()
     }
 
     /// Returns the move of a node, Black's if it has both.

@@ -26,7 +26,7 @@ use kosumi_go::board::point::GRID;
 use kosumi_go::board::{Board, ByColor, Cell, Color, Key, Point, PointMap, PointSet, PseudoLiberties};
 
 /// Largest number of moves that the reading of one chain may try.
-const MOST_MOVES: u32 = 25_000;
+const MAX_MOVES: u32 = 25_000;
 
 /// Number of positions whose ladders are cached. A search needs those of a position when it evaluates the position, and
 /// again for the positions one and two moves later.
@@ -106,7 +106,7 @@ struct Reader {
     /// Number of moves tried for the current chain.
     tried: u32,
     /// Depth from which on the chain counts as caught. No real ladder comes near it.
-    most_depth: usize,
+    max_depth: usize,
 }
 
 impl Default for Reader {
@@ -125,7 +125,7 @@ impl Default for Reader {
             log: Vec::with_capacity(4096),
             moves: Vec::with_capacity(256),
             tried: 0,
-            most_depth: 0,
+            max_depth: 0,
         }
     }
 }
@@ -156,7 +156,7 @@ impl Reader {
         self.log.clear();
         self.moves.clear();
         self.ko = board.ko().map(|(point, _)| point);
-        self.most_depth = board.size().area() * 3 / 2;
+        self.max_depth = board.size().area() * 3 / 2;
         // Points that a larger board has left beyond the edge must be cleared. Points farther away are never read.
         for index in 0..GRID.min(board.size().grid_end()) {
             let point = Point::from_index(index as u16);
@@ -207,12 +207,12 @@ impl Reader {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.tried >= MOST_MOVES
+        self.tried >= MAX_MOVES
     }
 
     /// Returns whether the chain at `point` is caught with the defender to move.
     fn defend(&mut self, point: Point, depth: usize) -> bool {
-        if depth >= self.most_depth {
+        if depth >= self.max_depth {
             return true;
         }
         let Some(liberty) = self.atari_liberty(point) else { return false };
@@ -247,7 +247,7 @@ impl Reader {
 
     /// Returns whether the chain at `point` is caught with the attacker to move.
     fn attack(&mut self, point: Point, depth: usize) -> bool {
-        if depth >= self.most_depth {
+        if depth >= self.max_depth {
             return true;
         }
         if self.is_exhausted() {

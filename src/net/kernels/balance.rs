@@ -56,8 +56,8 @@ fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], statistics: Opt
     }
     for (channel, (size, weight)) in sizes.iter().zip(weights).enumerate() {
         // A channel that is zero in a few positions may not be zero in others.
-        let size = (size / most).max(LEAST);
-        let weight = (weight / heaviest).max(LEAST);
+        let size = (size / most).max(MIN_SIZE);
+        let weight = (weight / heaviest).max(MIN_SIZE);
         let factor = size.powf(SHARE) / weight.powf(1.0 - SHARE);
         norm.scale[channel] /= factor;
         statistics.scale(channel, 1.0 / factor);
@@ -69,7 +69,7 @@ fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], statistics: Opt
 }
 
 /// Lower bound of the sizes of channels and weights, relative to the largest ones.
-const LEAST: f32 = 1e-3;
+const MIN_SIZE: f32 = 1e-3;
 
 /// Returns the block with values balanced against the output matrix. The sizes of the values are estimated from the
 /// weights that compute them. (The equivalent for hidden units has made results less exact.)

@@ -20,7 +20,7 @@ impl Prepared {
     /// Panics if this processor supports nothing that is allowed; see [`ArithmeticChoice::candidates`].
     pub fn fastest(network: &Network, choice: ArithmeticChoice) -> Prepared {
         let mut candidates = choice.candidates();
-        if choice.precision.is_none() && network.cost().multiply_adds < LEAST_FOR_INTEGERS {
+        if choice.precision.is_none() && network.cost().multiply_adds < MIN_MULTIPLY_ADDS_FOR_INTEGERS {
             let is_wide = |it: &Arithmetic| it.precision != Precision::Int8;
             if candidates.iter().any(is_wide) {
                 candidates.retain(is_wide);
@@ -53,7 +53,7 @@ impl Prepared {
 /// Least number of multiply-adds per point of the board for which 8 bits are worthwhile. A network of 298,416 (b4c64)
 /// was 1.1 to 1.4 times as fast in 8 bits (AVX-512 VNNI, 9×9 and 19×19), but scored 45.5 % (39 to 52) in 200 games on
 /// 9×9 against itself in 32 bits at equal visits.
-const LEAST_FOR_INTEGERS: usize = 500_000;
+const MIN_MULTIPLY_ADDS_FOR_INTEGERS: usize = 500_000;
 
 #[cfg(test)]
 mod tests {

@@ -194,8 +194,8 @@ pub(super) fn rounded_to_bytes(
     statistics: Option<&InputStatistics>,
 ) -> (Vec<i8>, Vec<f32>) {
     // Feedback changes a weight by one at most, plain rounding by one half.
-    let most_rounding = if statistics.is_some() { 1.0 } else { 0.5 };
-    let scales = column_scales(weights, outputs, sums, most_rounding);
+    let max_rounding = if statistics.is_some() { 1.0 } else { 0.5 };
+    let scales = column_scales(weights, outputs, sums, max_rounding);
     let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
     let integers = match statistics {
         Some(statistics) => with_feedback(weights, &inverse, statistics),
@@ -275,7 +275,7 @@ fn with_feedback(weights: &[f32], inverse: &[f32], statistics: &InputStatistics)
 
 /// Returns the scale of each column. It is determined by the largest weight, or by the weights that are summed up in 16
 /// bits if they need a larger scale.
-fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums, most_rounding: f32) -> Vec<f32> {
+fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums, max_rounding: f32) -> Vec<f32> {
     let mut scales = vec![0.0f32; outputs];
     for row in weights.chunks_exact(outputs) {
         for (scale, weight) in scales.iter_mut().zip(row) {
@@ -285,7 +285,7 @@ fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums, most_rounding:
     if sums.is_whole() {
         return scales;
     }
-    let most = sums.most() as f32 - sums.together as f32 * most_rounding;
+    let most = sums.most() as f32 - sums.together as f32 * max_rounding;
     let mut both = [vec![0.0f32; outputs], vec![0.0f32; outputs]];
     for rows in weights.chunks_exact(2 * sums.together * outputs) {
         for half in 0..2 {

@@ -304,7 +304,7 @@ impl WinogradFormat {
 }
 
 /// Largest integer at an evaluation point.
-pub(super) const MOST: f32 = i16::MAX as f32;
+pub(super) const MAX_INTEGER: f32 = i16::MAX as f32;
 
 /// Storage format of numbers at evaluation points.
 trait StoredFormat<S: Simd> {
@@ -398,7 +398,7 @@ pub(super) fn transform_input_to_halves<S: Simd>(
     let each = boards.width * boards.height * boards.channels;
     let tiles = boards.tiles_each();
     for (plane, scales) in plane.chunks_exact(each).zip(scales.chunks_exact_mut(tiles)).take(boards.count) {
-        scales.fill(largest(s, plane) / MOST);
+        scales.fill(largest(s, plane) / MAX_INTEGER);
     }
     transform::<S, StoredI16>(s, boards, plane, bytemuck::cast_slice_mut(evaluation_points), scales);
 }

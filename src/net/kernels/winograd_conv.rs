@@ -15,15 +15,15 @@ use super::buffer::Buffer;
 use super::gemm::{Gemm, pack_into};
 use super::primitives::{Primitives, WinogradUnit};
 use super::rows::{inverse, nearest};
-use super::winograd::{BoardLayout, MOST, TileSize, WinogradFormat};
+use super::winograd::{BoardLayout, MAX_INTEGER, TileSize, WinogradFormat};
 use crate::weights::Weights;
 use std::sync::OnceLock;
 
 /// Number of tiles that are transformed together. Their channels fit into the second-level cache.
 const TILES: usize = 50;
 
-/// Largest sum of the magnitudes of a column's integers. Its product with [`MOST`] fits into 32 bits.
-const MOST_OF_COLUMN: f32 = 65_535.0;
+/// Largest sum of the magnitudes of a column's integers. Its product with [`MAX_INTEGER`] fits into 32 bits.
+const MAX_COLUMN_SUM: f32 = 65_535.0;
 
 /// Weights of a 3 × 3 convolution.
 #[derive(Debug)]
@@ -165,9 +165,9 @@ fn column_scales(rows: &[f32], outputs: usize) -> Vec<f32> {
         }
     }
     // Rounding may increase each number of a column by one half.
-    let most_of_column = MOST_OF_COLUMN - (rows.len() / outputs) as f32;
+    let max_column_sum = MAX_COLUMN_SUM - (rows.len() / outputs) as f32;
     let scales = largest.into_iter().zip(sums);
-    scales.map(|(largest, sum)| (largest / MOST).max(sum as f32 / most_of_column)).collect()
+    scales.map(|(largest, sum)| (largest / MAX_INTEGER).max(sum as f32 / max_column_sum)).collect()
 }
 
 /// Interleaves pairs of rows of a matrix, as products of pairs read them. A word contains a number of the first row,
@@ -204,10 +204,13 @@ mod tests {
                         assert_eq!(f32::from(nearest(exact)), x);
                         (largest.max(x.abs()), sum + x.abs() as i64)
                     });
-                    assert!(largest <= MOST);
-                    assert!(sum * (MOST as i64 + 1) <= i64::from(i32::MAX), "{inputs} inputs: {sum}");
+                    assert!(largest <= MAX_INTEGER);
+                    assert!(sum * (MAX_INTEGER as i64 + 1) <= i64::from(i32::MAX), "{inputs} inputs: {sum}");
                     // The bits are well used: by the sum or by the largest number.
-                    assert!(largest > 0.5 * MOST || sum > 60_000 - inputs as i64, "{inputs} inputs: {sum}");
+                    assert!(
+                        largest > 0.5 * MAX_INTEGER || sum > 60_000 - inputs as i64,
+                        "{inputs} inputs: {sum}"
+                    );
                 }
             }
         }

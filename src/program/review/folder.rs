@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of files in a folder.
-const FILES_MOST: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 /// Maximum number of games in a folder. All their moves are kept in memory.
-const GAMES_MOST: usize = 50_000;
+const MAX_GAMES: usize = 50_000;
 /// Log of the finished games.
 const LOG: &str = "reviews.jsonl";
 /// Extensions of files of records.
@@ -114,7 +114,7 @@ fn record_files(folder: &Path, out: &Path) -> anyhow::Result<Vec<PathBuf>> {
         "{} is the folder of the records; choose another one for the reviews",
         out.display()
     );
-    let mut files = files_below(folder, FILES_MOST).with_context(|| folder.display().to_string())?;
+    let mut files = files_below(folder, MAX_FILES).with_context(|| folder.display().to_string())?;
     files.retain(|file| {
         let name = file.to_string_lossy().to_lowercase();
         ENDINGS.iter().any(|ending| name.ends_with(ending))
@@ -192,8 +192,8 @@ impl<'a> Batch<'a> {
             game += 1;
             self.counts.games += 1;
             ensure!(
-                self.counts.games <= GAMES_MOST,
-                "{} contains more than {GAMES_MOST} games",
+                self.counts.games <= MAX_GAMES,
+                "{} contains more than {MAX_GAMES} games",
                 self.folder.display()
             );
             let bytes = match found {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// Maximum number of files in a folder.
-const FILES_MOST: usize = 1_000_000;
+const MAX_FILES: usize = 1_000_000;
 
 /// Version of the JSON document. It increases when a field changes its meaning or is removed.
 const FORMAT_VERSION: u32 = 1;
@@ -126,7 +126,7 @@ fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
-            let mut found = files_below(path, FILES_MOST).with_context(|| path.display().to_string())?;
+            let mut found = files_below(path, MAX_FILES).with_context(|| path.display().to_string())?;
             found.retain(|file| file.extension().is_some_and(|end| end.eq_ignore_ascii_case("sgf")));
             ensure!(!found.is_empty(), "{} contains no .sgf files", path.display());
             files.append(&mut found);

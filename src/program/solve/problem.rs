@@ -220,7 +220,7 @@ fn status_text(status: Status) -> &'static str {
 fn threats(count: u8) -> String {
     match count {
         1 => "one threat".to_owned(),
-        kosumi_solve::MOST_THREATS => format!("{} threats or more", kosumi_solve::MOST_THREATS),
+        kosumi_solve::MAX_THREATS => format!("{} threats or more", kosumi_solve::MAX_THREATS),
         count => format!("{count} threats"),
     }
 }

@@ -140,7 +140,7 @@ fn of_move(
         prior,
         human_prior: extras.human.map(|prediction| human_prior(size, prediction, entry.mv)),
         // The result is the largest part of the utility, so its bound is scaled accordingly.
-        win_rate_bound: expectation.win_rate - 0.5 * radius / report.utility_most,
+        win_rate_bound: expectation.win_rate - 0.5 * radius / report.max_utility,
         utility_bound: expectation.utility - radius,
         expectation,
         selection_value: entry.merit,

@@ -12,7 +12,7 @@ use crate::move_code::{MoveCode, NO_MOVE, PASS, THREAT};
 use crate::table::Knowledge;
 
 /// Largest number of nodes of one simulation. A simulation must stay much cheaper than the search that it may save.
-const MOST_NODES: u32 = 200;
+const MAX_NODES: u32 = 200;
 
 impl<B: Bits> Search<'_, B> {
     /// Tries to show that the other open children lose like the one that has just been decided. The side to move at the
@@ -33,7 +33,7 @@ impl<B: Bits> Search<'_, B> {
                 continue;
             }
             self.enter(position, &child);
-            let mut left = MOST_NODES;
+            let mut left = MAX_NODES;
             let found = self.simulate_winner(&child, &model.after, &mut left);
             self.path.pop();
             if let Some(decided) = found {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Maximum size of a file, in bytes.
-const FILE_BYTES_MOST: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Error in a configuration.
 #[derive(Debug, Error)]
@@ -61,7 +61,7 @@ impl Entries {
         if open.contains(&real) {
             return Err(EntriesError::Circle(path.to_owned()));
         }
-        let text = read_text(path, FILE_BYTES_MOST).map_err(unreadable)?;
+        let text = read_text(path, MAX_FILE_BYTES).map_err(unreadable)?;
         open.push(real);
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();

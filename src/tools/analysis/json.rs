@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::fmt;
 
 /// Maximum memory of the values of a line, in bytes. A game of 100,000 moves takes a tenth of this.
-pub(super) const VALUES_MOST: usize = 256 << 20;
+pub(super) const MAX_VALUES_BYTES: usize = 256 << 20;
 
 /// Approximate sizes in memory, in bytes: here of a value in a list or of a text, below of an object with one entry.
 const VALUE: usize = 2 * size_of::<Value>();
@@ -40,7 +40,7 @@ impl Budget {
 ///
 /// Returns an error if the text is not JSON, or if the value takes too much memory.
 pub(super) fn value(text: &str) -> serde_json::Result<Value> {
-    read(text, BoundedValue(&Budget::new(VALUES_MOST)))
+    read(text, BoundedValue(&Budget::new(MAX_VALUES_BYTES)))
 }
 
 /// Reads an object. Builds only the values of the fields for which `is_known` is true.
@@ -49,7 +49,7 @@ pub(super) fn value(text: &str) -> serde_json::Result<Value> {
 ///
 /// Returns an error if the text is not a JSON object, or if the values take too much memory.
 pub(super) fn fields(text: &str, is_known: impl Fn(&str) -> bool) -> serde_json::Result<Fields> {
-    let budget = Budget::new(VALUES_MOST);
+    let budget = Budget::new(MAX_VALUES_BYTES);
     read(text, KnownFields { budget: &budget, is_known })
 }
 
@@ -57,14 +57,14 @@ pub(super) fn fields(text: &str, is_known: impl Fn(&str) -> bool) -> serde_json:
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) known: Map<String, Value>,
-    /// Names of unknown fields, at most [`UNKNOWN_MOST`], in the order of the text.
+    /// Names of unknown fields, at most [`MAX_UNKNOWN_FIELDS`], in the order of the text.
     pub(super) unknown: Vec<String>,
     /// Number of further unknown fields.
     pub(super) more_unknown: usize,
 }
 
 /// Maximum number of unknown fields that are named.
-pub(super) const UNKNOWN_MOST: usize = 20;
+pub(super) const MAX_UNKNOWN_FIELDS: usize = 20;
 
 fn read<'t, S: DeserializeSeed<'t>>(text: &'t str, seed: S) -> serde_json::Result<S::Value> {
     let mut input = serde_json::Deserializer::from_str(text);
@@ -170,7 +170,7 @@ impl<'d, F: Fn(&str) -> bool> Visitor<'d> for KnownFields<'_, F> {
             if fields.unknown.contains(&key) {
                 continue;
             }
-            if fields.unknown.len() < UNKNOWN_MOST {
+            if fields.unknown.len() < MAX_UNKNOWN_FIELDS {
                 fields.unknown.push(key);
             } else {
                 fields.more_unknown += 1;
@@ -227,7 +227,10 @@ mod tests {
         assert_eq!(found.unknown, ["x", "y"]);
         let text: Vec<_> = (0..30_000).map(|number| format!("\"{number}\":[]")).collect();
         let found = fields(&format!("{{{}}}", text.join(",")), |_| false).unwrap();
-        assert_eq!((found.unknown.len(), found.more_unknown), (UNKNOWN_MOST, 30_000 - UNKNOWN_MOST));
+        assert_eq!(
+            (found.unknown.len(), found.more_unknown),
+            (MAX_UNKNOWN_FIELDS, 30_000 - MAX_UNKNOWN_FIELDS)
+        );
         assert!(fields("[]", |_| true).is_err() && fields("{\"a\":[}", |_| false).is_err());
     }
 }

@@ -26,13 +26,13 @@ const ILLEGAL_STONES: &str = "Illegal stone placements - overlapping stones or s
 const RESTRICTION: usize = 4096;
 
 /// Maximum length of a query's name, in bytes. Each answer repeats the name.
-const ID_MOST: usize = 1 << 14;
+const MAX_ID_BYTES: usize = 1 << 14;
 
 /// Number of bytes of a faulty line that its answer repeats.
-const SHOWN_MOST: usize = 1 << 10;
+const MAX_SHOWN_BYTES: usize = 1 << 10;
 
 /// Longest side of a board that networks support.
-const MOST_SIDE: usize = 19;
+const MAX_SIDE: usize = 19;
 
 /// A JSON object.
 pub(super) type Object = Map<String, Value>;
@@ -181,8 +181,8 @@ pub(super) fn read(line: &str, config: &Config, human: &HumanModels) -> Line {
     let Some(id) = object.get("id").and_then(Value::as_str).map(str::to_owned) else {
         return refused("Request must have a string \"id\" field".to_owned());
     };
-    if id.len() > ID_MOST {
-        return refused(format!("The \"id\" field must have at most {ID_MOST} bytes"));
+    if id.len() > MAX_ID_BYTES {
+        return refused(format!("The \"id\" field must have at most {MAX_ID_BYTES} bytes"));
     }
     if let Some(action) = object.get("action").and_then(Value::as_str) {
         // The answer repeats all fields, so all must be built.
@@ -214,8 +214,8 @@ pub(super) fn read(line: &str, config: &Config, human: &HumanModels) -> Line {
 /// Returns the beginning of a line, for a message.
 fn shown(line: &str) -> Cow<'_, str> {
     match line.len() {
-        0..=SHOWN_MOST => line.into(),
-        length => format!("{}… ({length} bytes)", &line[..line.floor_char_boundary(SHOWN_MOST)]).into(),
+        0..=MAX_SHOWN_BYTES => line.into(),
+        length => format!("{}… ({length} bytes)", &line[..line.floor_char_boundary(MAX_SHOWN_BYTES)]).into(),
     }
 }
 
@@ -367,15 +367,15 @@ fn query(
 fn size(object: &Object) -> Result<BoardSize, Fault> {
     let side = |field: &str| {
         let side = object.get(field).and_then(Value::as_u64).and_then(|side| usize::try_from(side).ok());
-        match side.filter(|side| (2..=MOST_SIDE).contains(side)) {
+        match side.filter(|side| (2..=MAX_SIDE).contains(side)) {
             Some(side) => Ok(side),
-            None => fault(field, format!("Must provide an integer from 2 to {MOST_SIDE}")),
+            None => fault(field, format!("Must provide an integer from 2 to {MAX_SIDE}")),
         }
     };
     let (columns, rows) = (side("boardXSize")?, side("boardYSize")?);
     match BoardSize::new(columns, rows) {
         Some(size) => Ok(size),
-        None => fault("boardXSize", format!("Must provide an integer from 2 to {MOST_SIDE}")),
+        None => fault("boardXSize", format!("Must provide an integer from 2 to {MAX_SIDE}")),
     }
 }
 
@@ -494,8 +494,9 @@ fn time(object: &Object, field: &str) -> Result<Option<Duration>, Fault> {
 }
 
 fn priority(object: &Object) -> Result<Option<i64>, Fault> {
-    const MOST: i64 = (1 << 62) - 1;
-    let priority = integer(object, "priority", -MOST, MOST, "Must be a number between -2^62 and 2^62")?;
+    const MAX_PRIORITY: i64 = (1 << 62) - 1;
+    let priority =
+        integer(object, "priority", -MAX_PRIORITY, MAX_PRIORITY, "Must be a number between -2^62 and 2^62")?;
     if priority.is_some() && object.contains_key("priorities") {
         return fault("priority", "Cannot specify both priority and priorities");
     }
@@ -846,13 +847,13 @@ mod tests {
     fn answers_to_a_hostile_line_are_short() {
         let fields: String = (0..16_000).map(|number| format!(",\"{number}\":0")).collect();
         let line = |id: &str| format!(r#"{{"id":"{id}",{NINE},"moves":[]{fields}}}"#);
-        let Line::Query(answers, Some(_)) = parse(&line(&"x".repeat(ID_MOST))) else { panic!() };
-        assert_eq!(answers.len(), json::UNKNOWN_MOST + 1);
-        assert!(answers[json::UNKNOWN_MOST]["warning"].as_str().unwrap().starts_with("15980 more"));
-        assert!(matches!(parse(&line(&"x".repeat(ID_MOST + 1))), Line::Refused(_)));
+        let Line::Query(answers, Some(_)) = parse(&line(&"x".repeat(MAX_ID_BYTES))) else { panic!() };
+        assert_eq!(answers.len(), json::MAX_UNKNOWN_FIELDS + 1);
+        assert!(answers[json::MAX_UNKNOWN_FIELDS]["warning"].as_str().unwrap().starts_with("15980 more"));
+        assert!(matches!(parse(&line(&"x".repeat(MAX_ID_BYTES + 1))), Line::Refused(_)));
         for line in [format!("[{}0]", "0,".repeat(100_000)), "x".repeat(100_000), "é".repeat(100_000)] {
             let Line::Refused(answer) = parse(&line) else { panic!() };
-            assert!(answer.to_string().len() < 3 * SHOWN_MOST, "{answer}");
+            assert!(answer.to_string().len() < 3 * MAX_SHOWN_BYTES, "{answer}");
         }
     }
 

@@ -21,10 +21,10 @@ use std::thread;
 mod simulation;
 
 /// Maximum length of a line, in bytes.
-const LINE_MOST: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// Size of the waiting queries, in bytes, from which no further line is read.
-const WAITING_MOST: usize = 512 << 20;
+const MAX_WAITING_BYTES: usize = 512 << 20;
 
 /// Minimum number of visits per thread of a search.
 const VISITS_PER_THREAD: u32 = 16;
@@ -80,7 +80,7 @@ struct Shared<'s, W> {
     requests: Arc<Requests>,
     output: Mutex<Output<W>>,
     /// Size of the waiting queries, in bytes, from which no further line is read.
-    waiting_most: usize,
+    max_waiting_bytes: usize,
 }
 
 /// Requests that wait or run.
@@ -213,11 +213,11 @@ impl Server {
 /// discarded.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    let count = input.by_ref().take(LINE_MOST as u64 + 1).read_until(b'\n', &mut line)?;
+    let count = input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line)?;
     if count == 0 {
         return Ok(None);
     }
-    if line.len() > LINE_MOST && line.last() != Some(&b'\n') {
+    if line.len() > MAX_LINE_BYTES && line.last() != Some(&b'\n') {
         line.clear();
         line.shrink_to_fit();
         loop {
@@ -239,7 +239,7 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
 impl<'s, W: Write + Send> Shared<'s, W> {
     fn new(server: &'s Server, output: W) -> Shared<'s, W> {
         let output = Mutex::new(Output { writer: output, error: None, is_silent: false });
-        Shared { server, requests: Arc::default(), output, waiting_most: WAITING_MOST }
+        Shared { server, requests: Arc::default(), output, max_waiting_bytes: MAX_WAITING_BYTES }
     }
 
     /// Returns the first error of writing.
@@ -305,7 +305,7 @@ impl<'s, W: Write + Send> Shared<'s, W> {
     fn enqueue(&self, query: Query) {
         let query = Arc::new(query);
         let mut state = self.requests.state();
-        while state.bytes > self.waiting_most && !self.requests.is_over() {
+        while state.bytes > self.max_waiting_bytes && !self.requests.is_over() {
             state = self.requests.has_space.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if query.turns.is_empty() {

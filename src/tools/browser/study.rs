@@ -30,9 +30,9 @@ const LOOK_TIME: Duration = Duration::from_secs(600);
 /// Maximum visits of the analysis of one position.
 const LOOK_VISITS: u32 = 100_000;
 /// Maximum number of moves that a user may try after a position of the game.
-const LINE_MOST: usize = 400;
+const MAX_LINE_MOVES: usize = 400;
 /// Maximum number of analysed positions that are stored.
-const TRIED_MOST: usize = 4000;
+const MAX_ANALYSED_POSITIONS: usize = 4000;
 /// Maximum number of characters of an error message about a record.
 const MESSAGE_CHARACTERS: usize = 200;
 
@@ -305,7 +305,7 @@ impl ReviewServer {
     }
 
     fn look(&mut self, window: usize, step: usize, places: &[String]) -> Result<(), Refusal> {
-        if places.len() > LINE_MOST {
+        if places.len() > MAX_LINE_MOVES {
             return Err(Refusal::TooLong);
         }
         let size = self.reviewed.line.size();
@@ -374,7 +374,8 @@ impl ReviewServer {
                 self.windows.tell_all(&message);
                 let is_better =
                     self.analysed.get(&position).is_none_or(|known| known.visits <= analysis.visits);
-                let has_room = self.analysed.len() < TRIED_MOST || self.analysed.contains_key(&position);
+                let has_room =
+                    self.analysed.len() < MAX_ANALYSED_POSITIONS || self.analysed.contains_key(&position);
                 if is_better && has_room && !position.line.is_empty() {
                     self.analysed.insert(position, (*analysis).clone());
                 }

@@ -38,7 +38,7 @@ struct Request {
     every: Duration,
     /// Minimum number of moves that are listed, with or without visits.
     least_moves: usize,
-    most_moves: usize,
+    max_moves: usize,
     root_info: bool,
     ownership: bool,
     ownership_stdev: bool,
@@ -60,7 +60,7 @@ impl Request {
             color: arguments.try_color().map(own_color),
             every: USUAL_INTERVAL,
             least_moves: 0,
-            most_moves: usize::MAX,
+            max_moves: usize::MAX,
             root_info: false,
             ownership: false,
             ownership_stdev: false,
@@ -78,7 +78,7 @@ impl Request {
             match key {
                 "interval" => request.every = hundredths(arguments.float()?)?,
                 "minmoves" => request.least_moves = arguments.integer()?,
-                "maxmoves" => request.most_moves = arguments.integer::<usize>()?.max(1),
+                "maxmoves" => request.max_moves = arguments.integer::<usize>()?.max(1),
                 "rootInfo" => request.root_info = arguments.boolean()?,
                 "ownership" => request.ownership = arguments.boolean()?,
                 "ownershipStdev" => request.ownership_stdev = arguments.boolean()?,
@@ -181,7 +181,7 @@ fn rectangle(size: BoardSize, a: Point, b: Point) -> impl Iterator<Item = Point>
 fn listed<'a>(request: &Request, analysis: &'a Analysis) -> impl Iterator<Item = &'a MoveAnalysis> {
     let least = request.least_moves;
     let is_listed = move |entry: &&MoveAnalysis| entry.is_searched() || entry.order < least;
-    analysis.moves.iter().filter(is_listed).take(request.most_moves)
+    analysis.moves.iter().filter(is_listed).take(request.max_moves)
 }
 
 pub(super) fn variation_text(moves: &[Move]) -> String {

@@ -2,7 +2,7 @@
 //! *dragon*. Responses contain exact results only. GNU Go's estimates (effective sizes, genus, weakness) have no
 //! counterpart.
 
-use super::reading::{MOST_NODES, Scope, attacker_code, defender_code, group_region, interrupted, undecided};
+use super::reading::{MAX_NODES, Scope, attacker_code, defender_code, group_region, interrupted, undecided};
 use super::text::{self, color_text, move_text, points_text};
 use super::{CommandResult, Commands};
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
@@ -14,7 +14,7 @@ use std::fmt::Write;
 /// Size of the solver's table for one of many small queries, in bytes.
 const SMALL_MEMORY: usize = 1 << 20;
 /// Maximum number of nodes of a query about several chains.
-const MOST_DOUBLE_NODES: u64 = 4 * MOST_NODES;
+const MAX_DOUBLE_NODES: u64 = 4 * MAX_NODES;
 
 fn liberties(board: &Board, point: Point) -> PointSet {
     board.chain(point).flat_map(Point::adjacent).filter(|&next| board.cell(next) == Cell::Empty).collect()
@@ -53,7 +53,7 @@ impl Commands {
 
 fn double_failure(error: MultiChainError) -> Failure {
     match error {
-        MultiChainError::Undecided => Failure::new(format!("not decided within {MOST_DOUBLE_NODES} nodes")),
+        MultiChainError::Undecided => Failure::new(format!("not decided within {MAX_DOUBLE_NODES} nodes")),
         MultiChainError::Question(error) => Failure::new(error.to_string()),
     }
 }
@@ -208,7 +208,7 @@ pub(super) fn eval_eye(
     _: &mut Session<'_>,
 ) -> CommandResult {
     let point = commands.point(arguments)?;
-    match kosumi_solve::eyes(commands.board(), point, SMALL_MEMORY, &commands.stops_at(MOST_NODES)) {
+    match kosumi_solve::eyes(commands.board(), point, SMALL_MEMORY, &commands.stops_at(MAX_NODES)) {
         Ok(eyes) => {
             let mut out = format!("{} {}", eyes.fewest, eyes.most);
             if let (Some(attack), Some(defence)) = (eyes.attack, eyes.defence) {
@@ -235,7 +235,7 @@ pub(super) fn combination_attack(
         its != color && board.anchor(point) == point && board.liberty_count(point) <= 4
     };
     let chains: Vec<Point> = board.stones().filter(is_target).map(|(point, _)| point).collect();
-    let mut double = commands.double(MOST_DOUBLE_NODES);
+    let mut double = commands.double(MAX_DOUBLE_NODES);
     let found = double.combination(board, &chains, color).map_err(double_failure)?;
     Ok(move_text(found.unwrap_or(Move::Pass)).into())
 }
@@ -268,7 +268,7 @@ pub(super) fn attack_either(
     _: &mut Session<'_>,
 ) -> CommandResult {
     let (a, b, color) = commands.pair(arguments)?;
-    let mut double = commands.double(MOST_DOUBLE_NODES);
+    let mut double = commands.double(MAX_DOUBLE_NODES);
     Ok(either(&mut double, commands.board(), &[a, b], color)?.to_string().into())
 }
 
@@ -279,7 +279,7 @@ pub(super) fn defend_both(
     _: &mut Session<'_>,
 ) -> CommandResult {
     let (a, b, color) = commands.pair(arguments)?;
-    let mut double = commands.double(MOST_DOUBLE_NODES);
+    let mut double = commands.double(MAX_DOUBLE_NODES);
     if either(&mut double, commands.board(), &[a, b], color)? == 0 {
         return Ok("1".into());
     }

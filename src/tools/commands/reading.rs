@@ -15,7 +15,7 @@ use kosumi_gtp::{Arguments, Failure, Session};
 use kosumi_solve::{Aim, Question, QuestionError, Reading, Region, Status, Success};
 
 /// Maximum number of nodes per query: less than a second on an idle processor.
-pub(super) const MOST_NODES: u64 = 50_000;
+pub(super) const MAX_NODES: u64 = 50_000;
 /// Size of the solver's table per query, in bytes.
 const MEMORY: usize = 32 << 20;
 
@@ -50,7 +50,7 @@ pub(super) fn defender_code(success: Success) -> Option<u8> {
 }
 
 pub(super) fn undecided() -> Failure {
-    Failure::new(format!("not decided within {MOST_NODES} nodes"))
+    Failure::new(format!("not decided within {MAX_NODES} nodes"))
 }
 
 /// Returns the failure of a command that the controller interrupted before it was decided.
@@ -100,7 +100,7 @@ impl Commands {
     fn read(&self, board: &Board, region: &Region, aim: Aim, first: Color) -> Result<Reading, Failure> {
         let suicide = self.engine.game().rules().suicide;
         let question = Question { board, region, aim, suicide, memory: MEMORY, threads: 1 };
-        let reading = kosumi_solve::read(&question, first, &self.stops_at(MOST_NODES))
+        let reading = kosumi_solve::read(&question, first, &self.stops_at(MAX_NODES))
             .map_err(|error: QuestionError| Failure::new(error.to_string()))?;
         match reading.success {
             Success::Unknown if self.watch.interrupted() => Err(interrupted()),
@@ -366,7 +366,7 @@ pub(super) fn dragon_status(
     let suicide = commands.engine.game().rules().suicide;
     let question =
         Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
-    let verdict = kosumi_solve::read_status(&question, &commands.stops_at(MOST_NODES));
+    let verdict = kosumi_solve::read_status(&question, &commands.stops_at(MAX_NODES));
     // A group without free points is captured by the next move or never, and tactical reading decides that.
     let verdict = verdict.map_err(|error| Failure::new(error.to_string()))?;
     if commands.watch.interrupted() {

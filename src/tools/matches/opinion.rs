@@ -16,7 +16,7 @@ pub(super) struct MoveEvaluation {
 }
 
 /// Maximum number of moves of a variation.
-const LONGEST: usize = 12;
+const MAX_VARIATION_MOVES: usize = 12;
 
 impl MoveEvaluation {
     /// Parses the response to `kata-genmove_analyze` (`fractions`) or `lz-genmove_analyze` (win rates in
@@ -39,7 +39,7 @@ impl MoveEvaluation {
                     // The variation is the last part of the report on the move.
                     let is_move = |word: &&str| word.parse::<kosumi_gtp::Vertex>().is_ok();
                     while let Some(mv) = words.next_if(is_move) {
-                        if variation.len() < LONGEST {
+                        if variation.len() < MAX_VARIATION_MOVES {
                             variation.push(mv.to_owned());
                         }
                     }

@@ -95,11 +95,11 @@ fn names(summary: &Summary, conditions: &Conditions) -> [String; 2] {
 
 /// Shortens long command lines and names.
 fn short(text: &str) -> String {
-    const MOST: usize = 40;
-    if text.chars().count() <= MOST {
+    const MAX_CHARACTERS: usize = 40;
+    if text.chars().count() <= MAX_CHARACTERS {
         return text.to_owned();
     }
-    text.chars().take(MOST - 1).chain(['…']).collect()
+    text.chars().take(MAX_CHARACTERS - 1).chain(['…']).collect()
 }
 
 fn points(tally: Tally) -> String {

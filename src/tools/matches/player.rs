@@ -23,7 +23,7 @@ const QUIT_TIME: Duration = Duration::from_secs(5);
 /// Interval at which a waiting thread checks whether the match is aborted.
 const SLICE: Duration = Duration::from_millis(100);
 /// Number of output lines outside responses after which the engine is assumed to send no response.
-const MOST_STRAY_LINES: usize = 1000;
+const MAX_STRAY_LINES: usize = 1000;
 
 /// Reason why there is no response.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -207,7 +207,7 @@ impl MatchPlayer {
             if control.is_aborted() {
                 return Err(PlayerFault::Aborted);
             }
-            if left <= SLICE || stray.len() >= MOST_STRAY_LINES {
+            if left <= SLICE || stray.len() >= MAX_STRAY_LINES {
                 let Some(last) = stray.last() else { return Err(PlayerFault::TimedOut) };
                 return Err(PlayerFault::Nonsense(format!("no response, but output {last:?}")));
             }

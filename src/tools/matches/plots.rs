@@ -12,7 +12,7 @@ const HIGH: f64 = 240.0;
 const LEFT: f64 = 80.0;
 const LOW: f64 = 30.0;
 /// Maximum number of points of a curve. More cannot be distinguished.
-const MOST_POINTS: usize = 400;
+const MAX_POINTS: usize = 400;
 
 /// Returns the curve of the score after each game, with its confidence interval.
 pub(super) fn score_curve(summary: &Summary) -> Markup {
@@ -23,7 +23,7 @@ pub(super) fn score_curve(summary: &Summary) -> Markup {
         rates.extend(tally.rate());
     }
     let count = rates.len();
-    let step = count.div_ceil(MOST_POINTS).max(1);
+    let step = count.div_ceil(MAX_POINTS).max(1);
     let shown: Vec<(usize, Interval)> = (0..count)
         .filter(|index| index % step == 0 || index + 1 == count)
         .map(|index| (index, rates[index]))

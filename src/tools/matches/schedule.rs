@@ -28,7 +28,7 @@ pub(super) enum WorkerEvent {
 }
 
 /// Maximum number of attempts to start a game. After that, retrying is considered useless.
-const MOST_ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 /// Pause before engines are restarted after a failure.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -111,7 +111,7 @@ impl Worker {
         let (plan, attempts) = match self.retried.take() {
             // A game that was taken is played to its end, whatever the match has decided in the meantime. Dropping it
             // would bias the result towards short games.
-            Some(Retry { plan, attempts, .. }) if attempts < MOST_ATTEMPTS => {
+            Some(Retry { plan, attempts, .. }) if attempts < MAX_ATTEMPTS => {
                 (self.control.clocks.pause)(PAUSE);
                 (plan, attempts)
             }

@@ -56,7 +56,7 @@ const TAG: c_int = 0;
 /// Shortest and longest waits between polls. A poll costs about 10 µs including the wake-up, so polling at the longest
 /// wait takes half a per cent of a core.
 const SHORTEST_WAIT: Duration = Duration::from_micros(20);
-const LONGEST_WAIT: Duration = Duration::from_millis(5);
+const MAX_WAIT: Duration = Duration::from_millis(5);
 /// Number of polls without a packet after which the wait doubles.
 const POLLS_PER_DOUBLING: u32 = 16;
 /// Maximum time for outgoing packets when the link is closed.
@@ -237,7 +237,7 @@ impl Link for MpiLink {
 
     fn wait(&mut self, idle: u32, most: Duration) {
         let wait = SHORTEST_WAIT * (1 << (idle / POLLS_PER_DOUBLING).min(8));
-        thread::park_timeout(wait.min(LONGEST_WAIT).min(most));
+        thread::park_timeout(wait.min(MAX_WAIT).min(most));
     }
 }
 

@@ -17,7 +17,7 @@ const STYLE: &str = "\
     td { white-space: normal; }\n";
 
 /// Maximum number of points of an expected answer that are marked in a diagram. More would not be informative.
-const MARKS_MOST: usize = 40;
+const MAX_MARKS: usize = 40;
 
 /// Returns the page of a run.
 pub fn page(report: &Report) -> Page {
@@ -203,8 +203,8 @@ fn wanted(test: &TestResult, board: &Board, matching: Matching) -> Option<(Vec<P
     let expectation = Expectation::parse(&pattern, matching).ok()?.0?;
     let matcher = expectation.matcher();
     let points = board.size().points().filter(|point| matcher.matches(&point.to_string()));
-    let points: Vec<Point> = points.take(MARKS_MOST + 1).collect();
-    (points.len() <= MARKS_MOST).then_some((points, expectation.is_negated()))
+    let points: Vec<Point> = points.take(MAX_MARKS + 1).collect();
+    (points.len() <= MAX_MARKS).then_some((points, expectation.is_negated()))
 }
 
 fn is_vertex(point: Point, word: &str) -> bool {

@@ -20,14 +20,14 @@ use super::suite::SuiteCommand;
 use std::ops::Range;
 
 /// Maximum number of parts of a suite. Each costs the start of an engine (GNU Go: 10 ms) and the replay of its records.
-const PARTS_MOST: usize = 16;
+const MAX_PARTS: usize = 16;
 /// Minimum number of tests of a part, except the last one.
-const TESTS_LEAST: usize = 8;
+const MIN_TESTS: usize = 8;
 
 /// Returns the parts of a suite in order: ranges of steps that together cover all steps.
 pub(super) fn split(steps: &[SuiteCommand]) -> Vec<Range<usize>> {
     let tests = |steps: &[SuiteCommand]| steps.iter().filter(|step| step.is_test).count();
-    let enough = tests(steps).div_ceil(PARTS_MOST).max(TESTS_LEAST);
+    let enough = tests(steps).div_ceil(MAX_PARTS).max(MIN_TESTS);
     let known = steps.iter().take_while(|step| effect(step.name()) != Effect::Unknown).count();
     let is_fresh = |step: &SuiteCommand| effect(step.name()) == Effect::Fresh;
     let mut parts = Vec::new();
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(starts(&steps("clear_board")), [0]);
         let many: String = (0..1000).map(|index| section(index..index + 1)).collect();
         let parts = split(&steps(&many));
-        assert!((14..=PARTS_MOST).contains(&parts.len()), "{}", parts.len());
+        assert!((14..=MAX_PARTS).contains(&parts.len()), "{}", parts.len());
         assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
     }
 

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Maximum number of consecutive failed restarts of an engine. After that, the rest of the part is abandoned.
-const RESTARTS_MOST: usize = 3;
+const MAX_RESTARTS: usize = 3;
 
 /// Maximum size of a stored answer, in bytes. The whole answer is judged nevertheless.
 const ANSWER_BYTES_KEPT: usize = 16 << 10;
@@ -221,7 +221,7 @@ impl<'a> PartRunner<'a> {
 
     /// Starts engines until one is in the state before this step, unless an engine is running.
     fn restart(&mut self, index: usize) {
-        while self.player.is_none() && self.failed_starts < RESTARTS_MOST {
+        while self.player.is_none() && self.failed_starts < MAX_RESTARTS {
             match self.try_restart(index) {
                 Ok(player) => {
                     self.player = Some(player);

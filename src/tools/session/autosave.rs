@@ -34,7 +34,7 @@ const CLOSING_TIME: Duration = Duration::from_secs(2);
 /// Prefix of the names of autosave files. Other files in the folder are left alone.
 const PREFIX: &str = "kosumi-";
 /// Maximum number of files that are searched for unfinished games, the newest first.
-const FILES_MOST: usize = 100;
+const MAX_FILES: usize = 100;
 /// Difference between the times of successive files if the clock has been set back.
 const TIME_STEP: Duration = Duration::from_millis(1);
 
@@ -108,7 +108,7 @@ impl Autosave {
         }
         let name = |path: &Path| path.canonicalize().ok();
         let resumed = resumed.and_then(name);
-        let mut earlier = unfinished(folder, FILES_MOST);
+        let mut earlier = unfinished(folder, MAX_FILES);
         let latest =
             files(folder).into_iter().map(|(saved, _)| saved).max().unwrap_or(SystemTime::UNIX_EPOCH);
         let position = earlier.iter().position(|game| resumed.is_some() && name(&game.path) == resumed);
@@ -198,7 +198,7 @@ fn now() -> String {
 
 /// Returns the unfinished game that was saved last in a folder.
 pub fn newest(folder: &Path) -> Option<(PathBuf, Record)> {
-    let path = unfinished(folder, FILES_MOST).into_iter().next()?.path;
+    let path = unfinished(folder, MAX_FILES).into_iter().next()?.path;
     let record = read_game(&path).ok()?;
     Some((path, record))
 }

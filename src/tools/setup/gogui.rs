@@ -3,7 +3,7 @@
 //! The node `net/sf/gogui/gui/program` contains the number of programs. Its child `N` contains the label, the name, the
 //! version, the command and the working directory of program `N`, counted from 0 (see `GoGui`'s class `Program`).
 
-use super::{LARGEST, NAME, back_up};
+use super::{MAX_SETTINGS_BYTES, NAME, back_up};
 use crate::files::{read_text, write_atomically};
 use anyhow::{Context, ensure};
 use std::fs;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(super) const FILE: &str = "prefs.xml";
 
 /// Maximum number of programs that are examined.
-const MOST: usize = 100;
+const MAX_PROGRAMS: usize = 100;
 
 /// Returns the folder of the node with `GoGui`'s programs, according to Java's rules for Linux.
 pub(super) fn folder(home: &Path) -> PathBuf {
@@ -25,17 +25,17 @@ pub(super) fn folder(home: &Path) -> PathBuf {
 pub(super) fn write(file: &Path, command: &str) -> anyhow::Result<Option<PathBuf>> {
     let folder = file.parent().context("it has no folder")?;
     let old = match file.exists() {
-        true => read_text(file, LARGEST).with_context(|| format!("cannot read {}", file.display()))?,
+        true => read_text(file, MAX_SETTINGS_BYTES).with_context(|| format!("cannot read {}", file.display()))?,
         false => String::new(),
     };
     let size = match (old.is_empty(), value(&old, "size")) {
         (true, _) => 0,
         (false, size) => size.and_then(|size| size.parse().ok()).context("it has no number of programs")?,
     };
-    ensure!(size < MOST, "GoGui's list has {size} programs: at most {MOST} are supported");
+    ensure!(size < MAX_PROGRAMS, "GoGui's list has {size} programs: at most {MAX_PROGRAMS} are supported");
     let escaped = escape(command);
     for number in 0..size {
-        let entry = read_text(&folder.join(number.to_string()).join(FILE), LARGEST);
+        let entry = read_text(&folder.join(number.to_string()).join(FILE), MAX_SETTINGS_BYTES);
         if entry.is_ok_and(|entry| value(&entry, "command") == Some(&escaped)) {
             return Ok(None);
         }

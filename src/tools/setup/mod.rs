@@ -27,7 +27,7 @@ pub enum Client {
 }
 
 /// Largest settings file that is read, in bytes.
-const LARGEST: u64 = 4 << 20;
+const MAX_SETTINGS_BYTES: u64 = 4 << 20;
 
 /// Arguments of the engine in programs that play with it.
 const PLAYS: &str = "gtp --time 5";
@@ -135,7 +135,8 @@ impl Client {
         if self == Client::GoGui {
             return gogui::write(file, &command_line(program, PLAYS));
         }
-        let old = read_text(file, LARGEST).with_context(|| format!("cannot read {}", file.display()))?;
+        let old =
+            read_text(file, MAX_SETTINGS_BYTES).with_context(|| format!("cannot read {}", file.display()))?;
         let new = match self {
             Client::CGoban => Some(with_property(&old, &command_line(program, ON_SERVERS))),
             _ => self.with_engine(&old, program).with_context(|| format!("cannot use {}", file.display()))?,

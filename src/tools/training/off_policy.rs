@@ -9,7 +9,7 @@ use kosumi_go::playout::{HeuristicPolicy, PlayoutPolicy, UniformPolicy};
 use kosumi_go::rng::Rng;
 
 /// Maximum number of added moves.
-const MOST_MOVES: u32 = 2;
+const MAX_MOVES: u32 = 2;
 /// Number of attempts to draw a legal move before the generator gives up.
 const ATTEMPTS: usize = 8;
 
@@ -26,7 +26,7 @@ impl OffPolicyGenerator {
     pub fn off_policy_position(&mut self, game: &Game, rng: &mut Rng) -> Option<(Game, Vec<Move>)> {
         let mut stray = game.clone();
         let mut moves = Vec::new();
-        for _ in 0..=rng.below(MOST_MOVES) {
+        for _ in 0..=rng.below(MAX_MOVES) {
             let Some(point) = self.point(&stray, rng) else { break };
             let color = stray.to_move();
             if stray.play(color, Move::Play(point)).is_err() {

@@ -13,9 +13,9 @@ const REST = 64;
 /** Memory of each further thread, in MiB: its stack, and its share of texts and tables. */
 const THREAD = 8;
 /** Largest number of threads by default. More were not measured. */
-const MOST_THREADS = 8;
+const MAX_THREADS = 8;
 /** Largest memory, in MiB, that a module states. */
-const LARGEST = 4096;
+const MAX_MEMORY = 4096;
 const text = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -70,7 +70,7 @@ export const supportsThreads = () =>
 export function usualThreads(module) {
   if (!supportsThreads() || (module && !sharesMemory(module))) return 1;
   const processors = globalThis.navigator?.hardwareConcurrency ?? 1;
-  return processors <= 2 ? processors : Math.min(processors - 1, MOST_THREADS);
+  return processors <= 2 ? processors : Math.min(processors - 1, MAX_THREADS);
 }
 
 const isNode = () => Boolean(globalThis.process?.versions?.node);
@@ -110,13 +110,13 @@ export const others = globalThis.setImmediate
 /** Returns the limit of all memory in MiB, by default from the memory of the search; `undefined` if it is impossible. */
 export function memoryLimit(options) {
   const { memory = 64, threads = 1 } = options;
-  const { memoryLimit: limit = Math.min(128 + 2 * memory + THREAD * (threads - 1), LARGEST) } = options;
+  const { memoryLimit: limit = Math.min(128 + 2 * memory + THREAD * (threads - 1), MAX_MEMORY) } = options;
   const [least, most] = memoryLimits(options);
   return limit >= least && limit <= most ? limit : undefined;
 }
 
 /** Returns the least and the largest possible limit. */
-export const memoryLimits = ({ memory = 64, threads = 1 }) => [REST + memory + THREAD * (threads - 1), LARGEST];
+export const memoryLimits = ({ memory = 64, threads = 1 }) => [REST + memory + THREAD * (threads - 1), MAX_MEMORY];
 
 /** Returns whether the module shares its memory with threads. It does not if `scripts/web` was configured so. */
 export const sharesMemory = (module) => WebAssembly.Module.exports(module).some(({ name }) => name === "__wasm_init_tls");

@@ -3,7 +3,7 @@
 const NAME = "kosumi";
 const STORE = "games";
 // The oldest of more games are deleted.
-const MOST = 200;
+const MAX_GAMES = 200;
 // Time in milliseconds within which a window that was closed or reloaded has released its game.
 const PATIENCE = 1000;
 
@@ -83,7 +83,7 @@ export class Games {
       const all = await result(store.getAll());
       all.sort((a, b) => b.changed - a.changed);
       // A game that was left before its first move is not kept.
-      const unwanted = all.filter((it, index) => it.id !== id && (index >= MOST || (it.id === before && !it.about.moves)));
+      const unwanted = all.filter((it, index) => it.id !== id && (index >= MAX_GAMES || (it.id === before && !it.about.moves)));
       for (const it of unwanted) store.delete(it.id);
     });
   }

@@ -8,7 +8,7 @@ const CHOICE = "network-choice.json";
 const FILE = "large.compact.gz?LARGE_VERSION";
 const BYTES = Number("LARGE_BYTES");
 // Largest number of bytes that a download may have, in relation to the size of the file.
-const MOST = 2;
+const MAX_SIZE_RATIO = 2;
 
 /** Runs `act` with the cache. Where the browser keeps nothing, returns `otherwise`. */
 async function withCache(act, otherwise) {
@@ -74,7 +74,7 @@ async function download(onProgress, signal) {
     if (isEnd) break;
     parts.push(value);
     done += value.length;
-    if (done > MOST * BYTES) throw new Error("the network is larger than it should be");
+    if (done > MAX_SIZE_RATIO * BYTES) throw new Error("the network is larger than it should be");
     onProgress(done);
   }
   if (done !== BYTES) throw new Error(`the network has ${done} bytes instead of ${BYTES}`);

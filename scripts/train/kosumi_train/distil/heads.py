@@ -64,7 +64,7 @@ def with_heads_like(network: Network, teacher: Teacher) -> Network:
 
 
 # Argument at which SiLU has its minimum. It falls to the left and rises to the right.
-LEAST_AT = -1.2784645
+SILU_MINIMUM = -1.2784645
 
 # Outputs of SiLU nearer to 0 than this are not inverted.
 CLEAR = 0.02
@@ -72,8 +72,8 @@ CLEAR = 0.02
 
 def inverse_of_silu(written: torch.Tensor, is_right: bool) -> torch.Tensor:
     """Returns the argument at which SiLU has this value, on the chosen side of its minimum, by bisection."""
-    low = torch.full_like(written, LEAST_AT if is_right else -40.0)
-    high = written.abs() + 3.0 if is_right else torch.full_like(written, LEAST_AT)
+    low = torch.full_like(written, SILU_MINIMUM if is_right else -40.0)
+    high = written.abs() + 3.0 if is_right else torch.full_like(written, SILU_MINIMUM)
     for _ in range(50):
         middle = (low + high) / 2
         is_below = (F.silu(middle) < written) == is_right

@@ -30,13 +30,13 @@ DIRECTIONS = 12
 GRID = 48
 
 # Side of the largest board that is used. Larger boards are left out.
-MOST = 19
+MAX_SIDE = 19
 
 # Smallest distance between two rotations of a head, in radians. Training makes smaller corrections itself.
 APART = 0.2
 
 # A rotation counts as missing if its slope is this many times the median slope.
-LEAST = 4.0
+MIN_RELATIVE_SLOPE = 4.0
 
 # Size of the weights of a new pair: the size of the queries and keys of a typical point.
 SIZE = 1.2
@@ -75,7 +75,7 @@ class Search:
     def __init__(self, block: AttentionBlock, boards: list[Boards]) -> None:
         self.block = block
         self.directions = directions(torch.cat([it.read.flatten(0, 1) for it in boards]))
-        side, count = 2 * MOST - 1, self.directions.shape[1]
+        side, count = 2 * MAX_SIDE - 1, self.directions.shape[1]
         # Indices: head, displacement of two points in rows and in columns, direction of the query, direction of the
         # key.
         self.sums = torch.zeros(block.heads, side, side, count, count)
@@ -93,8 +93,8 @@ class Search:
         points, reduced = boards.rows * boards.columns, boards.read @ self.directions
         row = torch.arange(boards.rows).repeat_interleave(boards.columns)
         column = torch.arange(boards.columns).repeat(boards.rows)
-        apart = [at[:, None] - at + MOST - 1 for at in (row, column)]
-        distance = apart[0] * (2 * MOST - 1) + apart[1]
+        apart = [at[:, None] - at + MAX_SIDE - 1 for at in (row, column)]
+        distance = apart[0] * (2 * MAX_SIDE - 1) + apart[1]
         for point in range(points):
             asking = reduced[:, point, None, :, None] * slope[:, :, point].transpose(1, 2)[..., None, :]
             # Indices: point, direction of the query, head, direction of the key.
@@ -110,7 +110,7 @@ class Search:
 
     def waves(self, frequencies: torch.Tensor) -> torch.Tensor:
         """Returns exp(i f d) for these frequencies f and all displacements d (frequencies, displacements)."""
-        return torch.exp(1j * frequencies[:, None] * torch.arange(1 - MOST, MOST))
+        return torch.exp(1j * frequencies[:, None] * torch.arange(1 - MAX_SIDE, MAX_SIDE))
 
     def sizes(self, head: int) -> torch.Tensor:
         """Returns the slope of every rotation of the grid (columns, rows)."""
@@ -130,7 +130,7 @@ class Search:
         """Yields at most `most` rotations that the head lacks, in radians for each column and row, by descending
         slope."""
         sizes = self.sizes(head)
-        least = LEAST * float(sizes.median())
+        least = MIN_RELATIVE_SLOPE * float(sizes.median())
         grid = torch.stack(torch.meshgrid(self.columns, self.rows, indexing="ij"), dim=2)
         for own in self.block.frequencies[head]:
             sizes[near(grid, own)] = 0
@@ -168,7 +168,7 @@ def give(block: AttentionBlock, boards: Iterable[Boards], most: int) -> int:
 
     Returns the number of new rotations.
     """
-    if not (boards := [it for it in boards if max(it.rows, it.columns) <= MOST]):
+    if not (boards := [it for it in boards if max(it.rows, it.columns) <= MAX_SIDE]):
         return 0
     search, half, given = Search(block, boards), block.frequencies.shape[1], 0
     queries, keys = (layer.weight.view(block.heads, 2, half, -1) for layer in (block.q, block.k))

@@ -28,11 +28,11 @@ using std::int64_t;
 typedef float V8 __attribute__((vector_size(32), aligned(4), may_alias));
 #if defined(__AVX512F__)
 constexpr int WIDE = 16;
-constexpr int MOST_ROWS = 12;
+constexpr int MAX_ROWS = 12;
 typedef float Wide __attribute__((vector_size(64), aligned(4), may_alias));
 #else
 constexpr int WIDE = 8;
-constexpr int MOST_ROWS = 6;
+constexpr int MAX_ROWS = 6;
 typedef V8 Wide;
 #endif
 
@@ -219,7 +219,7 @@ inline void kernel(const float* a, int64_t row_step, int64_t depth_step, const f
             std::memcpy(c + row * c_step + panel * LANES, &sum[row][panel], sizeof(Vector));
 }
 
-template <typename Kind, int PANELS, typename Vector, bool ADD, int ROWS = MOST_ROWS>
+template <typename Kind, int PANELS, typename Vector, bool ADD, int ROWS = MAX_ROWS>
 inline void kernel_of(int64_t rows, const float* a, int64_t row_step, int64_t depth_step, const float* b,
                       int64_t b_step, float* c, int64_t c_step, int64_t depth) {
     if constexpr (ROWS > 0) {
@@ -234,7 +234,7 @@ inline void kernel_of(int64_t rows, const float* a, int64_t row_step, int64_t de
 template <typename Kind, bool ADD>
 void multiply(const float* a, int64_t row_step, int64_t depth_step, const float* b, float* c, int64_t rows,
               int64_t columns, int64_t depth) {
-    const int64_t groups = (rows + MOST_ROWS - 1) / MOST_ROWS;
+    const int64_t groups = (rows + MAX_ROWS - 1) / MAX_ROWS;
     int64_t column = 0;
     auto stripe = [&](auto run, int64_t width) {
         for (int64_t group = 0; group < groups; group++) {

@@ -16,7 +16,7 @@ const HINT_TIME: Duration = Duration::from_millis(1500);
 /// Maximum visits of the search for an estimate. Its time is limited to twice that of a hint.
 const ESTIMATE_VISITS: u32 = 120;
 /// Maximum number of problems that one request may ask for.
-const PROBLEMS_MOST: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 impl<H: Host> TableSession<H> {
     pub(super) fn answer(&mut self, window: usize, ask: PageRequest) -> Result<(), Refusal> {
@@ -147,7 +147,7 @@ impl<H: Host> TableSession<H> {
             }
             PageRequest::Problems { at } => {
                 let mut records = Vec::new();
-                for number in at.into_iter().take(PROBLEMS_MOST) {
+                for number in at.into_iter().take(MAX_PROBLEMS) {
                     let id = self.node(number)?;
                     let tree = self.table.tree();
                     let (Some(parent), Some((color, _))) = (tree.parent(id), tree.played(id)) else {

@@ -15,7 +15,7 @@ use super::judging::Judged;
 use super::message::{NewGame, PlayerKind};
 use super::strength::{DEFAULT_LEVEL, Level, full_name};
 use super::task::MoveEvaluation;
-use super::tree::{GameTree, MOVES_MOST, OpenedTree};
+use super::tree::{GameTree, MAX_MOVES, OpenedTree};
 use crate::words::color_letter;
 use kosumi_engine::time::{Clock, TimeControl};
 use kosumi_go::board::{BoardSize, ByColor, Color, Move, PointSet};
@@ -443,7 +443,7 @@ impl GameTable {
     fn check_move(&self, node: NodeId, game: &Game, mv: Move) -> Result<Option<NodeId>, Refusal> {
         let color = game.to_move();
         let known = self.tree.child(node, color, mv);
-        if self.tree.moves(node) >= MOVES_MOST || (known.is_none() && !self.tree.has_space()) {
+        if self.tree.moves(node) >= MAX_MOVES || (known.is_none() && !self.tree.has_space()) {
             return Err(Refusal::TooLong);
         }
         game.check(color, mv).map_err(|reason| GameTable::refusal(game, reason, mv))?;

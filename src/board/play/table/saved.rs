@@ -4,7 +4,7 @@ use super::{GameTable, Known, Phase, Refusal};
 use crate::play::message::{ClockSettings, GameDetails, KnownNumbers, PlayerKind, RestoredGame, parse_place};
 use crate::play::strength::name_in_records;
 use crate::play::task::MoveEvaluation;
-use crate::play::tree::MOVES_MOST;
+use crate::play::tree::MAX_MOVES;
 use crate::review::{HEADING, place, without_ours};
 use kosumi_engine::time::{Clock, TimeControl, seconds};
 use kosumi_go::board::{ByColor, Color};
@@ -30,7 +30,7 @@ impl GameTable {
         table.go(table.tree.root(), Duration::ZERO);
         // Moves of the line that the record lacks were played after the record was sent.
         table.studied_from.get_or_insert(table.head);
-        for place in remembered.line.iter().take(MOVES_MOST) {
+        for place in remembered.line.iter().take(MAX_MOVES) {
             let children = table.tree.children(table.head);
             if let Some(number) = place.strip_prefix('=') {
                 let number: usize = number.parse().map_err(|_| Refusal::BadMessage)?;

@@ -249,9 +249,9 @@ fn files_with_problems_are_recognised() {
         assert!(!is(game), "{game}");
     }
     assert_eq!(read_collection(b"no record", Rules::default())["problems"], json!([]));
-    let many = THREE.repeat(PROBLEMS_MOST + 7);
+    let many = THREE.repeat(MAX_PROBLEMS + 7);
     let read = read_collection(many.as_bytes(), Rules::default());
-    assert_eq!((read["problems"].as_array().unwrap().len(), &read["left"]), (PROBLEMS_MOST, &json!(7)));
+    assert_eq!((read["problems"].as_array().unwrap().len(), &read["left"]), (MAX_PROBLEMS, &json!(7)));
     // A problem without the kind of group that its goal is about.
     let state = table
         .say(&json!({ "do": "pose-tsumego", "key": "x", "text": "(;SZ[9]AB[aa]C[Black to kill])" }), "state");

@@ -98,13 +98,13 @@ impl SlowReader<'_> {
 }
 
 /// Number of attacking moves that a chain must withstand to count as alive.
-const ATTACKS_MOST: u32 = 16;
+const MAX_ATTACKS: u32 = 16;
 
 /// Result of the slow reader for a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Found {
     Captured,
-    /// Not captured with this number of attacking moves. Unless it is [`ATTACKS_MOST`], there were too many positions
+    /// Not captured with this number of attacking moves. Unless it is [`MAX_ATTACKS`], there were too many positions
     /// to try more.
     Stays(u32),
 }
@@ -119,7 +119,7 @@ fn slowly(game: &Game, at: Point, first: Color, loser: Color, positions: u32) ->
     if board.ko().is_some_and(|(_, color)| color != first) {
         board.pass();
     }
-    for attacks in 1..=ATTACKS_MOST {
+    for attacks in 1..=MAX_ATTACKS {
         if reader.is_captured(&board, first, attacks) {
             return Found::Captured;
         }
@@ -127,7 +127,7 @@ fn slowly(game: &Game, at: Point, first: Color, loser: Color, positions: u32) ->
             return Found::Stays(attacks - 1);
         }
     }
-    Found::Stays(ATTACKS_MOST)
+    Found::Stays(MAX_ATTACKS)
 }
 
 /// Counts of the sentences, and of the results of the slow reader for their claims.
@@ -138,10 +138,10 @@ struct Checked {
     /// Claims that stones die: confirmed, and not decided.
     deaths: [usize; 2],
     /// Claims that stones live, by the number of attacking moves that the stones withstood.
-    lives: [usize; ATTACKS_MOST as usize + 1],
+    lives: [usize; MAX_ATTACKS as usize + 1],
     /// Claims that stones win a race with the missing moves, by the number of attacking moves that the stones
     /// withstood.
-    races: [usize; ATTACKS_MOST as usize + 1],
+    races: [usize; MAX_ATTACKS as usize + 1],
 }
 
 /// A move and the first choice in a position, about which facts are found.
@@ -209,7 +209,7 @@ impl Checked {
         }
         for (game, first) in deaths {
             let found = slowly(game, fact.at, first, owner, positions);
-            assert_ne!(found, Found::Stays(ATTACKS_MOST), "{fact:?}, {first} first\n{}", game.board());
+            assert_ne!(found, Found::Stays(MAX_ATTACKS), "{fact:?}, {first} first\n{}", game.board());
             self.deaths[usize::from(found != Found::Captured)] += 1;
         }
         if fact.kind != FactKind::MissesSave {
@@ -239,7 +239,7 @@ impl Checked {
         let opponent = color.opponent();
         if more.board().cell(fact.at) != Cell::Empty {
             let found = slowly(&more, fact.at, opponent, opponent, positions);
-            assert_ne!(found, Found::Stays(ATTACKS_MOST), "{fact:?}\n{}", more.board());
+            assert_ne!(found, Found::Stays(MAX_ATTACKS), "{fact:?}\n{}", more.board());
             self.deaths[usize::from(found != Found::Captured)] += 1;
         }
         match slowly(&more, death.at, opponent, opponent, positions) {

@@ -107,16 +107,16 @@ struct Expected {
 }
 
 /// Maximum number of moves of a game. GNU Go stores the hashes of 500 positions, so games stay well below that.
-const LONGEST: usize = 250;
+const MAX_MOVES: usize = 250;
 
-/// Plays a random game of up to [`LONGEST`] moves, which may fill eyes. Compares both lists of legal moves after every
+/// Plays a random game of up to [`MAX_MOVES`] moves, which may fill eyes. Compares both lists of legal moves after every
 /// move.
 fn compare_game(judge: &mut Judge, size: BoardSize, rules: Rules, rng: &mut Rng, tally: &mut Tally) {
     let mut game = Game::new(size, rules, 7.5);
     let mut commands = format!("boardsize {}\nclear_board\n", size.columns());
     let mut expected: Vec<Expected> = Vec::new();
     let mut passes = 0;
-    while game.records().len() < LONGEST && passes < 3 {
+    while game.records().len() < MAX_MOVES && passes < 3 {
         for color in Color::BOTH {
             let mut legal = game.legal_points(color);
             legal.sort();

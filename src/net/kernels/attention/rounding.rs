@@ -186,7 +186,7 @@ pub(super) fn round_rows<S: Simd, R: IntegerFormat<S>>(s: S, rows: &[f32], width
             }
             let most = s.reduce_max(most);
             // Zeros need a positive scale, too, so that the padding of keys gets no weight.
-            it.scales[row] = (most * (it.factor / R::KEY_LEVELS)).max(LEAST_SCALE);
+            it.scales[row] = (most * (it.factor / R::KEY_LEVELS)).max(MIN_SCALE);
             let inverse = s.splat(inverse(R::KEY_LEVELS, most));
             for column in (0..width).step_by(S::LANES) {
                 let x = s.to_int(s.mul_add(s.load_unchecked(from.add(column)), inverse, zero));
@@ -202,7 +202,7 @@ pub(super) fn round_rows<S: Simd, R: IntegerFormat<S>>(s: S, rows: &[f32], width
 }
 
 /// Smallest scale of a query or key.
-const LEAST_SCALE: f32 = 1e-20;
+const MIN_SCALE: f32 = 1e-20;
 
 /// Logit of padding points, before it is multiplied by the scale of a query.
 const PADDING_LOGIT: f32 = -1e30;
@@ -268,7 +268,7 @@ pub(super) fn pack_values<S: Simd, R: IntegerFormat<S>>(
             sum = s.add(sum, at(point));
         }
         let mean = s.mul(sum, s.splat(1.0 / points as f32));
-        let mut most = s.splat(LEAST_VALUE);
+        let mut most = s.splat(MIN_VALUE);
         for point in 0..points {
             most = s.max(most, s.abs(s.sub(at(point), mean)));
         }
@@ -295,10 +295,10 @@ pub(super) fn pack_values<S: Simd, R: IntegerFormat<S>>(
 }
 
 /// Smallest magnitude of values that are not rounded to zero.
-const LEAST_VALUE: f32 = 1e-30;
+const MIN_VALUE: f32 = 1e-30;
 
 fn inverse(levels: f32, most: f32) -> f32 {
-    if most > LEAST_VALUE { levels / most } else { 0.0 }
+    if most > MIN_VALUE { levels / most } else { 0.0 }
 }
 
 /// Computes the softmax of `logits` times `scale`, in powers of two. `most` is the largest of the logits. Returns the

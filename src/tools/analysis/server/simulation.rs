@@ -309,7 +309,8 @@ impl Crew<'_, '_, '_> {
             self.step();
         }
         // The server reads no line while too much waits.
-        while !self.shared.requests.is_over() && self.shared.requests.state().bytes > self.shared.waiting_most
+        while !self.shared.requests.is_over()
+            && self.shared.requests.state().bytes > self.shared.max_waiting_bytes
         {
             self.counts.add("full", 1);
             self.step();
@@ -406,8 +407,8 @@ fn simulate(seed: u64, counts: &mut Counts) {
     let closes_after = rng.chance(200).then(|| rng.below(4000) as usize);
     let output =
         Output_ { read: &read, rng: Rng::new(rng.next_u64()), is_choppy: rng.chance(500), closes_after };
-    let waiting_most = if rng.chance(500) { rng.below(4000) as usize } else { WAITING_MOST };
-    let shared = Shared { waiting_most, ..Shared::new(&server, output) };
+    let max_waiting_bytes = if rng.chance(500) { rng.below(4000) as usize } else { MAX_WAITING_BYTES };
+    let shared = Shared { max_waiting_bytes, ..Shared::new(&server, output) };
     let pieces = draw_pieces(&mut rng);
     let workers = (0..1 + rng.below(4)).map(|_| Worker::default()).collect();
     let crew = Crew { shared: &shared, workers, model: Model::default(), rng, counts };
