@@ -328,13 +328,13 @@ fn sides_bounds_and_sums() {
         "maxVisits": 60, "includeOwnership": true, "includeOwnershipStdev": true, "includePolicy": true,
         "includeMovesOwnership": true, "includePVVisits": true, "analysisPVLen": 3,
     });
-    let mut told = ["BLACK", "WHITE", "SIDETOMOVE"].map(|side| {
+    let mut responses = ["BLACK", "WHITE", "SIDETOMOVE"].map(|side| {
         let mut query = query_9x9(side, &moves, &all);
         query["overrideSettings"] = json!({ "reportAnalysisWinratesAs": side });
         engine.ask(&query)
     });
     let number = |value: &Value| value.as_f64().unwrap();
-    let [black, white, mover] = &mut told;
+    let [black, white, mover] = &mut responses;
     // White is the side to move, so both perspectives are the same.
     mover["id"] = white["id"].clone();
     assert_eq!(mover, white);
@@ -354,7 +354,10 @@ fn sides_bounds_and_sums() {
         assert_eq!(black["scoreStdev"], white["scoreStdev"]);
     }
     let best = &black["moveInfos"][0];
-    assert!(number(&best["lcb"]) > number(&best["winrate"]), "pessimistic for White, told from Black's side");
+    assert!(
+        number(&best["lcb"]) > number(&best["winrate"]),
+        "pessimistic for White, reported from Black's side"
+    );
     assert!(number(&white["moveInfos"][0]["lcb"]) < number(&white["moveInfos"][0]["winrate"]));
     let infos = black["moveInfos"].as_array().unwrap();
     let visits: i64 = infos.iter().map(|entry| entry["edgeVisits"].as_i64().unwrap()).sum();

@@ -321,10 +321,10 @@ fn pipes_are_no_files() {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         text(&output.stdout) + &text(&output.stderr)
     };
-    let told = "it is not a regular file";
+    let message = "it is not a regular file";
     let session = "loadsgf pipe\nsavesgf pipe\nprintsgf pipe\nloadsgf /dev/zero\nsavesgf /dev/null\n";
     let answers = run(&["gtp", "--no-model", "--memory", "1"], session);
-    assert_eq!(answers.matches(told).count(), 5, "{answers}");
+    assert_eq!(answers.matches(message).count(), 5, "{answers}");
     for arguments in [
         &["regress", "pipe"][..],
         &["regress", "--engine", "kosumi gtp", "pipe"],
@@ -336,6 +336,6 @@ fn pipes_are_no_files() {
         &["analysis", "--config", "pipe"],
         &["match", "builtin:no-model,playouts=1", "builtin:no-model,playouts=1", "--log", "pipe", "--resume"],
     ] {
-        assert!(run(arguments, "").contains(told), "{arguments:?}: {}", run(arguments, ""));
+        assert!(run(arguments, "").contains(message), "{arguments:?}: {}", run(arguments, ""));
     }
 }

@@ -43,7 +43,7 @@ fn a_second_network_predicts_human_moves() {
         panic!("{answers:#?}")
     };
     assert!(plain.starts_with("= symmetry 0\nwhiteWin ") && unknown.starts_with("= symmetry 0\nwhiteWin "));
-    assert_eq!(plain, plain_again, "the first network is not told");
+    assert_eq!(plain, plain_again, "the profile does not reach the first network");
     assert_eq!(unknown, unknown_again);
     assert_eq!(profile, "= rank_9d");
     let different = [plain, unknown, weak, strong, white];

@@ -254,12 +254,12 @@ fn queries_take_bounded_memory_and_time() {
         ["analysis", "--network", "small", "--memory", "64", "--threads", "1", "--quit-without-waiting"];
     let (code, answers, errors) = within(1_500_000, &arguments, (lines.join("\n") + "\n").into_bytes());
     assert_eq!(code, Some(0), "{errors}");
-    let told = |text: &str| answers.lines().any(|line| line.contains(text));
-    assert!(told("\"field\":\"boardXSize\",\"id\":\"unread\""));
-    assert!(told("the values take more than"));
-    assert!(told("must have at most 16384 bytes"));
-    assert!(told("Illegal stone placements"));
-    assert!(told("terminate_all"));
+    let is_reported = |text: &str| answers.lines().any(|line| line.contains(text));
+    assert!(is_reported("\"field\":\"boardXSize\",\"id\":\"unread\""));
+    assert!(is_reported("the values take more than"));
+    assert!(is_reported("must have at most 16384 bytes"));
+    assert!(is_reported("Illegal stone placements"));
+    assert!(is_reported("terminate_all"));
 }
 
 /// Checks commands whose cost would grow with the square of the length of a line or of a session.

@@ -117,7 +117,7 @@ mod tests {
     /// A disk that blocks all writes until it is released. From then on it accepts everything.
     struct Stuck {
         reached: Sender<()>,
-        told: Receiver<()>,
+        released: Receiver<()>,
         written: Arc<Mutex<Vec<u8>>>,
     }
 
@@ -126,7 +126,7 @@ mod tests {
         /// Receives a message at every attempt to write.
         is_reached: Receiver<()>,
         /// Dropped to release the disk.
-        tell: Sender<()>,
+        release: Sender<()>,
         written: Arc<Mutex<Vec<u8>>>,
     }
 
@@ -134,7 +134,7 @@ mod tests {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             // The test need not receive the message. An error of the second channel means that the disk was released.
             let _ = self.reached.send(());
-            let _ = self.told.recv();
+            let _ = self.released.recv();
             self.written.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
         }
@@ -145,10 +145,10 @@ mod tests {
     }
 
     fn stuck() -> (Log, Disk) {
-        let ((tell, told), (reached, is_reached)) = (channel(), channel());
+        let ((release, released), (reached, is_reached)) = (channel(), channel());
         let written = Arc::new(Mutex::new(Vec::new()));
-        let log = Log::to(Stuck { reached, told, written: Arc::clone(&written) }, |_| {});
-        (log, Disk { is_reached, tell, written })
+        let log = Log::to(Stuck { reached, released, written: Arc::clone(&written) }, |_| {});
+        (log, Disk { is_reached, release, written })
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
             (0..2 * QUEUE + 9).for_each(|number| log.add(&format!("line {number}")));
             let lost = log.lost;
             done.send(lost).unwrap();
-            drop(disk.tell);
+            drop(disk.release);
             // Once the disk accepts lines again, the log records the number of dropped lines and continues. This takes
             // a moment.
             while log.lost > 0 {
@@ -179,7 +179,7 @@ mod tests {
         });
         let lost = is_done.recv_timeout(Duration::from_secs(60)).expect("nobody waits for the disk");
         assert_eq!(lost, QUEUE as u64 + 9);
-        assert_eq!(is_done.recv_timeout(Duration::from_secs(60)), Ok(1), "the gap is told once");
+        assert_eq!(is_done.recv_timeout(Duration::from_secs(60)), Ok(1), "the gap is reported once");
     }
 
     #[test]
@@ -192,6 +192,6 @@ mod tests {
             done.send(()).unwrap();
         });
         is_done.recv_timeout(CLOSING_TIME + Duration::from_secs(60)).expect("an end");
-        drop(disk.tell);
+        drop(disk.release);
     }
 }

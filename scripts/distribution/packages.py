@@ -44,22 +44,22 @@ def indented(text: str, by: str) -> str:
 
 def description(version: str, epoch: int) -> dict[str, str]:
     """Returns the values of the placeholders in templates, except those that follow from the archives."""
-    told = tomllib.loads((HERE / "description.toml").read_text(encoding="utf-8"))
+    texts = tomllib.loads((HERE / "description.toml").read_text(encoding="utf-8"))
     manifest = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
-    home = manifest["package"].get("repository", told["placeholder"])
+    home = manifest["package"].get("repository", texts["placeholder"])
     moment = time.gmtime(epoch)
     licence = "\n".join(line or "." for line in (ROOT / "LICENSE-MIT").read_text(encoding="utf-8").splitlines())
     return {
         "VERSION": version,
-        "SUMMARY": told["summary"],
-        "SUMMARY_LOWER": told["summary"][0].lower() + told["summary"][1:],
-        "DESCRIPTION": told["description"],
-        "DESCRIPTION_LINE": " ".join(told["description"].split()),
-        "DESCRIPTION_INDENTED": indented(told["description"], " "),
-        "DESCRIPTION_TWO_SPACES": indented(told["description"], "  "),
-        "MAINTAINER": told["maintainer"],
-        "APP_ID": told["app_id"],
-        "WINGET_ID": told["winget_id"],
+        "SUMMARY": texts["summary"],
+        "SUMMARY_LOWER": texts["summary"][0].lower() + texts["summary"][1:],
+        "DESCRIPTION": texts["description"],
+        "DESCRIPTION_LINE": " ".join(texts["description"].split()),
+        "DESCRIPTION_INDENTED": indented(texts["description"], " "),
+        "DESCRIPTION_TWO_SPACES": indented(texts["description"], "  "),
+        "MAINTAINER": texts["maintainer"],
+        "APP_ID": texts["app_id"],
+        "WINGET_ID": texts["winget_id"],
         "HOME": home,
         "DOWNLOAD": f"{home}/releases/download/v{version}",
         "LICENSE_MIT": indented(licence, " "),

@@ -87,7 +87,7 @@ impl GameAdvantage {
         let sign = if player == Color::White { 1.0 } else { -1.0 };
         let has_white =
             game.size().points().any(|point| game.board().cell(point).color() == Some(Color::White));
-        let told = match self.expected.filter(|_| has_white) {
+        let new = match self.expected.filter(|_| has_white) {
             None => most,
             Some(value) => {
                 let value = value * player.sign() as f32;
@@ -101,7 +101,7 @@ impl GameAdvantage {
                 (sign * self.white + step).max(0.0).min(most)
             }
         };
-        self.white = sign * told;
+        self.white = sign * new;
     }
 }
 
@@ -127,10 +127,10 @@ mod tests {
     const TWO: [(usize, usize); 2] = [(3, 3), (15, 15)];
     const FOUR: [(usize, usize); 4] = [(3, 3), (15, 15), (3, 15), (15, 3)];
 
-    fn told(game: &Game, per_point: f32) -> f32 {
-        let mut uneven = GameAdvantage::default();
-        uneven.decide(game, per_point);
-        uneven.black_advantage()
+    fn initial_advantage(game: &Game, per_point: f32) -> f32 {
+        let mut advantage = GameAdvantage::default();
+        advantage.decide(game, per_point);
+        advantage.black_advantage()
     }
 
     #[test]
@@ -148,33 +148,33 @@ mod tests {
     #[test]
     fn maximum_advantage_examples() {
         // 0.045 · (21.5 − 4) = 0.79 → 0.75; 0.045 · (51.5 − 4) = 2.14 → 2.125; finally the maximum of 2.75.
-        assert_eq!(told(&game(19, 0.5, &TWO), 0.045), -0.75);
-        assert_eq!(told(&game(19, 0.5, &FOUR), 0.045), -2.125);
-        assert_eq!(told(&game(19, 0.5, &FOUR), 0.5), -2.75);
+        assert_eq!(initial_advantage(&game(19, 0.5, &TWO), 0.045), -0.75);
+        assert_eq!(initial_advantage(&game(19, 0.5, &FOUR), 0.045), -2.125);
+        assert_eq!(initial_advantage(&game(19, 0.5, &FOUR), 0.5), -2.75);
         // Black is behind by komi alone: 0.045 · (20 − 4) = 0.72.
-        assert_eq!(told(&game(19, 27.0, &[]), 0.045), 0.75);
+        assert_eq!(initial_advantage(&game(19, 27.0, &[]), 0.045), 0.75);
         // On 9×9, a point counts (361 / 81)^0.75 = 3.07 times as much, and only two points are free.
-        assert_eq!(told(&game(9, -3.0, &[]), 0.045), -1.125, "0.045 · (10 − 2) · 3.07 = 1.10");
+        assert_eq!(initial_advantage(&game(9, -3.0, &[]), 0.045), -1.125, "0.045 · (10 − 2) · 3.07 = 1.10");
         for even in [game(19, 7.5, &[]), game(19, 3.5, &[]), game(9, 8.5, &[]), game(7, -30.0, &[])] {
-            assert_eq!(told(&even, 0.045).to_bits(), 0f32.to_bits(), "{even:?}");
+            assert_eq!(initial_advantage(&even, 0.045).to_bits(), 0f32.to_bits(), "{even:?}");
         }
-        assert_eq!(told(&game(19, 0.5, &FOUR), 0.0), 0.0);
+        assert_eq!(initial_advantage(&game(19, 0.5, &FOUR), 0.0), 0.0);
     }
 
     #[test]
     fn it_follows_the_game_in_steps() {
         let mut four = game(19, 0.5, &FOUR);
-        let mut uneven = GameAdvantage::default();
-        uneven.decide(&four, 0.045);
+        let mut advantage = GameAdvantage::default();
+        advantage.decide(&four, 0.045);
         // Before White's first stone, the maximum applies, whatever result was expected.
-        uneven.note(0.0);
-        uneven.decide(&four, 0.045);
-        assert_eq!(uneven.black_advantage(), -2.125);
+        advantage.note(0.0);
+        advantage.decide(&four, 0.045);
+        assert_eq!(advantage.black_advantage(), -2.125);
         four.play(Color::White, Move::Play(Point::new(9, 9))).unwrap();
         let mut expecting = |value: f32| {
-            uneven.note(value);
-            uneven.decide(&four, 0.045);
-            uneven.black_advantage()
+            advantage.note(value);
+            advantage.decide(&four, 0.045);
+            advantage.black_advantage()
         };
         // Black expects to win almost certainly, then probably, then less than that, and back.
         assert_eq!(
@@ -186,8 +186,8 @@ mod tests {
         // The rule holds with colours exchanged.
         let mut behind = game(19, 27.0, &[]);
         behind.play(Color::White, Move::Play(Point::new(9, 9))).unwrap();
-        let mut uneven = GameAdvantage { white: -0.5, expected: Some(-0.95) };
-        uneven.decide(&behind, 0.045);
-        assert_eq!(uneven.black_advantage(), 0.625);
+        let mut advantage = GameAdvantage { white: -0.5, expected: Some(-0.95) };
+        advantage.decide(&behind, 0.045);
+        assert_eq!(advantage.black_advantage(), 0.625);
     }
 }

@@ -90,10 +90,10 @@ impl Engine {
         let decision = if self.pass_ends_a_won_game(&turn) {
             Decision::Play(Move::Pass)
         } else {
-            self.uneven.decide(&self.game, self.settings.doubling_advantage_per_point);
+            self.game_advantage.decide(&self.game, self.settings.doubling_advantage_per_point);
             let (game, limits) = (self.game.clone(), self.limits(budget));
             let report = self.run_search(&game, &limits, request, Purpose::Play);
-            self.uneven.note(report.value);
+            self.game_advantage.note(report.value);
             let decision = self.decide(&turn, &report);
             self.report = Some(report);
             decision
@@ -110,7 +110,7 @@ impl Engine {
     pub fn regression_move(&mut self, color: Color, request: SearchRequest<'_>) -> Move {
         let (game, notes) = (self.game.clone(), self.notes.clone());
         self.time_manager.begin_game();
-        self.uneven = GameAdvantage::default();
+        self.game_advantage = GameAdvantage::default();
         let (resign, searches) = (self.settings.resign.take(), self.searches);
         self.clear_search();
         self.clear_evaluations();

@@ -103,7 +103,7 @@ pub struct Engine {
     notes: GameNotes,
     time_manager: TimeManager,
     /// Doubling advantage of the players in a game with a head start.
-    uneven: GameAdvantage,
+    game_advantage: GameAdvantage,
 }
 
 /// Purpose of a search.
@@ -183,7 +183,7 @@ impl Engine {
             memo: Memo::new(reading::CACHED_RESULTS),
             notes: GameNotes::default(),
             time_manager: TimeManager::default(),
-            uneven: GameAdvantage::default(),
+            game_advantage: GameAdvantage::default(),
         }
     }
 
@@ -304,7 +304,7 @@ impl Engine {
         self.status = None;
         self.notes.begin();
         self.time_manager.begin_game();
-        self.uneven = GameAdvantage::default();
+        self.game_advantage = GameAdvantage::default();
     }
 
     /// Starts a game on an empty board of another size. Keeps komi and rules.
@@ -322,7 +322,7 @@ impl Engine {
         self.game = self.game.cleared();
         self.notes.begin();
         self.time_manager.begin_game();
-        self.uneven = GameAdvantage::default();
+        self.game_advantage = GameAdvantage::default();
         self.start_new_game();
     }
 
@@ -509,7 +509,7 @@ impl Engine {
     ) -> SearchReport {
         let stopwatch = Stopwatch::start(self.time_source);
         let SearchRequest { interrupted, restriction, noise, detail, evaluates_root, observer } = request;
-        self.tell_advantage(game.to_move(), purpose);
+        self.apply_advantage(game.to_move(), purpose);
         let plan = self.plan(game, limits, purpose, noise);
         self.forget_other_expectations(&plan);
         self.searches += 1;

@@ -92,7 +92,7 @@ impl Engine {
     /// Returns Black's doubling advantage, an input of the network, for a search with this side to move.
     pub(super) fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
         if purpose != Purpose::Analysis && self.follows_handicap() {
-            return self.uneven.black_advantage();
+            return self.game_advantage.black_advantage();
         }
         let advantaged = self.settings.advantaged_side.unwrap_or(searched_for(to_move, purpose));
         self.settings.doubling_advantage * advantaged.sign() as f32
@@ -105,7 +105,7 @@ impl Engine {
     }
 
     /// Sets the doubling advantage in the evaluator. A change discards all statistics and evaluations.
-    pub(super) fn tell_advantage(&mut self, to_move: Color, purpose: Purpose) {
+    pub(super) fn apply_advantage(&mut self, to_move: Color, purpose: Purpose) {
         let wanted = self.black_advantage(to_move, purpose);
         let Some(network) = self.search.evaluator().network() else { return };
         let settings = network.settings();

@@ -300,8 +300,9 @@ impl Engine {
         self.clocks = ByColor::new(Clock::new(control), Clock::new(control));
         for color in Color::BOTH {
             // Each player's time left, as stated last in the record.
-            let told = |node: &Node| Some((node.time_left[color]?, node.overtime_left[color].unwrap_or(0)));
-            if let Some((left, count)) = record.nodes.iter().rev().find_map(told) {
+            let time_left =
+                |node: &Node| Some((node.time_left[color]?, node.overtime_left[color].unwrap_or(0)));
+            if let Some((left, count)) = record.nodes.iter().rev().find_map(time_left) {
                 self.clocks[color].set_time_left(seconds(left), count);
             }
         }

@@ -528,14 +528,14 @@ fn network_gets_the_advantage_of_the_searching_player() {
         engine.set_size(BoardSize::square(5).expect("size"));
         engine
     };
-    let told = |engine: &Engine| {
+    let black_advantage = |engine: &Engine| {
         engine.search().evaluator().network().expect("a network").settings().black_doubling_advantage
     };
     let value = |settings: EngineSettings, color| {
         let mut engine = made(settings);
         let limits = engine.limits_without_clock();
         let value = engine.analyze(color, &limits, SearchRequest::new(&|| false)).value;
-        (told(&engine), value)
+        (black_advantage(&engine), value)
     };
     let usual = EngineSettings { doubling_advantage: 0.0, ..settings };
     let whites = EngineSettings { advantaged_side: Some(Color::White), ..settings };
@@ -560,15 +560,15 @@ fn network_gets_the_advantage_of_the_searching_player() {
     let nodes = engine.search().table().node_count();
     assert!(nodes > 1);
     engine.ponder(&|| false);
-    assert_eq!(told(&engine), 1.5);
+    assert_eq!(black_advantage(&engine), 1.5);
     assert!(engine.search().table().node_count() > nodes);
     let answer = engine.last_report().expect("a report").moves[1].mv;
     engine.play(Color::White, answer).expect("legal");
     genmove(&mut engine, Color::Black);
-    assert_eq!(told(&engine), 1.5);
+    assert_eq!(black_advantage(&engine), 1.5);
     let limits = engine.limits_without_clock();
     engine.analyze(Color::White, &limits, SearchRequest::new(&|| false));
-    assert_eq!(told(&engine), -1.5);
+    assert_eq!(black_advantage(&engine), -1.5);
 }
 
 /// With a head start on the board, searches for a move pass the resulting advantage to the network. Other searches do
@@ -601,33 +601,33 @@ fn the_advantage_follows_the_handicap_in_games() {
         engine.set_game(engine.game().with_handicap(&stones).expect("an empty board"));
         engine
     };
-    let told = |engine: &Engine| {
+    let black_advantage = |engine: &Engine| {
         engine.search().evaluator().network().expect("a network").settings().black_doubling_advantage
     };
     let mut engine = made(settings, &network);
     genmove(&mut engine, Color::White);
     // 0.045 · (21.5 − 2) · 3.07 = 2.69, rounded to 2.75. The advantage is White's.
-    assert_eq!(told(&engine), -2.75);
+    assert_eq!(black_advantage(&engine), -2.75);
     // Pondering continues on the same graph.
     let nodes = engine.search().table().node_count();
     engine.ponder(&|| false);
-    assert_eq!(told(&engine), -2.75);
+    assert_eq!(black_advantage(&engine), -2.75);
     assert!(engine.search().table().node_count() > nodes);
     // Analysis uses the configured advantage and starts from an empty graph.
     let limits = engine.limits_without_clock();
     let report = engine.analyze(Color::Black, &limits, SearchRequest::new(&|| false));
     assert_eq!((report.visits, report.playouts), (10, 10));
-    assert_eq!(told(&engine), 0.5);
+    assert_eq!(black_advantage(&engine), 0.5);
     // A random network evaluates the game as open, so the advantage shrinks by a step, whichever side is to move.
     let expected = 0.0;
-    engine.uneven.note(expected);
+    engine.game_advantage.note(expected);
     let before = engine.searches();
     genmove(&mut engine, Color::Black);
-    assert_eq!((engine.searches(), told(&engine)), (before + 1, -2.625));
+    assert_eq!((engine.searches(), black_advantage(&engine)), (before + 1, -2.625));
     // A new game starts with its own head start.
     engine.clear();
     genmove(&mut engine, Color::Black);
-    assert_eq!(told(&engine), -0.625, "komi 0.5: 0.045 · (6.5 − 2) · 3.07 = 0.62");
+    assert_eq!(black_advantage(&engine), -0.625, "komi 0.5: 0.045 · (6.5 − 2) · 3.07 = 0.62");
 
     // By default, and for networks without the input, the configured advantage applies.
     let usual = EngineSettings { doubling_advantage_per_point: 0.0, ..settings };
@@ -635,7 +635,7 @@ fn the_advantage_follows_the_handicap_in_games() {
     for (settings, network) in [(usual, &network), (settings, &ignorant)] {
         let mut engine = made(settings, network);
         genmove(&mut engine, Color::White);
-        assert_eq!(told(&engine), -0.5);
+        assert_eq!(black_advantage(&engine), -0.5);
     }
     let built_in = Network::built_in(kosumi_net::BuiltIn::Small).expect("a network");
     assert!(!kosumi_net::features::supports_advantage(&built_in));

@@ -50,9 +50,9 @@ fn built_in(text: &str, options: &str) -> Result<Contender, String> {
     match BuiltIn::try_parse_from(words) {
         Ok(BuiltIn { engine, human }) => {
             let parsed = BuiltIn { engine: engine.prefer_processor(), human };
-            let told = |error: anyhow::Error| format!("{error:#}");
-            let network = parsed.engine.network().map_err(told)?;
-            let human = parsed.human.network(&parsed.engine, network.as_deref()).map_err(told)?;
+            let as_text = |error: anyhow::Error| format!("{error:#}");
+            let network = parsed.engine.network().map_err(as_text)?;
+            let human = parsed.human.network(&parsed.engine, network.as_deref()).map_err(as_text)?;
             let defaults = EngineSettings {
                 threads: 1,
                 memory_mebibytes: MEMORY_MEBIBYTES,

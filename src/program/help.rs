@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn long_examples_have_their_explanation_below() {
         let long = format!("  kosumi {}    what it does", "--option value ".repeat(4).trim());
-        let told = format_text(&long);
-        assert!(told.lines().count() == 2 && told.ends_with("\n      what it does"), "{told}");
+        let output = format_text(&long);
+        assert!(output.lines().count() == 2 && output.ends_with("\n      what it does"), "{output}");
         let command = format!("  kosumi {}", "--option value ".repeat(9).trim());
         let broken = format_text(&command);
         assert!(broken.lines().all(|line| line.chars().count() <= MAX_EXAMPLE_WIDTH), "{broken}");
@@ -160,19 +160,19 @@ mod tests {
 
     #[test]
     fn an_explanation_without_a_command_is_wrapped() {
-        let told = format_text(&format!("  kosumi x\n{}{}", " ".repeat(40), "word ".repeat(12).trim()));
+        let output = format_text(&format!("  kosumi x\n{}{}", " ".repeat(40), "word ".repeat(12).trim()));
         assert!(
-            !told.contains('\\') && told.lines().all(|line| line.chars().count() <= MAX_EXAMPLE_WIDTH),
-            "{told}"
+            !output.contains('\\') && output.lines().all(|line| line.chars().count() <= MAX_EXAMPLE_WIDTH),
+            "{output}"
         );
         let long =
             format!("  kosumi match --engine 'other --option {}' --jobs 2 --log x.jsonl \\", "x".repeat(20));
-        let told = format_text(&long);
+        let output = format_text(&long);
         assert!(
-            told.contains("'other --option xxxxxxxxxxxxxxxxxxxx'") && !told.contains("--jobs \\"),
-            "{told}"
+            output.contains("'other --option xxxxxxxxxxxxxxxxxxxx'") && !output.contains("--jobs \\"),
+            "{output}"
         );
-        assert!(told.ends_with("--log x.jsonl \\") && !told.contains("\\ \\"), "{told}");
+        assert!(output.ends_with("--log x.jsonl \\") && !output.contains("\\ \\"), "{output}");
     }
 
     /// Checks, in all help texts and manual pages, that a backslash occurs only at the end of a line whose command

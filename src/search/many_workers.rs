@@ -220,14 +220,14 @@ fn reporting_worker_needs_no_turn() {
     let params = SearchParams::for_network().for_workers(16, 1);
     let mut search = Search::new(ArtificialGame::new(1, Duration::from_millis(10)), params, 4, 16);
     let limits = Limits::playouts(60);
-    let told = AtomicU32::new(0);
+    let report_count = AtomicU32::new(0);
     let on_report = |_: SearchReport| {
-        told.fetch_add(1, Ordering::Relaxed);
+        report_count.fetch_add(1, Ordering::Relaxed);
     };
     let reporting = Reporting { first: Duration::ZERO, every: Duration::ZERO, on_report: &on_report };
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
     search.run(&game, 1, &SearchContext { reporting: Some(reporting), ..context });
-    assert!(told.load(Ordering::Relaxed) >= 6, "{told:?} of 60 simulations");
+    assert!(report_count.load(Ordering::Relaxed) >= 6, "{report_count:?} of 60 simulations");
 }
 
 #[test]

@@ -255,13 +255,13 @@ mod tests {
         let mut judge = Judge::new(None, settings, 40);
         let size = BoardSize::square(5).unwrap();
         let conditions = Conditions { size, positions: 2, rules: Rules::default(), komi: 0.5, seed: 1 };
-        let mut told = 0;
+        let mut reported = 0;
         let mut count_on = |count| {
-            told = count;
+            reported = count;
             ControlFlow::Continue(())
         };
         let count = compare(&mut searches, &mut judge, &records, &conditions, &mut count_on).unwrap();
-        assert_eq!(told, count);
+        assert_eq!(reported, count);
         assert!((1..=2).contains(&count), "{count}");
         assert_eq!(searches[0].losses.len(), count as usize);
         assert_eq!(searches[0].losses, searches[1].losses, "the same search loses the same");

@@ -135,8 +135,8 @@ await browse(chromium, {}, async context => {
   const said = await game.evaluate(async () => {
     const open = () => new Promise((done, fail) => {
       const socket = new WebSocket(new URL("socket", location.href).href.replace("http", "ws"));
-      socket.heard = [];
-      socket.onmessage = event => socket.heard.push(JSON.parse(event.data));
+      socket.received = [];
+      socket.onmessage = event => socket.received.push(JSON.parse(event.data));
       socket.onopen = () => done(socket);
       socket.onerror = fail;
     });
@@ -152,8 +152,8 @@ await browse(chromium, {}, async context => {
       await new Promise(done => setTimeout(done, 60));
     }
     await new Promise(done => setTimeout(done, 500));
-    results.refused = socket.heard.filter(message => message.is === "refused").length;
-    results.moves = socket.heard.filter(message => message.is === "state").at(-1).count_moves;
+    results.refused = socket.received.filter(message => message.is === "refused").length;
+    results.moves = socket.received.filter(message => message.is === "state").at(-1).count_moves;
     // There are too many messages, messages that are too long, and too many windows.
     let end = closed(socket);
     for (let number = 0; number < 5000; number++) socket.send('{"do":"estimate","at":0}');
@@ -196,14 +196,14 @@ await server.kill();
 
 // The browser's command line, which every user of the machine can read, contains an address that works only once.
 if (process.platform === "linux") {
-  const told = join(folder, "told");
-  writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\nprintf %s "$1" >'${told}'\n`, { mode: 0o755 });
+  const addressFile = join(folder, "address");
+  writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\nprintf %s "$1" >'${addressFile}'\n`, { mode: 0o755 });
   const opened = await start(kosumi, ["play", "--threads", "1", "--memory", "32", "--no-model"],
     { env: { ...process.env, PATH: `${folder}:${process.env.PATH}` } });
   let once = "";
   for (let time = 0; time < 100 && !once; time++) {
     await new Promise(done => setTimeout(done, 50));
-    try { once = readFileSync(told, "utf8"); } catch { /* Not yet. */ }
+    try { once = readFileSync(addressFile, "utf8"); } catch { /* Not yet. */ }
   }
   check(once.includes("/once/") && !once.includes(new URL(opened.url).pathname), `the address for the browser: ${once}`);
   await browse(chromium, {}, async context => {
@@ -236,9 +236,9 @@ const live = await start(kosumi, ["review", join(folder, "game.sgf"), "--live", 
     await page.waitForFunction(() => document.getElementById("counter").textContent === "0 / 2");
     await page.keyboard.press("ArrowRight");
     check((await page.textContent("#comment")).includes("<img src=x"), "a comment is text");
-    const heard = await page.evaluate(async () => {
-      const socket = new WebSocket(new URL("socket", location.href).href.replace("http", "ws")), heard = [];
-      socket.onmessage = event => heard.push(JSON.parse(event.data).is);
+    const refused = await page.evaluate(async () => {
+      const socket = new WebSocket(new URL("socket", location.href).href.replace("http", "ws")), received = [];
+      socket.onmessage = event => received.push(JSON.parse(event.data).is);
       await new Promise(done => { socket.onopen = done; });
       for (const text of ["{}", '{"do":"look","step":99,"line":[]}', '{"do":"look","step":0,"line":["zz"]}', '{"do":"look","step":0,"line":["ee","ee"]}',
         '{"do":"save","file":"/tmp/x"}', '{"do":"load","text":"(;SZ[99])"}', '{"do":"load","text":"nothing"}', '{"do":"play","at":0,"place":"aa"}']) {
@@ -246,9 +246,9 @@ const live = await start(kosumi, ["review", join(folder, "game.sgf"), "--live", 
         await new Promise(done => setTimeout(done, 60));
       }
       await new Promise(done => setTimeout(done, 800));
-      return heard.filter(what => what === "refused").length;
+      return received.filter(what => what === "refused").length;
     });
-    check(heard >= 6, `what no page says is refused: ${heard}`);
+    check(refused >= 6, `what no page says is refused: ${refused}`);
     equal(await page.evaluate(() => [window.broken ?? null, document.querySelectorAll("img").length]), [null, 0], "nothing of the record runs");
   });
   check(live.isAlive(), "the server of the review is still there");

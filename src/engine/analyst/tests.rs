@@ -135,8 +135,8 @@ fn settings_of_the_network_have_evaluators_of_their_own_but_not_without_end() {
     let usual = analyze(&mut analyst, &game(), &with(|_| {}));
     for number in 1..=10 {
         let advantage = with(|it| it.network.black_doubling_advantage = number as f32 / 4.0);
-        let told = analyze(&mut analyst, &game(), &advantage);
-        assert_ne!(told.raw, usual.raw);
+        let advantaged = analyze(&mut analyst, &game(), &advantage);
+        assert_ne!(advantaged.raw, usual.raw);
     }
     assert!(lock(&analyst.shared.evaluators).len() <= 1 + MAX_OTHER_EVALUATORS);
     assert_eq!(analyze(&mut analyst, &game(), &with(|_| {})).raw, usual.raw);

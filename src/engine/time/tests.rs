@@ -57,7 +57,7 @@ fn zero_seconds_may_mean_a_whole_period() {
     let canadian = |main| TimeControl::Canadian { main: s(main), period: s(300), stones: 25 };
     let byo_yomi = |main| TimeControl::ByoYomi { main: s(main), period: s(30), periods: 5 };
     // Control, reported count, expected time left, expected number of stones or periods.
-    for (control, told, left, count) in [
+    for (control, reported, left, count) in [
         (byo_yomi(600), 5, s(30), 5),
         (byo_yomi(600), 1, s(30), 1),
         (byo_yomi(0), 3, s(30), 3),
@@ -74,10 +74,10 @@ fn zero_seconds_may_mean_a_whole_period() {
         (TimeControl::Absolute { main: s(600) }, 5, ZERO, 0),
     ] {
         let mut clock = Clock::new(control);
-        clock.hear_time_left(ZERO, told);
-        assert_eq!((clock.left(), clock.stones_or_periods()), (left, count), "{control:?} {told}");
+        clock.hear_time_left(ZERO, reported);
+        assert_eq!((clock.left(), clock.stones_or_periods()), (left, count), "{control:?} {reported}");
         // A report of more than zero seconds is taken literally.
-        clock.hear_time_left(s(7), told);
+        clock.hear_time_left(s(7), reported);
         assert_eq!(clock.left(), s(7));
     }
     let mut clock = Clock::new(byo_yomi(600));

@@ -105,14 +105,14 @@ mod tests {
             };
             Settings { engine, ..Settings::default() }
         };
-        let told = |settings: Settings, color| {
+        let advantage = |settings: Settings, color| {
             let mut game = game(9);
             game.set_to_move(color);
             settings.for_game(&game).network.black_doubling_advantage
         };
-        assert_eq!([Color::Black, Color::White].map(|color| told(settings(None), color)), [1.5, -1.5]);
+        assert_eq!([Color::Black, Color::White].map(|color| advantage(settings(None), color)), [1.5, -1.5]);
         let white = settings(Some(Color::White));
-        assert_eq!([Color::Black, Color::White].map(|color| told(white, color)), [-1.5, -1.5]);
+        assert_eq!([Color::Black, Color::White].map(|color| advantage(white, color)), [-1.5, -1.5]);
     }
 
     #[test]

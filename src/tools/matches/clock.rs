@@ -313,19 +313,19 @@ mod tests {
             let dialect = Dialect::choose(control, known, kinds);
             (dialect.settings(control), dialect.time_left('b', &GameClock::new(control, NO_MARGIN)))
         };
-        let told = |words: &str, known: &BTreeSet<String>, kinds: &str, settings: &str, left: &str| {
+        let check = |words: &str, known: &BTreeSet<String>, kinds: &str, settings: &str, left: &str| {
             assert_eq!(choose(words, known, kinds), (settings.to_owned(), left.to_owned()));
         };
         let none = commands(&[]);
-        told("fischer 60 2", &kata, "fischer", "kata-time_settings fischer 60 2", "time_left b 60 0");
-        told("fischer 60 2", &kata, "byoyomi", "time_settings 58 2 1", "time_left b 58 0");
-        told("byoyomi 60 9 5", &kata, "", "kgs-time_settings byoyomi 60 9 5", "time_left b 60 0");
-        told("byoyomi 0 9 5", &kata, "byoyomi", "kata-time_settings byoyomi 0 9 5", "time_left b 9 5");
-        told("byoyomi 0 9 5", &none, "", "time_settings 0 9 1", "time_left b 9 1");
-        told("60 9 5", &kata, "canadian", "time_settings 60 9 5", "time_left b 60 0");
-        told("0 5 1", &none, "", "time_settings 0 5 1", "time_left b 5 1");
-        told("0 0.5 1", &none, "", "time_settings 0 0.5 1", "time_left b 0.500 1");
-        told("absolute 300", &none, "", "time_settings 300 0 0", "time_left b 300 0");
+        check("fischer 60 2", &kata, "fischer", "kata-time_settings fischer 60 2", "time_left b 60 0");
+        check("fischer 60 2", &kata, "byoyomi", "time_settings 58 2 1", "time_left b 58 0");
+        check("byoyomi 60 9 5", &kata, "", "kgs-time_settings byoyomi 60 9 5", "time_left b 60 0");
+        check("byoyomi 0 9 5", &kata, "byoyomi", "kata-time_settings byoyomi 0 9 5", "time_left b 9 5");
+        check("byoyomi 0 9 5", &none, "", "time_settings 0 9 1", "time_left b 9 1");
+        check("60 9 5", &kata, "canadian", "time_settings 60 9 5", "time_left b 60 0");
+        check("0 5 1", &none, "", "time_settings 0 5 1", "time_left b 5 1");
+        check("0 0.5 1", &none, "", "time_settings 0 0.5 1", "time_left b 0.500 1");
+        check("absolute 300", &none, "", "time_settings 300 0 0", "time_left b 300 0");
     }
 
     #[test]
@@ -334,11 +334,12 @@ mod tests {
             let control = parse(words).unwrap();
             let mut clock = GameClock::new(control, NO_MARGIN);
             for used in [3, 5, 4, 3, 4] {
-                let told = Dialect::Plain.time_left('w', &clock);
-                let numbers: Vec<u64> = told.split(' ').skip(2).map(|word| word.parse().unwrap()).collect();
+                let command = Dialect::Plain.time_left('w', &clock);
+                let numbers: Vec<u64> =
+                    command.split(' ').skip(2).map(|word| word.parse().unwrap()).collect();
                 // The time that the engine believes it has: the main time and the first period after it.
                 let believed = s(numbers[0]) + if numbers[1] == 0 { s(4) } else { NO_MARGIN };
-                assert!(believed <= clock.available(), "{words}: {told}, {clock:?}");
+                assert!(believed <= clock.available(), "{words}: {command}, {clock:?}");
                 clock.spend(s(used).min(clock.available()));
             }
         }

@@ -27,8 +27,8 @@ pub(super) fn assign_games(
     sender: &Sender<WorkerEvent>,
 ) -> anyhow::Result<JoinHandle<()>> {
     let (games, sender) = (Arc::clone(games), sender.clone());
-    let on_heard = move |heard| {
-        let event = match heard {
+    let on_event = move |event| {
+        let event = match event {
             RankEvent::Done(number, played) => serde_json::from_slice::<FinishedGame>(&played)
                 .with_context(|| format!("game {number} of another rank"))
                 .map(|played| WorkerEvent::Finished(Box::new(played))),
@@ -41,7 +41,7 @@ pub(super) fn assign_games(
         let is_sound = event.is_ok();
         sender.send(event.unwrap_or_else(WorkerEvent::Failed)).is_ok() && is_sound
     };
-    let giving = move || lend_pieces(&mut link, &games, on_heard);
+    let giving = move || lend_pieces(&mut link, &games, on_event);
     Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)
 }
 
@@ -55,20 +55,20 @@ pub fn serve(conditions: Conditions, jobs: u16, mut link: RankLink) -> anyhow::R
     let (sender, events) = mpsc::channel();
     schedule::start(&Arc::new(conditions), &control, &games, usize::from(jobs), None, &sender)?;
     drop(sender);
-    let (teller, told) = mpsc::channel();
+    let (sender, messages) = mpsc::channel();
     thread::spawn(move || {
         for event in events {
-            if teller.send(rank_message(event)).is_err() {
+            if sender.send(rank_message(event)).is_err() {
                 return;
             }
         }
     });
-    Ok(serve_pieces(&mut link, usize::from(jobs), &games, &told)?)
+    Ok(serve_pieces(&mut link, usize::from(jobs), &games, &messages)?)
 }
 
 /// Returns an event in the form of a message to rank 0.
 fn rank_message(event: WorkerEvent) -> WorkerMessage {
-    let told = match event {
+    let message = match event {
         WorkerEvent::Finished(played) => {
             serde_json::to_vec(&*played).map(|bytes| WorkerMessage::Done(played.record.number, bytes))
         }
@@ -78,5 +78,5 @@ fn rank_message(event: WorkerEvent) -> WorkerMessage {
         WorkerEvent::Failed(error) => Ok(WorkerMessage::Failed(format!("{error:#}"))),
         WorkerEvent::Lost { rank, .. } => Ok(WorkerMessage::Failed(format!("rank {rank} is lost"))),
     };
-    told.unwrap_or_else(|error| WorkerMessage::Failed(error.to_string()))
+    message.unwrap_or_else(|error| WorkerMessage::Failed(error.to_string()))
 }

@@ -232,8 +232,8 @@ where
                 let contents = |number| {
                     shelf.get(number).and_then(|piece| serde_json::to_vec(&*piece).ok()).unwrap_or_default()
                 };
-                lend_pieces_with_contents(&mut link, pieces, &contents, alive_every, &mut |heard| {
-                    forward(heard, &sender)
+                lend_pieces_with_contents(&mut link, pieces, &contents, alive_every, &mut |event| {
+                    forward(event, &sender)
                 });
             })?;
         }
@@ -255,8 +255,8 @@ where
 }
 
 /// Passes on an event of another rank. Returns false if the collector has ended.
-fn forward<R: DeserializeOwned>(heard: RankEvent, sender: &Sender<CollectorEvent<R>>) -> bool {
-    let found = match heard {
+fn forward<R: DeserializeOwned>(event: RankEvent, sender: &Sender<CollectorEvent<R>>) -> bool {
+    let found = match event {
         RankEvent::Done(number, result) => match serde_json::from_slice(&result) {
             Ok(result) => CollectorEvent::Result(number, result),
             Err(error) => {
@@ -328,7 +328,7 @@ where
     R: Serialize,
 {
     let pieces = PieceQueue::open();
-    let (sender, told) = mpsc::channel();
+    let (sender, messages) = mpsc::channel();
     let do_piece = |number: u32| -> anyhow::Result<Vec<u8>> {
         let piece = serde_json::from_slice(&pieces.take_contents(number))
             .context("the ranks run different versions")?;
@@ -344,18 +344,18 @@ where
             let sender = sender.clone();
             thread::Builder::new().name(format!("piece-{index}")).spawn_scoped(scope, move || {
                 while let Some(number) = pieces.next() {
-                    let tale = match do_piece(number) {
+                    let message = match do_piece(number) {
                         Ok(result) => WorkerMessage::Done(number, result),
                         Err(error) => WorkerMessage::Failed(format!("{error:#}")),
                     };
-                    if sender.send(tale).is_err() {
+                    if sender.send(message).is_err() {
                         return;
                     }
                 }
             })?;
         }
         drop(sender);
-        Ok(serve_pieces_with_interval(&mut link, pace.at_a_time(threads), pieces, &told, alive_every)?)
+        Ok(serve_pieces_with_interval(&mut link, pace.at_a_time(threads), pieces, &messages, alive_every)?)
     })
 }
 

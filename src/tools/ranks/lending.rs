@@ -29,7 +29,7 @@ pub enum RankEvent {
 struct RankState {
     /// Number of pieces that the rank works on at a time; 0 before it is ready.
     at_a_time: usize,
-    heard: Instant,
+    last_message: Instant,
     is_lost: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn lend_pieces_with_contents<L: Link + ?Sized>(
     on: &mut dyn FnMut(RankEvent) -> bool,
 ) {
     let patience = alive_every.saturating_mul(SILENT_INTERVALS);
-    let other = || RankState { at_a_time: 0, heard: Instant::now(), is_lost: false };
+    let other = || RankState { at_a_time: 0, last_message: Instant::now(), is_lost: false };
     let mut others: Vec<RankState> = (0..link.ranks()).map(|_| other()).collect();
     let mut idle = 0;
     let mut goes_on = true;
@@ -72,7 +72,7 @@ pub(super) fn lend_pieces_with_contents<L: Link + ?Sized>(
             };
             is_any = true;
             let Some(other) = others.get_mut(from).filter(|other| !other.is_lost) else { continue };
-            other.heard = Instant::now();
+            other.last_message = Instant::now();
             goes_on &= match Message::from_packet(&packet) {
                 Some(Message::Ready(at_a_time)) => {
                     other.at_a_time = at_a_time as usize;
@@ -95,7 +95,7 @@ pub(super) fn lend_pieces_with_contents<L: Link + ?Sized>(
             if other.is_lost {
                 continue;
             }
-            let is_silent = other.at_a_time > 0 && other.heard.elapsed() > patience;
+            let is_silent = other.at_a_time > 0 && other.last_message.elapsed() > patience;
             if is_silent || lend(link, rank, other.at_a_time, pieces, contents).is_none() {
                 goes_on &= mark_lost(rank, &mut others, pieces, on);
             }
@@ -162,7 +162,7 @@ mod tests {
     /// becomes silent.
     fn rank(mut link: ThreadLink, gone_after: Option<(u32, bool)>) {
         let pieces = Arc::new(PieceQueue::open());
-        let (sender, told) = mpsc::channel();
+        let (sender, messages) = mpsc::channel();
         let done = Arc::new(Mutex::new(0));
         for _ in 0..2 {
             let (pieces, sender, done) = (Arc::clone(&pieces), sender.clone(), Arc::clone(&done));
@@ -192,7 +192,7 @@ mod tests {
                     });
                 });
             }
-            _ => drop(serve_pieces_with_interval(&mut link, 2, &pieces, &told, PULSE)),
+            _ => drop(serve_pieces_with_interval(&mut link, 2, &pieces, &messages, PULSE)),
         }
     }
 
@@ -250,8 +250,8 @@ mod tests {
                 });
             }
             drop(sender);
-            lend_pieces_with_contents(&mut first, &pieces, &|_| Vec::new(), PULSE, &mut |heard| {
-                match heard {
+            lend_pieces_with_contents(&mut first, &pieces, &|_| Vec::new(), PULSE, &mut |event| {
+                match event {
                     RankEvent::Done(piece, bytes) => take(piece, &bytes),
                     other => rest.push(other),
                 }
@@ -277,12 +277,12 @@ mod tests {
     #[test]
     fn pieces_of_a_lost_rank_are_reassigned() {
         // One rank becomes silent, and another one reports a failure. Both have pieces at that moment.
-        let (found, heard) = run(&[Some((5, true)), None], 1);
+        let (found, events) = run(&[Some((5, true)), None], 1);
         assert_eq!(found, squares());
-        assert!(matches!(heard[..], [RankEvent::Lost(1, 1..)]), "{heard:?}");
-        let (found, heard) = run(&[Some((7, false))], 1);
+        assert!(matches!(events[..], [RankEvent::Lost(1, 1..)]), "{events:?}");
+        let (found, events) = run(&[Some((7, false))], 1);
         assert_eq!(found, squares());
-        assert!(matches!(&heard[..], [RankEvent::Failed(1, _), RankEvent::Lost(1, 1..)]), "{heard:?}");
+        assert!(matches!(&events[..], [RankEvent::Failed(1, _), RankEvent::Lost(1, 1..)]), "{events:?}");
     }
 
     #[test]

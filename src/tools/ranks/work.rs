@@ -26,7 +26,7 @@ pub enum WorkerMessage {
 }
 
 /// Passes pieces from rank 0 to `pieces`, `at_a_time` at a time, and messages of workers to rank 0, until there are no
-/// more pieces. The workers are considered lost when the senders of `told` are dropped.
+/// more pieces. The workers are considered lost when the senders of `messages` are dropped.
 ///
 /// # Errors
 ///
@@ -35,9 +35,9 @@ pub fn serve_pieces<L: Link + ?Sized>(
     link: &mut L,
     at_a_time: usize,
     pieces: &PieceQueue,
-    told: &Receiver<WorkerMessage>,
+    messages: &Receiver<WorkerMessage>,
 ) -> Result<(), ClusterError> {
-    serve_pieces_with_interval(link, at_a_time, pieces, told, ALIVE_EVERY)
+    serve_pieces_with_interval(link, at_a_time, pieces, messages, ALIVE_EVERY)
 }
 
 /// Works like [`serve_pieces`], with the given interval of alive messages.
@@ -45,10 +45,10 @@ pub(super) fn serve_pieces_with_interval<L: Link + ?Sized>(
     link: &mut L,
     at_a_time: usize,
     pieces: &PieceQueue,
-    told: &Receiver<WorkerMessage>,
+    messages: &Receiver<WorkerMessage>,
     alive_every: Duration,
 ) -> Result<(), ClusterError> {
-    let result = pass_on(link, at_a_time, pieces, told, alive_every);
+    let result = pass_on(link, at_a_time, pieces, messages, alive_every);
     pieces.stop();
     match result {
         // Rank 0 may have ended the work and exited before this rank was ready.
@@ -71,11 +71,11 @@ fn pass_on<L: Link + ?Sized>(
     link: &mut L,
     at_a_time: usize,
     pieces: &PieceQueue,
-    told: &Receiver<WorkerMessage>,
+    messages: &Receiver<WorkerMessage>,
     alive_every: Duration,
 ) -> Result<(), ClusterError> {
     link.send(0, Message::Ready(u32::try_from(at_a_time).unwrap_or(u32::MAX)).to_packet())?;
-    let mut said = Instant::now();
+    let mut last_sent = Instant::now();
     let mut idle = 0;
     loop {
         let mut is_any = false;
@@ -88,7 +88,7 @@ fn pass_on<L: Link + ?Sized>(
             }
         }
         loop {
-            let talk = match told.try_recv() {
+            let message = match messages.try_recv() {
                 Ok(WorkerMessage::Done(piece, found)) => Message::Done(piece, found),
                 Ok(WorkerMessage::Note(note)) => Message::Note(note),
                 Ok(WorkerMessage::Failed(why)) => Message::Failed(why),
@@ -101,11 +101,11 @@ fn pass_on<L: Link + ?Sized>(
                     return Ok(());
                 }
             };
-            (is_any, said) = (true, Instant::now());
-            link.send(0, talk.to_packet())?;
+            (is_any, last_sent) = (true, Instant::now());
+            link.send(0, message.to_packet())?;
         }
-        if said.elapsed() >= alive_every {
-            said = Instant::now();
+        if last_sent.elapsed() >= alive_every {
+            last_sent = Instant::now();
             link.send(0, Message::Alive.to_packet())?;
         }
         idle = if is_any { 0 } else { idle + 1 };
@@ -131,9 +131,9 @@ mod tests {
                 first.send(1, Message::End.to_packet()).expect("a rank");
             }
             drop(first);
-            let (_teller, told) = mpsc::channel();
+            let (_sender, messages) = mpsc::channel();
             let pieces = PieceQueue::open();
-            assert_eq!(serve_pieces(&mut late, 1, &pieces, &told).is_ok(), says_so);
+            assert_eq!(serve_pieces(&mut late, 1, &pieces, &messages).is_ok(), says_so);
             assert_eq!(pieces.next(), None);
         }
     }

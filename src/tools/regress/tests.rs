@@ -224,9 +224,9 @@ fn results_come_in_the_order_of_the_suites() {
     suites.push(suite("", Matching::Full));
     suites[2].path = "else/other.tst".into();
     let (engines, _) = fakes();
-    let told = AtomicUsize::new(0);
+    let report_count = AtomicUsize::new(0);
     let results = play(&suites, &engines, OPTIONS, Together::Alone, &|_, _| {
-        told.fetch_add(1, Ordering::Relaxed);
+        report_count.fetch_add(1, Ordering::Relaxed);
     })
     .unwrap();
     let names: Vec<&str> = results.iter().map(|result| result.name.as_str()).collect();
@@ -234,21 +234,21 @@ fn results_come_in_the_order_of_the_suites() {
     assert_eq!(results.iter().map(|result| result.tests.len()).collect::<Vec<_>>(), [90, 1, 0]);
     let numbers: Vec<u32> = results[0].tests.iter().filter_map(|test| test.number).collect();
     assert_eq!(numbers, (0..90).collect::<Vec<_>>());
-    assert_eq!(told.into_inner(), 91);
+    assert_eq!(report_count.into_inner(), 91);
     // With the help of another rank, and with a third rank that is lost.
     let mut links = kosumi_cluster::thread_links(3);
     drop(links.pop());
     let (other, first) = (links.remove(1), links.remove(0));
-    let told = AtomicUsize::new(0);
+    let report_count = AtomicUsize::new(0);
     let theirs = suites.clone();
     let serving = std::thread::spawn(move || {
         let (engines, _) = fakes();
-        let nobody = |_: &Suite, _: &TestResult| panic!("rank 0 tells");
+        let nobody = |_: &Suite, _: &TestResult| panic!("rank 0 reports");
         play(&theirs, &engines, OPTIONS, Together::Other(Box::new(other)), &nobody)
     });
     let part = Together::First(Box::new(first), Box::new(|_, _| ()));
     let found = play(&suites, &engines, OPTIONS, part, &|_, _| {
-        told.fetch_add(1, Ordering::Relaxed);
+        report_count.fetch_add(1, Ordering::Relaxed);
     });
     // The other rank may have sent a request after rank 0 ended.
     let _ = serving.join().unwrap();
@@ -261,7 +261,7 @@ fn results_come_in_the_order_of_the_suites() {
         results
     };
     assert_eq!(timeless(&found.unwrap()), timeless(&results));
-    assert_eq!(told.into_inner(), 91);
+    assert_eq!(report_count.into_inner(), 91);
 }
 
 /// Generates lines of a suite with setup and tests. Several of the setup commands will be refused.

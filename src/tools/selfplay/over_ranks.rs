@@ -23,7 +23,7 @@ pub fn lend(
     sender: Sender<anyhow::Result<PlayedGame>>,
     on_loss: impl Fn(usize, usize) + Send + 'static,
 ) -> anyhow::Result<JoinHandle<()>> {
-    let on_heard = move |heard| match heard {
+    let on_event = move |event| match event {
         RankEvent::Done(number, game) => {
             let game =
                 serde_json::from_slice(&game).with_context(|| format!("game {number} of another rank"));
@@ -41,7 +41,7 @@ pub fn lend(
             true
         }
     };
-    let giving = move || lend_pieces(&mut link, &numbers, on_heard);
+    let giving = move || lend_pieces(&mut link, &numbers, on_event);
     Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)
 }
 
@@ -60,20 +60,20 @@ pub fn serve(
     let (sender, games) = mpsc::channel();
     start(settings, network, &numbers, threads, &sender)?;
     drop(sender);
-    let (teller, told) = mpsc::channel();
+    let (sender, messages) = mpsc::channel();
     thread::spawn(move || {
         for game in games {
             let packed = game.and_then(|game| Ok((game.number, serde_json::to_vec(&game)?)));
-            let tale = match packed {
+            let message = match packed {
                 Ok((number, game)) => WorkerMessage::Done(number, game),
                 Err(error) => WorkerMessage::Failed(format!("{error:#}")),
             };
-            if teller.send(tale).is_err() {
+            if sender.send(message).is_err() {
                 return;
             }
         }
     });
-    Ok(serve_pieces(&mut link, threads, &numbers, &told)?)
+    Ok(serve_pieces(&mut link, threads, &numbers, &messages)?)
 }
 
 #[cfg(test)]
