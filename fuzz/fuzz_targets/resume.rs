@@ -46,7 +46,7 @@ fn conditions() -> Conditions {
         seed: 1,
         handicap: 0,
         dead: DeadStones::None,
-        opinions: EvaluationComments::None,
+        evaluation_comments: EvaluationComments::None,
         sprt: None,
     }
 }

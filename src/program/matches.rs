@@ -123,8 +123,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = DeadStones::Agreed, help_heading = "Games")]
     dead: DeadStones,
     /// Engines whose win rate, score and expected moves are written as comments into the game records
-    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = EvaluationComments::Builtin, help_heading = "Games")]
-    opinions: EvaluationComments,
+    #[arg(long = "opinions", value_name = "WHOSE", value_enum, default_value_t = EvaluationComments::Builtin, help_heading = "Games")]
+    evaluation_comments: EvaluationComments,
 
     /// Stop as soon as the results of game pairs favour one of two Elo differences clearly: 0,10, or with error rates
     /// 0,10,0.05,0.05
@@ -193,7 +193,7 @@ impl Arguments {
             seed: self.seed,
             handicap,
             dead: self.dead,
-            opinions: self.opinions,
+            evaluation_comments: self.evaluation_comments,
             sprt: self.sprt,
         })
     }

@@ -62,7 +62,7 @@ pub struct Conditions {
     /// Decision about dead stones after two passes.
     pub dead: DeadStones,
     /// Engines whose evaluations go into the records.
-    pub opinions: EvaluationComments,
+    pub evaluation_comments: EvaluationComments,
     /// Sequential test that may end the match early.
     pub sprt: Option<Sprt>,
 }

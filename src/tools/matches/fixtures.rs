@@ -40,7 +40,7 @@ pub(super) fn conditions(sizes: &[usize], source: Source) -> Conditions {
         seed: 1,
         handicap: 0,
         dead: DeadStones::Agreed,
-        opinions: EvaluationComments::Builtin,
+        evaluation_comments: EvaluationComments::Builtin,
         sprt: None,
     }
 }

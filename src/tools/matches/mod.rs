@@ -21,6 +21,7 @@ mod clock;
 mod conditions;
 mod contender;
 mod control;
+mod evaluation;
 mod files;
 #[cfg(test)]
 mod fixtures;
@@ -28,7 +29,6 @@ mod game_board;
 mod journal;
 mod link;
 mod openings;
-mod opinion;
 mod over_ranks;
 mod page;
 mod player;

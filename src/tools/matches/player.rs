@@ -4,8 +4,8 @@ use super::clock::{Dialect, GameClock};
 use super::conditions::{Conditions, EvaluationComments, GamePlan};
 use super::contender::Contender;
 use super::control::Control;
+use super::evaluation::MoveEvaluation;
 use super::link::EngineLink;
-use super::opinion::MoveEvaluation;
 use crate::commands::{rules_json, vertex_move};
 use crate::players::{GtpResponse, PlayerError};
 use crate::words::color_letter;
@@ -35,7 +35,7 @@ pub(super) enum PlayerFault {
     /// The engine has ended.
     Ended(String),
     /// The engine wrote something other than a response.
-    Nonsense(String),
+    InvalidResponse(String),
     /// The match was aborted.
     Aborted,
 }
@@ -45,7 +45,7 @@ impl std::fmt::Display for PlayerFault {
         match self {
             PlayerFault::Refused(message) => write!(f, "refused: {message}"),
             PlayerFault::TimedOut => f.write_str("no response in time"),
-            PlayerFault::Ended(message) | PlayerFault::Nonsense(message) => f.write_str(message),
+            PlayerFault::Ended(message) | PlayerFault::InvalidResponse(message) => f.write_str(message),
             PlayerFault::Aborted => f.write_str("aborted"),
         }
     }
@@ -106,19 +106,19 @@ impl MatchPlayer {
         control: &Control,
     ) -> anyhow::Result<MatchPlayer> {
         let link = contender.start()?;
-        let wants_opinion = match conditions.opinions {
+        let wants_evaluation = match conditions.evaluation_comments {
             EvaluationComments::All => true,
             EvaluationComments::Builtin => contender.is_built_in(),
             EvaluationComments::None => false,
         };
-        MatchPlayer::new(link, contender.seed(), wants_opinion, conditions, control)
+        MatchPlayer::new(link, contender.seed(), wants_evaluation, conditions, control)
     }
 
     /// Queries the name, version and commands of an engine.
     pub(super) fn new(
         link: EngineLink,
         seed: u64,
-        wants_opinion: bool,
+        wants_evaluation: bool,
         conditions: &Conditions,
         control: &Control,
     ) -> anyhow::Result<MatchPlayer> {
@@ -150,7 +150,7 @@ impl MatchPlayer {
         if let Some(control) = conditions.time {
             player.dialect = Dialect::choose(control, &player.commands, &player.time_kinds);
         }
-        if wants_opinion {
+        if wants_evaluation {
             // As CGOS's client does. Only one report before the move is needed.
             let known = |name: &str| player.commands.contains(name);
             player.genmove = if known("kata-genmove_analyze") {
@@ -209,7 +209,7 @@ impl MatchPlayer {
             }
             if left <= SLICE || stray.len() >= MAX_STRAY_LINES {
                 let Some(last) = stray.last() else { return Err(PlayerFault::TimedOut) };
-                return Err(PlayerFault::Nonsense(format!("no response, but output {last:?}")));
+                return Err(PlayerFault::InvalidResponse(format!("no response, but output {last:?}")));
             }
         }
     }
@@ -300,31 +300,31 @@ impl MatchPlayer {
         timeout: Duration,
         control: &Control,
     ) -> Result<(PlayerDecision, Option<MoveEvaluation>), PlayerFault> {
-        let (name, has_opinion) = self.genmove;
+        let (name, has_evaluation) = self.genmove;
         // The interval is longer than any move. KataGo reports once if there is no interval.
         let interval = if name == "lz-genmove_analyze" { " 100000" } else { "" };
         let answer = self.send(&format!("{name} {}{interval}", letter(color)), timeout, control)?;
-        let (text, opinion) = if has_opinion {
+        let (text, evaluation) = if has_evaluation {
             let last = answer.lines().rev().find_map(|line| line.trim().strip_prefix("play "));
             (last.unwrap_or(answer.trim()), MoveEvaluation::read(&answer, name.starts_with("kata")))
         } else {
             (answer.trim(), None)
         };
         if text.eq_ignore_ascii_case("resign") {
-            return Ok((PlayerDecision::Resign, opinion));
+            return Ok((PlayerDecision::Resign, evaluation));
         }
         let shown = || text.chars().take(60).collect::<String>();
         let vertex = text
             .parse::<Vertex>()
-            .map_err(|_| PlayerFault::Nonsense(format!("invalid response {:?}", shown())))?;
+            .map_err(|_| PlayerFault::InvalidResponse(format!("invalid response {:?}", shown())))?;
         // A pass may be decided without a search. Then the report is not about the pass.
-        let is_about = |opinion: &MoveEvaluation| {
-            opinion.variation.first().is_none_or(|first| first.parse::<Vertex>() == Ok(vertex))
+        let is_about = |evaluation: &MoveEvaluation| {
+            evaluation.variation.first().is_none_or(|first| first.parse::<Vertex>() == Ok(vertex))
         };
-        let opinion = opinion.filter(is_about);
+        let evaluation = evaluation.filter(is_about);
         Ok((
             vertex_move(size, vertex).map_or(PlayerDecision::OffBoard(vertex), PlayerDecision::Play),
-            opinion,
+            evaluation,
         ))
     }
 

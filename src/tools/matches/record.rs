@@ -2,7 +2,7 @@
 
 use super::clock;
 use super::conditions::Conditions;
-use super::opinion::MoveEvaluation;
+use super::evaluation::MoveEvaluation;
 use super::side::Side;
 use kosumi_go::game::Game;
 use kosumi_go::sgf::{Meta, Tree};
@@ -28,13 +28,14 @@ pub enum Ending {
     /// Loss on time, or by giving no response.
     Time,
     /// Loss by an invalid response.
-    Nonsense,
+    #[serde(rename = "nonsense")]
+    InvalidResponse,
 }
 
 impl Ending {
     /// Forfeits: losses by anything but play.
     pub const FORFEITS: [Ending; 5] =
-        [Ending::IllegalMove, Ending::Refused, Ending::Crash, Ending::Time, Ending::Nonsense];
+        [Ending::IllegalMove, Ending::Refused, Ending::Crash, Ending::Time, Ending::InvalidResponse];
 
     /// Returns whether the game was lost by a forfeit.
     pub fn is_forfeit(self) -> bool {
@@ -51,7 +52,7 @@ impl Ending {
             Ending::Refused => "refusal",
             Ending::Crash => "crash",
             Ending::Time => "time",
-            Ending::Nonsense => "invalid response",
+            Ending::InvalidResponse => "invalid response",
         }
     }
 }
@@ -194,7 +195,7 @@ pub(super) struct MoveNote {
     pub seconds: f64,
     /// Time left after the move, in seconds, with stones or periods in overtime.
     pub left: Option<(f64, Option<u32>)>,
-    pub opinion: Option<MoveEvaluation>,
+    pub evaluation: Option<MoveEvaluation>,
 }
 
 impl GameRecord {
@@ -234,8 +235,8 @@ impl GameRecord {
                 continue;
             };
             let mut text = format!("{:.3} s", note.seconds);
-            if let Some(opinion) = &note.opinion {
-                text.push_str(&format!("; {opinion}"));
+            if let Some(evaluation) = &note.evaluation {
+                text.push_str(&format!("; {evaluation}"));
             }
             let node = tree.at(id).comment(&text);
             if let Some((seconds, count)) = note.left
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn records_have_clocks_and_opinions() {
+    fn records_have_clocks_and_evaluations() {
         let conditions =
             Conditions { time: Some(parse("byoyomi 60 10 3").unwrap()), ..conditions(&[9], Source::None) };
         let mut game = Game::new(conditions.boards[0].size, conditions.rules, 7.5);
@@ -304,17 +305,17 @@ mod tests {
             let mv = crate::commands::vertex_move(game.size(), vertex).unwrap_or(Move::Pass);
             game.play(game.to_move(), mv).unwrap();
         }
-        let opinion = MoveEvaluation {
+        let evaluation = MoveEvaluation {
             winrate: 0.625,
             score: Some(1.5),
             visits: Some(99),
             variation: vec!["C4".into(), "pass".into()],
         };
         let notes = [
-            MoveNote { seconds: 1.5, left: Some((58.5, None)), opinion: Some(opinion) },
-            MoveNote { seconds: 70.0, left: Some((10.0, Some(3))), opinion: None },
+            MoveNote { seconds: 1.5, left: Some((58.5, None)), evaluation: Some(evaluation) },
+            MoveNote { seconds: 70.0, left: Some((10.0, Some(3))), evaluation: None },
             // This note belongs to a resignation.
-            MoveNote { seconds: 1.0, left: Some((9.0, Some(3))), opinion: None },
+            MoveNote { seconds: 1.0, left: Some((9.0, Some(3))), evaluation: None },
         ];
         let text = played.sgf(&game, &notes, ["Kosumi 1", "other]"], &conditions);
         for part in [

@@ -201,8 +201,8 @@ impl GameInProgress<'_> {
                 detail: format!("{side}, {color} {mv}: {reason}"),
             })?;
             let (other, control) = (side.other(), self.control);
-            let told = self.player(other).send_move(color, mv, control);
-            told.map_err(|fault| self.stop(other, &play_command(color, mv), &fault))?;
+            let sent = self.player(other).send_move(color, mv, control);
+            sent.map_err(|fault| self.stop(other, &play_command(color, mv), &fault))?;
         }
         self.scored(Ending::Score)
     }
@@ -213,7 +213,7 @@ impl GameInProgress<'_> {
             PlayerFault::Refused(_) => Ending::Refused,
             PlayerFault::TimedOut => Ending::Time,
             PlayerFault::Ended(_) => Ending::Crash,
-            PlayerFault::Nonsense(_) => Ending::Nonsense,
+            PlayerFault::InvalidResponse(_) => Ending::InvalidResponse,
             PlayerFault::Aborted => return EarlyEnd::NoGame(NoGame::Aborted),
         };
         EarlyEnd::Forfeit { side, ending, detail: format!("{side}, {command}: {fault}") }
@@ -236,7 +236,7 @@ impl GameInProgress<'_> {
         self.seconds[index] += seconds;
         self.slowest[index] = self.slowest[index].max(seconds);
         self.chosen[index] += 1;
-        let (choice, opinion) = answer.map_err(|fault| self.stop(side, "genmove", &fault))?;
+        let (choice, evaluation) = answer.map_err(|fault| self.stop(side, "genmove", &fault))?;
         let overstep = match &mut self.clocks {
             Some(clocks) => clocks[index].spend(used),
             None => (used <= self.conditions.unclocked_move_time).then_some(Duration::ZERO),
@@ -247,7 +247,7 @@ impl GameInProgress<'_> {
         };
         self.overstep[index] = self.overstep[index].max(overstep.as_secs_f64());
         let left = self.clocks.map(|clocks| clocks[index].left());
-        self.notes.push(MoveNote { seconds, left, opinion });
+        self.notes.push(MoveNote { seconds, left, evaluation });
         Ok(choice)
     }
 

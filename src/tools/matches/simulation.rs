@@ -42,7 +42,7 @@ const LIVES: u32 = 10;
 
 /// Frequencies at which an engine misbehaves, per thousand of its commands.
 #[derive(Clone, Copy, Debug, Default)]
-struct Character {
+struct FaultRates {
     does_not_start: u32,
     /// The engine refuses the board, so the game is annulled.
     refuses_board: u32,
@@ -50,26 +50,26 @@ struct Character {
     crashes: u32,
     hangs: u32,
     thinks_long: u32,
-    plays_anything: u32,
-    answers_nonsense: u32,
+    plays_random_points: u32,
+    answers_invalidly: u32,
     resigns: u32,
     /// The user ends the match while this engine works.
     stops: u32,
     aborts: u32,
 }
 
-impl Character {
-    fn draw(rng: &mut Rng) -> Character {
+impl FaultRates {
+    fn draw(rng: &mut Rng) -> FaultRates {
         let mut some = |most: u32| if rng.chance(300) { rng.below(most) } else { 0 };
-        Character {
+        FaultRates {
             does_not_start: some(300),
             refuses_board: some(200),
             refuses_move: some(20),
             crashes: some(20),
             hangs: some(20),
             thinks_long: some(50),
-            plays_anything: some(50),
-            answers_nonsense: some(20),
+            plays_random_points: some(50),
+            answers_invalidly: some(20),
             resigns: some(50),
             stops: some(3),
             aborts: some(3),
@@ -85,8 +85,8 @@ pub(super) struct SimulatedEngines(Arc<Source_>);
 struct Source_ {
     seed: u64,
     started: AtomicU64,
-    /// Character of the engines in this life, and the control flags of its match.
-    now: Mutex<(Character, Arc<Control>)>,
+    /// Fault rates of the engines in this life, and the control flags of its match.
+    now: Mutex<(FaultRates, Arc<Control>)>,
 }
 
 impl SimulatedEngines {
@@ -94,26 +94,26 @@ impl SimulatedEngines {
         SimulatedEngines(Arc::new(Source_ { seed, started: AtomicU64::new(0), now: Mutex::default() }))
     }
 
-    fn begin_life(&self, character: Character, control: &Arc<Control>) {
-        *self.0.now.lock().unwrap_or_else(PoisonError::into_inner) = (character, Arc::clone(control));
+    fn begin_life(&self, rates: FaultRates, control: &Arc<Control>) {
+        *self.0.now.lock().unwrap_or_else(PoisonError::into_inner) = (rates, Arc::clone(control));
     }
 
     pub(super) fn start(&self) -> anyhow::Result<Box<dyn GtpPlayer>> {
         let number = self.0.started.fetch_add(1, Ordering::Relaxed);
         let mut rng = Rng::for_worker(self.0.seed, number as usize);
-        let (character, control) = self.0.now.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (rates, control) = self.0.now.lock().unwrap_or_else(PoisonError::into_inner).clone();
         simulation::pass(Duration::from_millis(rng.below(500).into()));
-        if rng.chance(character.does_not_start) {
+        if rng.chance(rates.does_not_start) {
             bail!("a simulated engine that does not start");
         }
         let size = BoardSize::square(5).expect("a size");
         let game = Game::new(size, fixtures::conditions(&[5], Source::None).rules, 0.0);
-        Ok(Box::new(SimulatedEngine { character, control, rng, game, is_gone: false }))
+        Ok(Box::new(SimulatedEngine { rates, control, rng, game, is_gone: false }))
     }
 }
 
 struct SimulatedEngine {
-    character: Character,
+    rates: FaultRates,
     control: Arc<Control>,
     rng: Rng,
     game: Game,
@@ -122,23 +122,23 @@ struct SimulatedEngine {
 
 impl GtpPlayer for SimulatedEngine {
     fn send(&mut self, command: &str, timeout: Duration) -> Result<GtpResponse, PlayerError> {
-        let character = self.character;
-        if self.rng.chance(character.stops) {
+        let rates = self.rates;
+        if self.rng.chance(rates.stops) {
             self.control.stop.store(true, Ordering::Relaxed);
         }
-        if self.rng.chance(character.aborts) {
+        if self.rng.chance(rates.aborts) {
             self.control.abort.store(true, Ordering::Relaxed);
         }
-        if self.is_gone || self.rng.chance(character.crashes) {
+        if self.is_gone || self.rng.chance(rates.crashes) {
             self.is_gone = true;
             return Err(PlayerError::Crashed("a simulated crash".to_owned()));
         }
-        if self.rng.chance(character.hangs) {
+        if self.rng.chance(rates.hangs) {
             self.is_gone = true;
             simulation::pass(timeout);
             return Err(PlayerError::TimedOut);
         }
-        let slow = command.starts_with("genmove") && self.rng.chance(character.thinks_long);
+        let slow = command.starts_with("genmove") && self.rng.chance(rates.thinks_long);
         let most = if slow { 90_000 } else { 20 };
         let time = Duration::from_millis(self.rng.below(most).into());
         simulation::pass(time.min(timeout));
@@ -158,7 +158,7 @@ impl SimulatedEngine {
             ("name", ..) => "Simulated",
             ("version", ..) => "1",
             ("boardsize", Some(size), _) => {
-                if self.rng.chance(self.character.refuses_board) {
+                if self.rng.chance(self.rates.refuses_board) {
                     return refused();
                 }
                 let size = size.parse().ok().and_then(BoardSize::square).expect("a size");
@@ -166,7 +166,7 @@ impl SimulatedEngine {
                 ""
             }
             ("play", Some(color), Some(vertex)) => {
-                if self.rng.chance(self.character.refuses_move) {
+                if self.rng.chance(self.rates.refuses_move) {
                     return refused();
                 }
                 let vertex: Vertex = vertex.parse().expect("a vertex");
@@ -182,14 +182,14 @@ impl SimulatedEngine {
     }
 
     fn choose(&mut self, color: Color) -> String {
-        let (character, size) = (self.character, self.game.size());
-        if self.rng.chance(character.answers_nonsense) {
+        let (rates, size) = (self.rates, self.game.size());
+        if self.rng.chance(rates.answers_invalidly) {
             return "?!".to_owned();
         }
-        if self.rng.chance(character.resigns) {
+        if self.rng.chance(rates.resigns) {
             return "resign".to_owned();
         }
-        let anything = self.rng.chance(character.plays_anything);
+        let anything = self.rng.chance(rates.plays_random_points);
         let is_long = self.game.records().len() > size.area();
         let tries = if is_long { 1 } else { 8 };
         for _ in 0..tries {
@@ -305,7 +305,7 @@ impl<'c> Simulated<'c> {
             contenders,
             time: rng.chance(500).then(|| super::parse_clock("absolute 60").expect("a time control")),
             seed: rng.next_u64() >> 12,
-            opinions: EvaluationComments::None,
+            evaluation_comments: EvaluationComments::None,
             sprt: rng.chance(200).then(|| Sprt::parse("-300,300,0.4,0.4").expect("a test")),
             ..fixtures::conditions(&[3, 4, 5][..1 + rng.below(3) as usize], Source::None)
         };
@@ -320,11 +320,11 @@ impl<'c> Simulated<'c> {
     }
 
     /// Plays one life. Returns the match, and whether the user stopped it.
-    fn live(&mut self, characters: [Character; 2]) -> anyhow::Result<(Match, bool)> {
+    fn live(&mut self, rates: [FaultRates; 2]) -> anyhow::Result<(Match, bool)> {
         let clocks = Clocks { time: simulation::now, date: simulation::date, pause: simulation::pass };
         let control = Arc::new(Control { clocks, ..Control::default() });
-        for (engines, character) in self.engines.iter().zip(characters) {
-            engines.begin_life(character, &control);
+        for (engines, rates) in self.engines.iter().zip(rates) {
+            engines.begin_life(rates, &control);
         }
         let mut playing =
             Match::open(self.conditions.clone(), self.games, &self.storage, Arc::clone(&control))?;
@@ -378,8 +378,8 @@ impl<'c> Simulated<'c> {
             let plan = Plan::draw(&mut self.rng, 60);
             let may_fail = plan.trouble > 0;
             self.disk.restart(plan);
-            let characters = [0, 1].map(|_| Character::draw(&mut self.rng));
-            let result = self.live(characters);
+            let rates = [0, 1].map(|_| FaultRates::draw(&mut self.rng));
+            let result = self.live(rates);
             self.counts.add("lives", 1);
             let stopped = self.disk.stopped();
             self.counts.add("power cuts", u64::from(stopped == Some(Stop::Power)));

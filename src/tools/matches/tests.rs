@@ -116,8 +116,8 @@ fn forfeits() {
         // An occupied point, and a point outside this board.
         ("C3 C3", &[][..], Ending::IllegalMove),
         ("C3 Q16", &[][..], Ending::IllegalMove),
-        ("C3 banana", &[][..], Ending::Nonsense),
-        ("C3 I5", &[][..], Ending::Nonsense),
+        ("C3 banana", &[][..], Ending::InvalidResponse),
+        ("C3 I5", &[][..], Ending::InvalidResponse),
         ("", &[("genmove", refused())][..], Ending::Refused),
         ("", &[("genmove", crashed())][..], Ending::Crash),
         ("", &[("genmove", Err(PlayerError::TimedOut))][..], Ending::Time),
@@ -253,7 +253,7 @@ fn time_is_measured_and_the_margin_forgiven() {
 }
 
 #[test]
-fn opinions_become_comments() {
+fn evaluations_become_comments() {
     let conditions = small();
     let report = "info move C3 visits 50 winrate 0.75 scoreLead 3.5 pv C3 C4\nplay C3";
     let said = [
@@ -290,10 +290,10 @@ fn faults_of_processes() {
         ("exit 3", Ending::Crash, "exit status: 3"),
         ("kill -9 $$", Ending::Crash, "signal: 9"),
         ("sleep 5", Ending::Time, "no response in time"),
-        ("echo thinking; sleep 5", Ending::Nonsense, "thinking"),
-        ("printf '= what?\\n\\n'", Ending::Nonsense, "what?"),
+        ("echo thinking; sleep 5", Ending::InvalidResponse, "thinking"),
+        ("printf '= what?\\n\\n'", Ending::InvalidResponse, "what?"),
         ("printf '? cannot\\n\\n'", Ending::Refused, "cannot"),
-        ("while true; do echo nonsense; done", Ending::Nonsense, "nonsense"),
+        ("while true; do echo nonsense; done", Ending::InvalidResponse, "nonsense"),
     ] {
         let players = [child(genmove, &conditions), player("", &[], &conditions)];
         let (played, is_fit) = play(&conditions, "", players);

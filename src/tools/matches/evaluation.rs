@@ -81,8 +81,8 @@ mod tests {
         let kata = "info move E5 visits 3 winrate 0.1 pv E5\n\
             info move E5 visits 120 utility 0.1 winrate 0.5432 scoreMean 1 scoreLead 1.25 prior 0.2 order 0 \
             pv E5 C4 pass info move C3 visits 4 winrate 0.4 pv C3 rootInfo visits 130\nplay E5";
-        let opinion = MoveEvaluation::read(kata, true).unwrap();
-        assert_eq!(opinion.to_string(), "54.3 %, +1.2 points, 120 visits\nE5 C4 pass");
+        let evaluation = MoveEvaluation::read(kata, true).unwrap();
+        assert_eq!(evaluation.to_string(), "54.3 %, +1.2 points, 120 visits\nE5 C4 pass");
         let leela = "info move D4 visits 836 winrate 4656 prior 839 lcb 4640 order 0 pv D4 Q16\n\nplay D4";
         assert_eq!(MoveEvaluation::read(leela, false).unwrap().to_string(), "46.6 %, 836 visits\nD4 Q16");
     }
