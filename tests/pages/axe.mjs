@@ -52,7 +52,7 @@ async function board(page) {
   await axe(page, "an empty board");
   await dialog(page, "#new", "#new-game");
   await dialog(page, "#players", "#seat-choice");
-  await dialog(page, "#comfort", "#comfort-choice");
+  await dialog(page, "#appearance", "#appearance-choice");
   await dialog(page, "#help", "#help-text");
   await newGame(page, { white: "kosumi 30k" });
   await page.waitForFunction(() => document.getElementById("board").classList.contains("can-play"));
@@ -163,7 +163,7 @@ for (const name of ["reviewed/0.review.html", "reviewed/index.html", "reviewed/p
     if (await page.$(".worst a")) {
       await page.click(".worst a");
       await axe(page, `${name} with a verdict`);
-      await dialog(page, "#comfort", "#comfort-choice");
+      await dialog(page, "#appearance", "#appearance-choice");
       await page.click("#again");
       await axe(page, `${name} with a problem`);
       await page.click("#problem-end");

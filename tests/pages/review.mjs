@@ -239,20 +239,20 @@ async function dots(page) {
   check((await found()).length <= 12, "those of the latest moves alone");
   const before = (await found()).length, colour = () => page.$eval("#board .dots .mark:not(.good)", it => getComputedStyle(it).fill);
   const red = await colour();
-  await page.click("#comfort");
-  await page.click('[data-comfort="colours"]');
-  await page.click('[data-comfort="dots"]');
+  await page.click("#appearance");
+  await page.click('[data-appearance="colours"]');
+  await page.click('[data-appearance="dots"]');
   await page.keyboard.press("Escape");
   equal((await found()).length, 0, "dots can be switched off");
-  await page.click("#comfort");
-  await page.click('[data-comfort="dots"]');
-  await page.click("#comfort-choice .main");
+  await page.click("#appearance");
+  await page.click('[data-appearance="dots"]');
+  await page.click("#appearance-choice .main");
   equal((await found()).length, before, "and on again");
   check(await colour() !== red, "in colours that do not rely on red and green");
   await checkContrast(page, "other colours", [".badge"]);
-  await page.click("#comfort");
-  await page.click('[data-comfort="colours"]');
-  await page.click("#comfort-choice .main");
+  await page.click("#appearance");
+  await page.click('[data-appearance="colours"]');
+  await page.click("#appearance-choice .main");
   equal(await colour(), red, "or in the usual ones");
 }
 

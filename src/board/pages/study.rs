@@ -9,13 +9,13 @@ use maud::{Markup, html};
 /// Scripts in their order. They need those of [`components`](super::components) for boards and curves.
 ///
 /// `tree.js`: `GameTree`, `NodeWords`, `TreeView`; `judgement.js`: `dotsOf`, `worstOf`, `Curves`, `showBalance`, `Verdict`;
-/// `candidates.js`: `Candidates`; `problems.js`: `ProblemGame`; `comfort.js`: `Comfort`; `keys.js`: `takeKeys`.
+/// `candidates.js`: `Candidates`; `problems.js`: `ProblemGame`; `appearance.js`: `Appearance`; `keys.js`: `takeKeys`.
 pub const SCRIPTS: [&str; 6] = [
     include_str!("study/tree.js"),
     include_str!("study/judgement.js"),
     include_str!("study/candidates.js"),
     include_str!("study/problems.js"),
-    include_str!("study/comfort.js"),
+    include_str!("study/appearance.js"),
     include_str!("study/keys.js"),
 ];
 
@@ -197,23 +197,23 @@ pub fn problem() -> Markup {
 }
 
 /// Returns the settings of appearance, and of sound if `has_sound` is set. `title` is the name of the heading's text.
-pub fn comfort(title: &str, has_sound: bool) -> Markup {
+pub fn appearance(title: &str, has_sound: bool) -> Markup {
     let switch = |name: &str, is_on: bool| {
-        html! { label.switch { input type="checkbox" data-comfort=(name) checked[is_on]; (words(&format!("comfort-{name}"))) } }
+        html! { label.switch { input type="checkbox" data-appearance=(name) checked[is_on]; (words(&format!("appearance-{name}"))) } }
     };
     let choice = |name: &str, values: &[&str]| {
-        let options = html! { select data-comfort=(name) {
+        let options = html! { select data-appearance=(name) {
             @for value in values {
-                @let name = format!("comfort-{value}");
+                @let name = format!("appearance-{value}");
                 option value=(value) data-text=(name) {}
             }
         } };
-        field(&format!("comfort-{name}"), &options)
+        field(&format!("appearance-{name}"), &options)
     };
     html! {
-        dialog #comfort-choice aria-labelledby="comfort-title" {
+        dialog #appearance-choice aria-labelledby="appearance-title" {
             form method="dialog" {
-                h2 #comfort-title data-text=(title) {}
+                h2 #appearance-title data-text=(title) {}
                 div.fields {
                     (choice("wood", &["warm", "light", "slate"]))
                     (choice("stones", &["shaded", "flat"]))

@@ -1,10 +1,10 @@
-// Returns the time left of a player in words, and whether it is short. `heard` is the time at which the state was
+// Returns the time left of a player in words, and whether it is short. `receivedAt` is the time at which the state was
 // received.
-function clockWords(clock, color, heard) {
+function clockWords(clock, color, receivedAt) {
   const mine = clock[color];
   let left = mine.left, { overtime, periods } = mine;
   if (clock.runs === color) {
-    let passed = clock.passed + performance.now() - heard;
+    let passed = clock.passed + performance.now() - receivedAt;
     if (clock.kind === "byo-yomi") {
       if (!overtime && passed > left) { passed -= left; left = clock.period; overtime = true; }
       if (overtime) {

@@ -24,7 +24,7 @@ class Dialogs {
       else ask("from", { at: this.from, seats: [black, white] });
     });
     onClick("help", () => get("help-text").showModal());
-    onClick("comfort", () => get("comfort-choice").showModal());
+    onClick("appearance", () => get("appearance-choice").showModal());
     // On a phone the rest of the menu is collapsed.
     onClick("more", () => get("more").setAttribute("aria-expanded", get("menu").classList.toggle("open")));
     // Only the page without a program has these elements.

@@ -1,6 +1,6 @@
 //! Messages of the pages, with the checks that need nothing but the message.
 
-use super::judging::Judged;
+use super::judgements::Judged;
 use super::strength::full_name;
 use super::tsumego::ProblemGoal;
 use kosumi_engine::time::{TimeControl, seconds};

@@ -4,7 +4,7 @@
 //! the state and send the user's actions. The [`Host`] of a session provides the windows, the engines and the time. It
 //! is a server with threads (`kosumi-tools`), or a Web Worker (`kosumi-web`).
 
-mod judging;
+mod judgements;
 mod message;
 mod networks;
 mod page;
@@ -16,7 +16,7 @@ mod task;
 mod tree;
 mod tsumego;
 
-pub use judging::Judged;
+pub use judgements::Judged;
 pub use message::{
     ClockSettings, GameDetails, KnownNumbers, NewGame, PageRequest, PlayerKind, RestoredGame, file_bytes,
     parse_place,

@@ -104,7 +104,7 @@ fn markup(is_file: bool) -> Markup {
                             button #network type="button" data-text="choose-network" hidden {}
                         }
                         (button("players", "players", None))
-                        (button("comfort", "comfort", None))
+                        (button("appearance", "appearance", None))
                         (button("help", "help", Some("?")))
                         label { span.hidden data-text="language" {} select #language {} }
                     }
@@ -151,7 +151,7 @@ fn markup(is_file: bool) -> Markup {
                 (new_game())
                 (players())
                 (tsumego_list())
-                (study::comfort("comfort", true))
+                (study::appearance("appearance", true))
                 (help(is_file))
                 @if is_file { (share()) (games()) (networks::dialog()) }
             }

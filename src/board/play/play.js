@@ -20,8 +20,8 @@
   // A point that waits for a second tap.
   let pending = -1;
   let isResigning = false;
-  // The node that the server was last told to analyse.
-  let told = null;
+  // The node that the server was last asked to analyse.
+  let viewedNode = null;
   // Node of the judged move of a person that the lesson is about.
   let lesson = null;
 
@@ -65,7 +65,7 @@
       networks: () => networks.take(message),
     }[message.is];
     hear?.();
-  }, isOpen => { told = null; isAsking = false; warn(isOpen ? "" : text("lost")); });
+  }, isOpen => { viewedNode = null; isAsking = false; warn(isOpen ? "" : text("lost")); });
   const ask = (what, more = {}) => link.say({ do: what, ...more });
 
   function warn(words) {
@@ -188,7 +188,7 @@
     }
     const isOtherBoard = !before || before.columns !== next.columns || before.rows !== next.rows;
     state = next;
-    state.heard = performance.now();
+    state.receivedAt = performance.now();
     // Stores the rank that an adaptive opponent has after this game.
     if (state.adapted) keep("adaptive", state.adapted);
     if (isOtherBoard) { packed = new Packed(state.columns); makeBoard(); }
@@ -198,7 +198,7 @@
       if (node.p === before.at || (next.study && node.p === (view ?? before.at))) {
         view = null;
         say(nodeWords.move(node));
-        comfort.play();
+        appearance.play();
         if (next.teaches && node.m && isJudgedFor(node.m[0])) lesson = { node: node.i };
       } else if (!next.study && tree.isOnPath(next.at, before.at)) {
         lesson = null;
@@ -291,7 +291,7 @@
     } else {
       board.showStones(stones);
       const last = node.m ? packed.point(node.m.slice(1)) : -1;
-      const dots = comfort.dots === "on" ? dotsOf(tree.path(at()), here(), packed) : [];
+      const dots = appearance.dots === "on" ? dotsOf(tree.path(at()), here(), packed) : [];
       board.showMarks(stones[last] ? last : -1);
       board.showDots(dots);
       const marks = [...node.l || [], ...state.tsumego ? tsumego.marks(node) : []];
@@ -447,8 +447,8 @@
       const isBack = button.dataset.go === "first" || Number(button.dataset.go) < 0;
       button.disabled = isProblem || (isBack ? node.p === undefined : tree.next(at()) === undefined);
     }
-    if (!state.analysed) told = null;
-    else if (told !== at()) { told = at(); ask("view", { at: told }); }
+    if (!state.analysed) viewedNode = null;
+    else if (viewedNode !== at()) { viewedNode = at(); ask("view", { at: viewedNode }); }
     showHint();
     showCount();
     const judged = nodeHere().j?.j;
@@ -634,7 +634,7 @@
   function showClocks() {
     if (!state) return;
     for (const color of ["B", "W"]) {
-      const it = get(`clock-${NAMES[color]}`), left = state.clock && !state.study ? clockWords(state.clock, color, state.heard) : { words: "" };
+      const it = get(`clock-${NAMES[color]}`), left = state.clock && !state.study ? clockWords(state.clock, color, state.receivedAt) : { words: "" };
       if (it.textContent !== left.words) it.textContent = left.words;
       it.classList.toggle("short", Boolean(left.isShort));
     }
@@ -654,7 +654,7 @@
     note: words => { notice = words; if (state) show(); say(words); } };
   const worst = new WorstList({ line: thisLine, color: soleColor, words: nodeWords, go: number => go(number) });
   const tsumego = new TsumegoGame(page), capture = new CaptureLesson(page);
-  const comfort = new Comfort(() => { if (state) show(); });
+  const appearance = new Appearance(() => { if (state) show(); });
   const dialogs = new Dialogs({ ask, seatName, resultWords });
   // Only the page without a program has a choice of networks.
   const networks = get("network") ? new NetworkDialog(ask, words => { notice = words; if (state) show(); }) : null;

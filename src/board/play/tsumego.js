@@ -56,8 +56,8 @@ class TsumegoGame {
     };
   }
 
-  get posed() { return this.page.state()?.tsumego; }
-  get index() { return this.list.findIndex(({ id }) => id === this.posed?.key); }
+  get active() { return this.page.state()?.tsumego; }
+  get index() { return this.list.findIndex(({ id }) => id === this.active?.key); }
 
   // ---- Collections ----
 
@@ -101,7 +101,7 @@ class TsumegoGame {
       button.type = "button";
       button.append(element("span", index + 1, "number"), element("span", "", `pip ${turn === "B" ? "black" : "white"}`), element("b", name),
         element("span", text(solved ? `tsumego-${solved}` : tries ? "tsumego-tried" : "tsumego-new", { count: tries }), solved ? "done" : ""));
-      if (id === this.posed?.key) button.setAttribute("aria-current", "true");
+      if (id === this.active?.key) button.setAttribute("aria-current", "true");
       button.addEventListener("click", () => this.pose(index));
       item.append(button);
       return item;
@@ -119,7 +119,7 @@ class TsumegoGame {
   }
 
   choose(goal) {
-    this.goals.set(this.posed.key, goal);
+    this.goals.set(this.active.key, goal);
     this.pose(this.index);
   }
 
@@ -130,42 +130,42 @@ class TsumegoGame {
   }
 
   canPlay(node) {
-    const { posed } = this, isReady = Boolean(posed.goal && posed.reachable && posed.pending === null);
+    const { active } = this, isReady = Boolean(active.goal && active.reachable && active.pending === null);
     // After a wrong move there is nothing left to find.
-    return isReady && node.t === posed.turn && !["wrong", "ko", "solved"].includes(this.judgedHere()?.verdict);
+    return isReady && node.t === active.turn && !["wrong", "ko", "solved"].includes(this.judgedHere()?.verdict);
   }
 
   // Returns the latest judged move on the path to the node that is shown.
   judgedHere() {
-    const known = new Map(this.posed.judged.map(([node, verdict, isOfRecord]) => [node, { node, verdict, isOfRecord }]));
+    const known = new Map(this.active.judged.map(([node, verdict, isOfRecord]) => [node, { node, verdict, isOfRecord }]));
     return this.page.tree.path(this.page.at()).reverse().map(({ i }) => known.get(i)).find(Boolean);
   }
 
   // Handles a state of the table.
   changed() {
-    const { posed } = this, { game } = this.page.state();
-    if (!posed) {
+    const { active } = this, { game } = this.page.state();
+    if (!active) {
       this.key = null;
       return;
     }
-    if (this.key !== posed.key || this.game !== game) {
-      Object.assign(this, { key: posed.key, game, seen: 0, isAnswering: false });
+    if (this.key !== active.key || this.game !== game) {
+      Object.assign(this, { key: active.key, game, seen: 0, isAnswering: false });
       if (this.index < 0 && !this.list.length) { this.opens = "quiet"; this.page.ask("read-tsumego"); }
       this.page.say(this.goalWords());
       this.get("solving").scrollIntoView({ block: "nearest" });
     }
-    for (const [, verdict] of posed.judged.slice(this.seen)) {
+    for (const [, verdict] of active.judged.slice(this.seen)) {
       if (!this.isAnswering) continue;
-      if (["wrong", "ko", "solved"].includes(verdict)) this.progress.tried(posed.key, verdict === "solved");
+      if (["wrong", "ko", "solved"].includes(verdict)) this.progress.tried(active.key, verdict === "solved");
       this.isAnswering = false;
     }
-    const isNews = posed.judged.length > this.seen;
-    this.seen = posed.judged.length;
+    const isNews = active.judged.length > this.seen;
+    this.seen = active.judged.length;
     if (isNews) this.page.say(this.resultWords());
   }
 
   goalWords() {
-    const { goal, turn, escapes, quiet, reachable, recorded } = this.posed;
+    const { goal, turn, escapes, quiet, reachable, recorded } = this.active;
     const [color, other] = turn === "B" ? ["black", "white"] : ["white", "black"], names = { color: text(color), other: text(other) };
     if (!goal) return text("tsumego-ask", names);
     const words = [text(`tsumego-${goal}`, names)];
@@ -180,11 +180,11 @@ class TsumegoGame {
   }
 
   resultWords() {
-    const { posed, page } = this, judged = this.judgedHere();
-    if (posed.pending !== null) return text("tsumego-judging");
+    const { active, page } = this, judged = this.judgedHere();
+    if (active.pending !== null) return text("tsumego-judging");
     if (!judged) return "";
     const { tree } = page, name = number => page.pointName(tree.get(number)?.m), reply = tree.get(judged.node)?.next[0];
-    const isKo = judged.verdict === "solved" && posed.reachable === "ko" && !judged.isOfRecord;
+    const isKo = judged.verdict === "solved" && active.reachable === "ko" && !judged.isOfRecord;
     const words = [text(`tsumego-is-${isKo ? "solved-ko" : judged.verdict}`, { move: name(judged.node), reply: name(reply) })];
     if (judged.isOfRecord) words.push(text("tsumego-of-record"));
     return words.join(" ");
@@ -192,22 +192,22 @@ class TsumegoGame {
 
   // Returns marks on the stones of the group, before the first move.
   marks(node) {
-    const { posed } = this;
-    return posed.group && node.p === undefined ? posed.group.match(/../g).map(place => [place, "CR"]) : [];
+    const { active } = this;
+    return active.group && node.p === undefined ? active.group.match(/../g).map(place => [place, "CR"]) : [];
   }
 
   show() {
-    const { posed, get, index, list } = this;
-    get("solving").hidden = !posed;
-    if (!posed) return;
-    const judged = this.judgedHere(), { tries, solved } = this.progress.of(posed.key);
+    const { active, get, index, list } = this;
+    get("solving").hidden = !active;
+    if (!active) return;
+    const judged = this.judgedHere(), { tries, solved } = this.progress.of(active.key);
     const title = index < 0 ? text("tsumego") : text("problem-of", { count: index + 1, all: list.length });
     get("tsumego-title").textContent = [title, list[index]?.name].filter(Boolean).join(" · ");
     get("tsumego-words").textContent = this.goalWords();
-    get("tsumego-comment").textContent = posed.comment || "";
+    get("tsumego-comment").textContent = active.comment || "";
     get("tsumego-result").textContent = this.resultWords();
     get("tsumego-progress").textContent = text(solved ? `tsumego-${solved}` : tries ? "tsumego-tried" : "tsumego-new", { count: tries });
-    get("goals").hidden = Boolean(posed.goal);
+    get("goals").hidden = Boolean(active.goal);
     get("tsumego-retry").hidden = !judged || !["wrong", "ko", "undecided"].includes(judged.verdict);
     get("tsumego-show").hidden = get("tsumego-retry").hidden || !this.page.tree.get(judged.node)?.next.length;
     get("tsumego-previous").disabled = index <= 0;

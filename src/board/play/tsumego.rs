@@ -1,5 +1,5 @@
 //! Problems of life and death that are played against the solver. (The problems made of a player's own worst moves are
-//! judged by searches: see [`judging`](super::judging).)
+//! judged by searches: see [`judgements`](super::judgements).)
 //!
 //! A problem on the table is a study whose moves the solver judges. The verdict on an answer is proven, or taken from
 //! the record's own solution, or undecided.
@@ -158,14 +158,14 @@ struct JudgedMove {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FirstReading {
     /// The reading has yet to be done, if the goal is known.
-    Wanted,
+    Pending,
     /// Best outcome that the player can reach; `None` if it is undecided.
     Done(Option<Outcome>),
 }
 
 /// Problem on the table.
 #[derive(Clone, Debug)]
-pub(super) struct PosedProblem {
+pub(super) struct ActiveProblem {
     /// Key that the page gives to the problem.
     key: String,
     record: ProblemRecord,
@@ -187,23 +187,23 @@ pub(super) struct Continuation {
     pub(super) goes_on: bool,
 }
 
-impl PosedProblem {
+impl ActiveProblem {
     /// Reads a problem. `goal` replaces the goal of the record.
     pub(super) fn read(
         key: String,
         bytes: &[u8],
         goal: Option<ProblemGoal>,
         rules: Rules,
-    ) -> Result<PosedProblem, BadRecord> {
+    ) -> Result<ActiveProblem, BadRecord> {
         let record = ProblemRecord::read(bytes, rules)?;
         let goal = goal.or(record.stated.goal);
         let board = *record.game().board();
         let question = goal.and_then(|goal| record.stated.question(&board, goal));
         let first = match question {
             None if goal.is_some() => FirstReading::Done(None),
-            _ => FirstReading::Wanted,
+            _ => FirstReading::Pending,
         };
-        Ok(PosedProblem { key, record, goal, question, first, pending: None, judged: Vec::new() })
+        Ok(ActiveProblem { key, record, goal, question, first, pending: None, judged: Vec::new() })
     }
 
     /// Returns a record of the position alone.
@@ -218,7 +218,7 @@ impl PosedProblem {
 
     /// Returns whether a move can be judged now, because the first reading is done.
     pub(super) fn is_open(&self) -> bool {
-        self.pending.is_none() && self.goal.is_some() && self.first != FirstReading::Wanted
+        self.pending.is_none() && self.goal.is_some() && self.first != FirstReading::Pending
     }
 
     /// Returns whether a request may be answered while a problem is on the table.
@@ -249,7 +249,7 @@ impl PosedProblem {
         let (region, aim) = self.question?;
         let game = self.record.game();
         let step = match (&self.pending, self.first) {
-            (_, FirstReading::Wanted) => ProblemStep::First,
+            (_, FirstReading::Pending) => ProblemStep::First,
             (Some((_, line)), FirstReading::Done(Some(reachable))) => {
                 ProblemStep::Answer { line: line.clone(), reachable }
             }
@@ -329,7 +329,7 @@ impl PosedProblem {
     /// Ends the task in progress without a result, because the solver failed.
     pub(super) fn give_up(&mut self) {
         self.first = match self.first {
-            FirstReading::Wanted => FirstReading::Done(None),
+            FirstReading::Pending => FirstReading::Done(None),
             done => done,
         };
         if let Some((node, _)) = self.pending.take() {
@@ -357,7 +357,7 @@ impl PosedProblem {
             "recorded": self.record.solution.is_some(),
             "comment": self.record.tree.record().node(self.record.start).text("C"),
             "reachable": match self.first {
-                FirstReading::Wanted => None,
+                FirstReading::Pending => None,
                 FirstReading::Done(outcome) => Some(match outcome {
                     None => "undecided",
                     Some(Outcome::Fails) => "nothing",

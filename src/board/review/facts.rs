@@ -14,7 +14,7 @@ use kosumi_search::Limits;
 
 /// Parameters of a review that do not come from the record.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Given {
+pub struct ReviewParameters {
     /// Limits of the search of each position.
     pub limits: Limits,
     /// Seed of all random numbers.
@@ -65,7 +65,7 @@ const MAX_WARNINGS: usize = 8;
 
 impl Facts {
     /// Collects the facts from the record and its main line.
-    pub fn new(tree: &Tree, record: &Record, line: &MainLine, given: &Given) -> Facts {
+    pub fn new(tree: &Tree, record: &Record, line: &MainLine, given: &ReviewParameters) -> Facts {
         let fact = |name: &str| tree.node(tree.root()).text(name).map(|text| text.replace('\n', " "));
         let player = |name: &Option<String>, rank: &str, color: Color| match (name.clone(), fact(rank)) {
             (name, None) => name,

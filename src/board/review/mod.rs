@@ -52,7 +52,7 @@ pub use annotate::{Tried, annotated, annotated_with};
 pub use estimate::Estimate;
 pub use explain::{FactKind, MoveFact};
 pub(crate) use facts::move_sentence;
-pub use facts::{Facts, Given, sentence};
+pub use facts::{Facts, ReviewParameters, sentence};
 pub use games::{
     AccuracyInterval, FailedRecord, GameEntry, Games, MoveEntry, PlayerEntry, PlayerReport, ReportPart, Sums,
     WorstMove, review_digest,

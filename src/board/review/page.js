@@ -63,7 +63,7 @@
   const treeView = new TreeView({ tree, words, go: number => go(number) });
   const curves = new Curves(number => go(number));
   const valuesOf = ({ j }) => j?.a && [j.a[0], j.a[2]];
-  const comfort = new Comfort(() => showBoard());
+  const appearance = new Appearance(() => showBoard());
   const problems = new ProblemGame({ tree, words, size: () => data, say, makeBoard, unknown: "problem-not-analysed",
     show: () => show(), clear: () => candidates.set(null, false), note: words => notice(words),
     judge: ({ key, it, packed }, point) => { problems.solved({ key, result: { j: judgedAnswer(it.node, packed.place(point)) } }); return true; } });
@@ -158,7 +158,7 @@
       const all = state.numbers ? Array.from(moved, (number, point) => [point, number]).filter(([point, number]) => number && stones[point]) : null;
       const last = pointOf(at), list = state.candidates ? graded() : [], following = node().next.map(pointOf).filter(point => point !== null && point >= 0);
       board.showMarks(stones[last] ? last : -1, all);
-      board.showDots(comfort.dots === "on" && !all ? dotsOf(tree.path(at), here(), packed) : []);
+      board.showDots(appearance.dots === "on" && !all ? dotsOf(tree.path(at), here(), packed) : []);
       board.showCandidates(candidates.labelled(list, sign()), pointOf(tree.next(at)) ?? -1);
       board.showNext(following.filter(point => point !== pointOf(tree.next(at)) && !list.some(it => it.point === point)));
     }
@@ -368,7 +368,7 @@
   for (const name of ["candidates", "ownership", "numbers"]) {
     get(`toggle-${name}`).addEventListener("click", () => toggle(name));
   }
-  get("comfort").addEventListener("click", () => get("comfort-choice").showModal());
+  get("appearance").addEventListener("click", () => get("appearance-choice").showModal());
 
   for (const button of document.querySelectorAll("[data-player]")) {
     button.addEventListener("click", () => {

@@ -111,7 +111,7 @@ fn make(reviewed: &Reviewed, live: Option<u64>, is_served: bool) -> (String, Str
         }
         (printed_diagrams(reviewed))
         (about(reviewed))
-        (study::comfort("comfort-look", false))
+        (study::appearance("appearance-look", false))
     });
     page.add(
         html! { script type="application/json" id="data" { (PreEscaped(embedded_data(&data(reviewed, live)))) } },
@@ -177,7 +177,7 @@ fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
                     (toggle("answers", false, "answers", None))
                     (button("pass", "pass", None))
                 }
-                (button("comfort", "comfort-look", None))
+                (button("appearance", "appearance-look", None))
             }
         }
     }

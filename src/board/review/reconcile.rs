@@ -3,7 +3,7 @@
 //! Every search is subject to chance, so the value before a move, less the loss of the move, would usually differ from
 //! the value after it. But a search of a position is also a search of the moves that follow it. The value of a position
 //! is therefore estimated by its own search and by the search of its first choice, which is the played move or has a
-//! search of its own. [`Chain`] finds the values that fit all these estimates best, weighted by their variances, under
+//! search of its own. [`ValueChain`] finds the values that fit all these estimates best, weighted by their variances, under
 //! two conditions:
 //!
 //! * A move gains at most [`Slack::most`] against the value before it. A move that was found to be better than the first
@@ -39,7 +39,7 @@ const MIN_VARIANCE: f64 = 1e-6;
 
 /// Move between two neighbouring positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Link {
+struct MoveLink {
     /// Player who made the move.
     color: Color,
     is_first_choice: bool,
@@ -47,11 +47,11 @@ struct Link {
 
 /// Positions of a game with estimates of their values, which are Black's, and the judged moves between them.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Chain {
+pub(super) struct ValueChain {
     /// Sum of the weights of the estimates of each position, and their weighted sum.
     sums: Vec<(f64, f64)>,
     /// `links[i]` is the move from position `i` to position `i + 1`; `None` if it is not judged.
-    links: Vec<Option<Link>>,
+    links: Vec<Option<MoveLink>>,
     slack: Slack,
 }
 
@@ -85,10 +85,14 @@ impl System {
     }
 }
 
-impl Chain {
+impl ValueChain {
     /// Creates a chain without estimates and moves.
-    pub(super) fn new(positions: usize, slack: Slack) -> Chain {
-        Chain { sums: vec![(0.0, 0.0); positions], links: vec![None; positions.saturating_sub(1)], slack }
+    pub(super) fn new(positions: usize, slack: Slack) -> ValueChain {
+        ValueChain {
+            sums: vec![(0.0, 0.0); positions],
+            links: vec![None; positions.saturating_sub(1)],
+            slack,
+        }
     }
 
     /// Adds an estimate of the value of a position.
@@ -101,7 +105,7 @@ impl Chain {
 
     /// Adds the move that leads to position `to` from the position before it.
     pub(super) fn link(&mut self, to: usize, color: Color, is_first_choice: bool) {
-        self.links[to - 1] = Some(Link { color, is_first_choice });
+        self.links[to - 1] = Some(MoveLink { color, is_first_choice });
     }
 
     /// Returns the value of each position, which is 0 without an estimate.
@@ -234,7 +238,7 @@ impl Quantity {
         searched: &[Option<PositionReview>],
         moves: &[Option<(Comparison, Measured)>],
     ) -> Reconciled {
-        let mut chain = Chain::new(searched.len(), self.slack);
+        let mut chain = ValueChain::new(searched.len(), self.slack);
         for (index, analysis) in searched.iter().enumerate() {
             let Some(analysis) = analysis else { continue };
             let own = (self.of)(analysis);
@@ -358,8 +362,8 @@ mod tests {
 
     /// Creates a chain of points. `means` are the results of each position's own search, all with the same error.
     /// `moves` are the letters of the players: a capital letter for a first choice, a space for no judged move.
-    fn chain(means: &[f32], moves: &str) -> Chain {
-        let mut chain = Chain::new(means.len(), POINTS);
+    fn chain(means: &[f32], moves: &str) -> ValueChain {
+        let mut chain = ValueChain::new(means.len(), POINTS);
         for (position, &mean) in means.iter().enumerate() {
             chain.estimate(position, mean, 1.0);
         }
@@ -386,8 +390,8 @@ mod tests {
         // Moves without a judgement do not count.
         close(&chain(&[1.0, 9.0, 4.0], "  ").values(), &[1.0, 9.0, 4.0]);
         close(&chain(&[1.0], "").values(), &[1.0]);
-        assert!(Chain::new(0, POINTS).values().is_empty());
-        close(&Chain::new(2, POINTS).values(), &[0.0, 0.0]);
+        assert!(ValueChain::new(0, POINTS).values().is_empty());
+        close(&ValueChain::new(2, POINTS).values(), &[0.0, 0.0]);
     }
 
     #[test]
@@ -396,7 +400,7 @@ mod tests {
         chain.estimate(1, 4.0, 0.01);
         close(&chain.values(), &[3.55, 4.0]);
         // The counted end of a game is exact.
-        let mut chain = Chain::new(2, POINTS);
+        let mut chain = ValueChain::new(2, POINTS);
         chain.estimate(0, 1.0, 1.0);
         chain.estimate(1, 7.5, 0.0);
         chain.link(1, Color::White, true);

@@ -536,8 +536,9 @@ fn all_files_have_the_facts() {
     let mut table = Table { rows, error: 0.01, asked: Vec::new(), scatter: 0.0, repeated: 0 };
     let scope = Scope::default();
     let review = review(&line, &scope, &mut table, &mut |_, _| {});
-    let given = Given { limits: Limits::playouts(10), seed: 0, scope, are_rules_given: false };
-    let facts = Facts::new(&tree, &record, &line, &given);
+    let parameters =
+        ReviewParameters { limits: Limits::playouts(10), seed: 0, scope, are_rules_given: false };
+    let facts = Facts::new(&tree, &record, &line, &parameters);
     let reviewed = Reviewed::new(tree, line, review, facts);
     let sentences = ["Now B4 kills 5 stones (A3).", "B4 would have saved 5 stones (A3)."];
     let document: serde_json::Value = serde_json::from_str(&json(&reviewed).unwrap()).unwrap();

@@ -22,7 +22,9 @@ use kosumi_search::Limits;
 use kosumi_tools::browser::{self, MakeEngine, Reviewer};
 use kosumi_tools::collections::nth_game;
 use kosumi_tools::ranks::{PieceLength, RankPart, in_order};
-use kosumi_tools::review::{self, EngineAnalyst, Facts, Given, MainLine, Reviewed, Scope, Thresholds};
+use kosumi_tools::review::{
+    self, EngineAnalyst, Facts, MainLine, ReviewParameters, Reviewed, Scope, Thresholds,
+};
 use kosumi_tools::words::counted;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -328,13 +330,13 @@ impl ReviewJob<'_> {
         progress: &mut dyn FnMut(usize, usize),
     ) -> Reviewed {
         let ParsedGame { tree, record, line, scope, searched, rules } = game;
-        let given = Given {
+        let parameters = ReviewParameters {
             limits: pass.limits,
             seed: self.arguments.seed,
             scope: *scope,
             are_rules_given: self.arguments.rules.is_some(),
         };
-        let facts = Facts::new(tree, record, line, &given);
+        let facts = Facts::new(tree, record, line, &parameters);
         let settings = settings(self.arguments, self.threads, *rules);
         let mut engine = Engine::with_network(settings, pass.network.clone());
         let mut analyst = EngineAnalyst {

@@ -1,7 +1,7 @@
 //! Tasks for the engines, and the handling of their results.
 
 use super::{Host, TableSession, TaskPurpose};
-use crate::play::judging::{JUDGE_PLAYOUTS, Step};
+use crate::play::judgements::{JUDGE_PLAYOUTS, Step};
 use crate::play::message::PlayerKind;
 use crate::play::strength::Level;
 use crate::play::table::{Phase, Refusal};
@@ -22,7 +22,7 @@ const ANALYSIS_TIME: Duration = Duration::from_secs(600);
 /// Name of the level at which Kosumi answers in the study mode.
 const ANSWER_LEVEL: &str = "seconds-1";
 /// Number of judgements that count as one change of the table.
-const JUDGEMENTS_UNKEPT: usize = 16;
+const MAX_UNSAVED_JUDGEMENTS: usize = 16;
 
 impl<H: Host> TableSession<H> {
     pub(super) fn engine_on_turn(&self) -> bool {
@@ -34,10 +34,10 @@ impl<H: Host> TableSession<H> {
         self.question = None;
         self.opponent_number += 1;
         self.host.stop_task();
-        self.judging.interrupt();
+        self.judgements.interrupt();
         self.waits_for_judgement = false;
-        if let Some(posed) = &self.posed {
-            if let Some(task) = posed.task() {
+        if let Some(problem) = &self.problem {
+            if let Some(task) = problem.task() {
                 let game = self.table.game().clone();
                 self.ask(&game, TaskPurpose::Solve, self.table.head(), Task::Solve(task));
             }
@@ -53,7 +53,7 @@ impl<H: Host> TableSession<H> {
         self.is_answering = false;
         let is_playing = matches!(self.table.phase(), Phase::Playing) && !self.table.is_paused();
         if self.teaches && is_playing && !self.engine_on_turn() {
-            self.judging.look_ahead(self.table.head());
+            self.judgements.look_ahead(self.table.head());
         }
         match self.table.phase() {
             Phase::Marking(dead) if dead.is_empty() => {
@@ -61,7 +61,7 @@ impl<H: Host> TableSession<H> {
             }
             Phase::Playing if self.engine_on_turn() && is_playing => {
                 let is_kosumi = matches!(self.table.seat_on_turn(), Some(PlayerKind::Kosumi { .. }));
-                if is_kosumi && self.judging.is_urgent() && self.judge() {
+                if is_kosumi && self.judgements.is_urgent() && self.judge() {
                     self.waits_for_judgement = true;
                     return;
                 }
@@ -93,14 +93,14 @@ impl<H: Host> TableSession<H> {
     /// Continues the judgements. Returns whether a search for one was started.
     pub(super) fn judge(&mut self) -> bool {
         loop {
-            let before = self.judging.progress();
-            match self.judging.advance(&self.table) {
+            let before = self.judgements.progress();
+            match self.judgements.advance(&self.table) {
                 Step::Search(game, is_afresh) => {
                     let task = Task::Judge { playouts: JUDGE_PLAYOUTS, is_afresh };
                     self.ask(&game, TaskPurpose::Judge, self.table.head(), task);
                     return true;
                 }
-                Step::Judged(nodes) => self.tell_judged(&nodes),
+                Step::Judged(nodes) => self.send_judged(&nodes),
                 Step::Answered(window, key, result) => {
                     let message = json!({ "is": "solved", "key": key, "result": result });
                     self.host.tell(window, &message);
@@ -110,35 +110,35 @@ impl<H: Host> TableSession<H> {
                     return false;
                 }
             }
-            if self.judging.progress() != before {
-                let progress = json!({ "is": "judging", "judging": self.judging.progress() });
+            if self.judgements.progress() != before {
+                let progress = json!({ "is": "judging", "judging": self.judgements.progress() });
                 self.host.tell_all(&progress);
             }
         }
     }
 
     /// Stores the results for nodes, and sends the new ones to the windows.
-    pub(super) fn tell_judged(&mut self, nodes: &[NodeId]) {
-        let mut told = Vec::new();
+    pub(super) fn send_judged(&mut self, nodes: &[NodeId]) {
+        let mut results = Vec::new();
         for &id in nodes {
-            let Some(judged) = self.judging.judged(&self.table, id) else { continue };
+            let Some(judged) = self.judgements.judged(&self.table, id) else { continue };
             if self.table.tree().path(id).is_some() && self.table.add_judged(id, judged.clone()) {
-                told.push(json!({ "i": id.number(), "j": judged.data() }));
+                results.push(json!({ "i": id.number(), "j": judged.data() }));
             }
         }
-        if !told.is_empty() {
-            self.judgements += told.len();
-            if self.judgements >= JUDGEMENTS_UNKEPT {
+        if !results.is_empty() {
+            self.unsaved_judgements += results.len();
+            if self.unsaved_judgements >= MAX_UNSAVED_JUDGEMENTS {
                 self.keep_judgements();
             }
-            self.host.tell_all(&json!({ "is": "judged", "game": self.game, "nodes": told }));
+            self.host.tell_all(&json!({ "is": "judged", "game": self.game, "nodes": results }));
         }
     }
 
     /// Counts the judgements since the last change as one change of the table. If each judgement counted, a host that
     /// stores the game after every change would store it too often.
     pub(super) fn keep_judgements(&mut self) {
-        if std::mem::take(&mut self.judgements) > 0 {
+        if std::mem::take(&mut self.unsaved_judgements) > 0 {
             self.revision += 1;
         }
     }
@@ -182,14 +182,14 @@ impl<H: Host> TableSession<H> {
             return Err(Refusal::NotNow);
         }
         let game = self.table.tree().game_at(at);
-        self.judging.interrupt();
+        self.judgements.interrupt();
         self.ask(&game, question, at, Task::Study { limits });
         Ok(())
     }
 
     /// Ends the judgements, and the search for one if it is running.
     pub(super) fn stop_judging(&mut self) {
-        self.judging.stop();
+        self.judgements.stop();
         if self.question.is_some_and(|(_, purpose, _)| purpose == TaskPurpose::Judge) {
             self.question = None;
             self.host.stop_task();
@@ -216,10 +216,10 @@ impl<H: Host> TableSession<H> {
             }
             TaskResult::Studied { analysis, .. } if question == TaskPurpose::Judge => {
                 self.question = None;
-                self.judging.take(self.table.tree(), *analysis);
+                self.judgements.take(self.table.tree(), *analysis);
                 if !self.waits_for_judgement {
                     self.start_background();
-                } else if !self.judging.is_urgent() || !self.judge() {
+                } else if !self.judgements.is_urgent() || !self.judge() {
                     self.start_task();
                 }
             }
@@ -266,10 +266,10 @@ impl<H: Host> TableSession<H> {
             }
             TaskResult::Crashed(text) => {
                 self.question = None;
-                if let Some(posed) = &mut self.posed {
-                    posed.give_up();
+                if let Some(problem) = &mut self.problem {
+                    problem.give_up();
                 }
-                self.judging.stop();
+                self.judgements.stop();
                 (self.teaches, self.is_answering) = (false, false);
                 self.host.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
                 // The engine was restarted. It must not get the same task again, so play is paused and the analysis

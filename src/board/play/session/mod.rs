@@ -8,11 +8,11 @@ mod reviewing;
 
 pub use reviewing::review_record;
 
-use super::judging::Judging;
+use super::judgements::Judgements;
 use super::message::{PageRequest, RestoredGame};
 use super::table::{BadRecord, GameTable, Refusal, choices};
 use super::task::Task;
-use super::tsumego::PosedProblem;
+use super::tsumego::ActiveProblem;
 use kosumi_go::board::BoardSize;
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
@@ -71,7 +71,7 @@ enum TaskPurpose {
 
 /// Game that waits while problems are on the table.
 #[derive(Debug)]
-struct GameAside {
+struct SuspendedGame {
     table: GameTable,
     game: u64,
     revision: u64,
@@ -103,7 +103,7 @@ pub struct TableSession<H> {
     is_analysed: bool,
     /// Node that a window views and that is analysed; `None` for the one at which play continues.
     viewed: Option<NodeId>,
-    judging: Judging,
+    judgements: Judgements,
     /// Whether each move of a person is judged.
     teaches: bool,
     /// Whether Kosumi answers every move in the study mode.
@@ -112,7 +112,7 @@ pub struct TableSession<H> {
     /// Whether Kosumi moves after the judgement in progress.
     waits_for_judgement: bool,
     /// Number of judgements since the revision last changed.
-    judgements: usize,
+    unsaved_judgements: usize,
     /// Number of nodes that the windows know; `None` if they know another tree.
     known_nodes: Option<usize>,
     review: ReviewState,
@@ -121,8 +121,8 @@ pub struct TableSession<H> {
     /// Messages about the record that the game was loaded from.
     notes: Vec<String>,
     /// Problem of life and death on the table, and the game that it has replaced.
-    posed: Option<Box<PosedProblem>>,
-    aside: Option<Box<GameAside>>,
+    problem: Option<Box<ActiveProblem>>,
+    suspended: Option<Box<SuspendedGame>>,
     /// Number of the game, by which pages notice that another game is on the table.
     game: u64,
     /// Largest number that a game has had so far.
@@ -153,18 +153,18 @@ impl<H: Host> TableSession<H> {
             opponent_number: 0,
             is_analysed: false,
             viewed: None,
-            judging: Judging::default(),
+            judgements: Judgements::default(),
             teaches: false,
             answers: false,
             is_answering: false,
             waits_for_judgement: false,
-            judgements: 0,
+            unsaved_judgements: 0,
             known_nodes: None,
             review: ReviewState::None,
             review_number: 0,
             notes: Vec::new(),
-            posed: None,
-            aside: None,
+            problem: None,
+            suspended: None,
             game: 0,
             last_game: 0,
             revision: 0,
@@ -197,17 +197,17 @@ impl<H: Host> TableSession<H> {
 
     /// Returns the number of changes of the game so far. Moves tried at a problem do not count.
     pub fn revision(&self) -> u64 {
-        self.aside.as_ref().map_or(self.revision, |aside| aside.revision)
+        self.suspended.as_ref().map_or(self.revision, |suspended| suspended.revision)
     }
 
     /// Returns the number of the game. Every game on the table has a different number. Problems do not count as games.
     pub fn game_number(&self) -> u64 {
-        self.aside.as_ref().map_or(self.game, |aside| aside.game)
+        self.suspended.as_ref().map_or(self.game, |suspended| suspended.game)
     }
 
     /// Returns the game on the table, or the one that waits for the end of the problems.
     fn game_table(&self) -> &GameTable {
-        self.aside.as_ref().map_or(&self.table, |aside| &aside.table)
+        self.suspended.as_ref().map_or(&self.table, |suspended| &suspended.table)
     }
 
     /// Returns everything that is needed to restore the game later.
@@ -297,8 +297,8 @@ impl<H: Host> TableSession<H> {
 
     /// Discards everything that belonged to the previous game, after another one was put on the table.
     fn replace_game(&mut self) {
-        self.posed = None;
-        self.aside = None;
+        self.problem = None;
+        self.suspended = None;
         self.last_game += 1;
         self.game = self.last_game;
         self.forget_game();
@@ -307,7 +307,7 @@ impl<H: Host> TableSession<H> {
     /// Discards everything that belonged to the game that was on the table.
     fn forget_game(&mut self) {
         self.viewed = None;
-        self.judging = Judging::default();
+        self.judgements = Judgements::default();
         self.is_answering = false;
         self.known_nodes = None;
         self.end_review();
@@ -335,10 +335,10 @@ impl<H: Host> TableSession<H> {
             state.insert("session".to_owned(), self.session.clone().into());
             state.insert("game".to_owned(), self.game.into());
             state.insert("review".to_owned(), self.review_value());
-            state.insert("judging".to_owned(), json!(self.judging.progress()));
+            state.insert("judging".to_owned(), json!(self.judgements.progress()));
             state.insert("teaches".to_owned(), self.teaches.into());
             state.insert("answers".to_owned(), self.answers.into());
-            state.insert("tsumego".to_owned(), json!(self.posed.as_ref().map(|posed| posed.state())));
+            state.insert("tsumego".to_owned(), json!(self.problem.as_ref().map(|problem| problem.state())));
         }
         state
     }

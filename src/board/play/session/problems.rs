@@ -1,8 +1,8 @@
 //! Problems of life and death on the table.
 
-use super::{GameAside, Host, TableSession};
+use super::{Host, SuspendedGame, TableSession};
 use crate::play::table::Refusal;
-use crate::play::tsumego::{self, Continuation, PosedProblem, ProblemFound};
+use crate::play::tsumego::{self, ActiveProblem, Continuation, ProblemFound};
 use kosumi_go::board::Move;
 
 impl<H: Host> TableSession<H> {
@@ -13,20 +13,20 @@ impl<H: Host> TableSession<H> {
     }
 
     /// Puts a problem on the table. The game waits meanwhile.
-    pub(super) fn pose(&mut self, posed: PosedProblem) -> Result<(), Refusal> {
+    pub(super) fn show_problem(&mut self, problem: ActiveProblem) -> Result<(), Refusal> {
         let mut table = self.table.clone();
-        table.load(posed.position().as_bytes(), false)?;
+        table.load(problem.position().as_bytes(), false)?;
         let before = std::mem::replace(&mut self.table, table);
         let (game, revision, now) = (self.game, self.revision, self.now);
         let notes = std::mem::take(&mut self.notes);
-        let aside = self.aside.take().unwrap_or_else(|| {
+        let suspended = self.suspended.take().unwrap_or_else(|| {
             let was_paused = before.is_paused();
             let mut table = before;
             table.pause(true, now);
-            Box::new(GameAside { table, game, revision, notes, was_paused })
+            Box::new(SuspendedGame { table, game, revision, notes, was_paused })
         });
         self.replace_game();
-        (self.aside, self.posed) = (Some(aside), Some(Box::new(posed)));
+        (self.suspended, self.problem) = (Some(suspended), Some(Box::new(problem)));
         self.is_analysed = false;
         Ok(())
     }
@@ -34,18 +34,18 @@ impl<H: Host> TableSession<H> {
     /// Plays an answer to the problem on the table.
     pub(super) fn try_answer(&mut self, at: usize, mv: Move) -> Result<(), Refusal> {
         let at = self.node(at)?;
-        let Some(posed) = &mut self.posed else { return Err(Refusal::NotNow) };
-        let is_player = self.table.tree().game_at(at).to_move() == posed.player();
-        if !posed.is_open() || !is_player || mv == Move::Pass {
+        let Some(problem) = &mut self.problem else { return Err(Refusal::NotNow) };
+        let is_player = self.table.tree().game_at(at).to_move() == problem.player();
+        if !problem.is_open() || !is_player || mv == Move::Pass {
             return Err(Refusal::NotNow);
         }
         self.table.try_move(at, mv, self.now)?;
         let (tree, node) = (self.table.tree(), self.table.head());
         let path = tree.path(node).unwrap_or_default();
         let line: Vec<_> = path.into_iter().filter_map(|id| tree.played(id)).collect();
-        let next = posed.answer(node, &line);
+        let next = problem.answer(node, &line);
         // A right move that is tried again already has its reply.
-        let reply = tree.children(node).first().copied().filter(|_| posed.has_reply(node));
+        let reply = tree.children(node).first().copied().filter(|_| problem.has_reply(node));
         if let Some(next) = next {
             self.continue_problem(&next);
         } else if let Some(reply) = reply {
@@ -73,7 +73,7 @@ impl<H: Host> TableSession<H> {
 
     /// Handles a result of the solver.
     pub(super) fn take_solved(&mut self, found: ProblemFound) {
-        let next = self.posed.as_mut().and_then(|posed| posed.take(found));
+        let next = self.problem.as_mut().and_then(|problem| problem.take(found));
         if let Some(next) = next {
             self.continue_problem(&next);
         }

@@ -5,7 +5,7 @@ use crate::play::message::{PageRequest, file_bytes, parse_place};
 use crate::play::share;
 use crate::play::table::Refusal;
 use crate::play::tree::GameTree;
-use crate::play::tsumego::{self, PosedProblem};
+use crate::play::tsumego::{self, ActiveProblem};
 use kosumi_go::sgf::{Meta, NodeId, write};
 use kosumi_search::Limits;
 use serde_json::json;
@@ -24,7 +24,7 @@ impl<H: Host> TableSession<H> {
         let head = self.table.head();
         // A move may come too late, because another window has moved first.
         let is_late = |at: usize| at != head.number();
-        if self.posed.is_some() && !PosedProblem::admits(&ask) {
+        if self.problem.is_some() && !ActiveProblem::admits(&ask) {
             return Err(Refusal::NotNow);
         }
         match ask {
@@ -52,7 +52,7 @@ impl<H: Host> TableSession<H> {
                     let tree = self.table.tree();
                     let line = tree.path(tree.end_of(at)).unwrap_or_default();
                     // The move that is viewed comes first.
-                    self.judging.review(
+                    self.judgements.review(
                         &self.table,
                         [at].into_iter().chain(line.into_iter().rev().filter(|&id| id != at)),
                     );
@@ -61,7 +61,7 @@ impl<H: Host> TableSession<H> {
             PageRequest::ReviewPage {} => return self.start_review(),
             PageRequest::Play { at, place } => {
                 let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
-                if self.posed.is_some() {
+                if self.problem.is_some() {
                     self.try_answer(at, mv)?;
                 } else if self.table.is_study() {
                     let at = self.node(at)?;
@@ -74,8 +74,8 @@ impl<H: Host> TableSession<H> {
                     self.table.play(mv, now)?;
                 }
                 self.viewed = None;
-                if self.teaches && self.posed.is_none() && self.table.head() != head {
-                    self.judging.judge_now(&self.table, self.table.head());
+                if self.teaches && self.problem.is_none() && self.table.head() != head {
+                    self.judgements.judge_now(&self.table, self.table.head());
                 }
             }
             PageRequest::Undo { at } => {
@@ -136,7 +136,7 @@ impl<H: Host> TableSession<H> {
                 let game = game.game_at(game.end_of(game.root()));
                 let mv = parse_place(game.size(), &place).ok_or(Refusal::OffBoard)?;
                 game.check(game.to_move(), mv)?;
-                if !self.judging.judge_answer(window, key, game, mv) {
+                if !self.judgements.judge_answer(window, key, game, mv) {
                     return Err(Refusal::NotNow);
                 }
                 let is_free = self.question.is_none_or(|(_, purpose, _)| purpose == TaskPurpose::Analysis);
@@ -167,14 +167,14 @@ impl<H: Host> TableSession<H> {
             }
             PageRequest::PoseTsumego { key, text, goal } => {
                 let rules = self.game_table().game().rules();
-                self.pose(PosedProblem::read(key, text.as_bytes(), goal, rules)?)?;
+                self.show_problem(ActiveProblem::read(key, text.as_bytes(), goal, rules)?)?;
             }
             PageRequest::LeaveTsumego {} => {
-                let aside = self.aside.take().ok_or(Refusal::NotNow)?;
-                self.posed = None;
-                (self.table, self.game, self.notes) = (aside.table, aside.game, aside.notes);
+                let suspended = self.suspended.take().ok_or(Refusal::NotNow)?;
+                self.problem = None;
+                (self.table, self.game, self.notes) = (suspended.table, suspended.game, suspended.notes);
                 self.forget_game();
-                self.table.pause(aside.was_paused, now);
+                self.table.pause(suspended.was_paused, now);
             }
             PageRequest::Remember {} => {
                 let kept = self.remembered(now);

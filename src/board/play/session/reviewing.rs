@@ -2,7 +2,7 @@
 
 use super::{Host, ReviewState, TableSession};
 use crate::play::table::Refusal;
-use crate::review::{self, EngineAnalyst, Facts, Given, MainLine, Reviewed, Scope};
+use crate::review::{self, EngineAnalyst, Facts, MainLine, ReviewParameters, Reviewed, Scope};
 use kosumi_engine::Engine;
 use kosumi_go::sgf::{Record, Tree};
 use kosumi_search::Limits;
@@ -92,8 +92,8 @@ pub fn review_record(
     let line = MainLine::of_record(&record, rules, record.komi_under(rules)).ok()?;
     let limits = Limits::playouts(REVIEW_PLAYOUTS);
     let scope = Scope::default();
-    let given = Given { limits, seed: engine.seed(), scope, are_rules_given: false };
-    let facts = Facts::new(&tree, &record, &line, &given);
+    let parameters = ReviewParameters { limits, seed: engine.seed(), scope, are_rules_given: false };
+    let facts = Facts::new(&tree, &record, &line, &parameters);
     let mut analyst = EngineAnalyst { engine, limits, candidates: REVIEW_CANDIDATES, interrupted };
     let review = review::review(&line, &scope, &mut analyst, progress);
     (!interrupted()).then(|| Reviewed::new(tree, line, review, facts))

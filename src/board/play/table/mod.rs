@@ -11,7 +11,7 @@ mod view;
 
 pub(super) use view::choices;
 
-use super::judging::Judged;
+use super::judgements::Judged;
 use super::message::{NewGame, PlayerKind};
 use super::strength::{DEFAULT_LEVEL, Level, full_name};
 use super::task::MoveEvaluation;
@@ -98,9 +98,9 @@ impl From<BadRecord> for Refusal {
     }
 }
 
-/// Known numbers of a position.
+/// Evaluations and judgement of a position.
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Known {
+struct NodeResults {
     /// Evaluation by the longest analysis.
     analysed: Option<MoveEvaluation>,
     /// Evaluation by the engine that played the move to the position.
@@ -123,7 +123,7 @@ pub(super) struct GameTable {
     /// Node to which play returns after the study mode. In the study mode, moves of both colours are played at any
     /// node.
     studied_from: Option<NodeId>,
-    known: BTreeMap<NodeId, Known>,
+    results: BTreeMap<NodeId, NodeResults>,
     seats: ByColor<PlayerKind>,
     /// Players' names in the loaded record.
     names: ByColor<Option<String>>,
@@ -177,7 +177,7 @@ impl GameTable {
             tree,
             endings: BTreeMap::new(),
             studied_from: None,
-            known: BTreeMap::new(),
+            results: BTreeMap::new(),
             seats: ByColor::new(PlayerKind::Person, kosumi(DEFAULT_LEVEL)),
             names: ByColor::default(),
             date: None,
@@ -464,7 +464,7 @@ impl GameTable {
 
     /// Stores the evaluation of a position, unless a longer search of it is known.
     pub(super) fn add_analysis(&mut self, node: NodeId, evaluation: MoveEvaluation) {
-        let known = &mut self.known.entry(node).or_default().analysed;
+        let known = &mut self.results.entry(node).or_default().analysed;
         if known.is_none_or(|known| known.visits <= evaluation.visits) {
             *known = Some(evaluation);
         }
@@ -472,12 +472,12 @@ impl GameTable {
 
     /// Stores the engine's evaluation of the latest move.
     pub(super) fn add_evaluation(&mut self, outlook: MoveEvaluation) {
-        self.known.entry(self.head).or_default().outlook = Some(outlook);
+        self.results.entry(self.head).or_default().outlook = Some(outlook);
     }
 
     /// Stores the results of the judgement of a node. Returns whether they are new.
     pub(super) fn add_judged(&mut self, node: NodeId, judged: Judged) -> bool {
-        let known = &mut self.known.entry(node).or_default().judged;
+        let known = &mut self.results.entry(node).or_default().judged;
         let is_new = known.as_ref() != Some(&judged);
         *known = Some(judged);
         is_new
@@ -485,7 +485,7 @@ impl GameTable {
 
     /// Returns the results of the judgement of a node.
     pub(super) fn judged(&self, node: NodeId) -> Option<&Judged> {
-        self.known.get(&node)?.judged.as_ref()
+        self.results.get(&node)?.judged.as_ref()
     }
 
     /// Takes moves back until the same person is to move again, or takes back a resignation or a loss on time. The

@@ -1,6 +1,6 @@
 //! Data that outlives the program: a game as a page stores it, and as a record.
 
-use super::{GameTable, Known, Phase, Refusal};
+use super::{GameTable, NodeResults, Phase, Refusal};
 use crate::play::message::{ClockSettings, GameDetails, KnownNumbers, PlayerKind, RestoredGame, parse_place};
 use crate::play::strength::name_in_records;
 use crate::play::task::MoveEvaluation;
@@ -77,14 +77,14 @@ impl GameTable {
         self.endings = endings.collect::<Result<_, Refusal>>()?;
         let evaluation = |it: (f32, f32, u32)| MoveEvaluation { win_rate: it.0, score: it.1, visits: it.2 };
         let known = details.known.iter().map(|it| {
-            let known = Known {
+            let known = NodeResults {
                 analysed: it.analysed.map(evaluation),
                 outlook: it.outlook.map(evaluation),
                 judged: it.judged.clone(),
             };
             Ok((node(it.node)?, known))
         });
-        self.known = known.collect::<Result<_, Refusal>>()?;
+        self.results = known.collect::<Result<_, Refusal>>()?;
         self.is_paused = details.paused;
         Ok(())
     }
@@ -100,7 +100,7 @@ impl GameTable {
         // Nodes are numbered anew, in the order of the record.
         let numbers = self.tree.numbers();
         let number = |id: NodeId| numbers.get(id.number()).copied().flatten();
-        let known = self.known.iter().filter_map(|(&id, it)| {
+        let known = self.results.iter().filter_map(|(&id, it)| {
             Some(KnownNumbers {
                 node: number(id)?,
                 analysed: it.analysed.as_ref().map(evaluation),
@@ -160,7 +160,7 @@ impl GameTable {
         let mut tree = self.tree.record().clone();
         let names = ByColor::new(self.name(Color::Black, engines), self.name(Color::White, engines));
         self.put_facts(&mut tree, &names, date);
-        for (&id, known) in &self.known {
+        for (&id, known) in &self.results {
             let outlook = known.outlook.map(|it| {
                 let lead = format_score((it.score * 10.0).round() / 10.0);
                 format!("B {:.1} %, {lead}, {} visits", 100.0 * it.win_rate, it.visits)

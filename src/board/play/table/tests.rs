@@ -187,13 +187,13 @@ fn playing_on_from_an_earlier_move_keeps_the_rest() {
     let evaluation = |visits| MoveEvaluation { win_rate: 0.5, score: 0.0, visits };
     table.add_analysis(end, evaluation(10));
     table.add_analysis(end, evaluation(5));
-    assert_eq!(table.known[&end].analysed.unwrap().visits, 10, "the longer search stays");
+    assert_eq!(table.results[&end].analysed.unwrap().visits, 10, "the longer search stays");
     go_to(&mut table, 2);
     play(&mut table, &["ee"], NOW);
     let text = text_of(&table);
     assert!(text.contains(";W[gg](;B[ee])(;B[cg];W[gc])"), "the game is the main line: {text}");
     assert_eq!(Tree::parse(text.as_bytes()).unwrap().main_line().len(), 4);
-    assert!(table.known.contains_key(&end), "and nothing was forgotten");
+    assert!(table.results.contains_key(&end), "and nothing was forgotten");
     // Playing the old moves again adds no variations.
     go_to(&mut table, 2);
     play(&mut table, &["cg"], NOW);
@@ -211,7 +211,7 @@ fn playing_on_from_an_earlier_move_keeps_the_rest() {
         "{text}"
     );
     table.begin(&wanted(9)).unwrap();
-    assert!(table.known.is_empty() && table.tree.node_count() == 1);
+    assert!(table.results.is_empty() && table.tree.node_count() == 1);
 }
 
 #[test]

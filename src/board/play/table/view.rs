@@ -69,7 +69,7 @@ impl GameTable {
     /// Returns a node with its numbers as data for pages.
     pub(in crate::play) fn node_data(&self, id: NodeId) -> Value {
         let mut data = self.tree.data(id);
-        if let (Value::Object(data), Some(known)) = (&mut data, self.known.get(&id)) {
+        if let (Value::Object(data), Some(known)) = (&mut data, self.results.get(&id)) {
             if let Some(it) = known.analysed.or(known.outlook) {
                 let packed = [(it.win_rate * 1000.0).round(), (it.score * 10.0).round()].map(|it| it as i64);
                 data.insert("e".to_owned(), json!([packed[0], packed[1], it.visits]));

@@ -9,18 +9,18 @@ const NOW: Duration = Duration::ZERO;
 
 #[derive(Default)]
 struct Surroundings {
-    told: Vec<Value>,
+    sent: Vec<Value>,
     task: Option<(u64, Task)>,
     last: u64,
 }
 
 impl Host for Surroundings {
     fn tell(&mut self, _: usize, message: &Value) {
-        self.told.push(message.clone());
+        self.sent.push(message.clone());
     }
 
     fn tell_all(&mut self, message: &Value) {
-        self.told.push(message.clone());
+        self.sent.push(message.clone());
     }
 
     fn has_windows(&self) -> bool {
@@ -69,8 +69,8 @@ impl Table {
             let found = task.run(1, &|| false);
             self.0.handle_result(number, TaskResult::Solved(found), NOW);
         }
-        let told = &self.0.host().told;
-        told.iter().rev().find(|message| message["is"] == kind).cloned().unwrap_or_default()
+        let sent = &self.0.host().sent;
+        sent.iter().rev().find(|message| message["is"] == kind).cloned().unwrap_or_default()
     }
 
     fn play(&mut self, at: usize, place: &str) -> Value {
@@ -87,14 +87,15 @@ fn every_problem_of_the_program_can_be_solved() {
     let all = read_collection(&[], Rules::default());
     let problems = all["problems"].as_array().unwrap();
     assert_eq!((problems.len(), &all["left"]), (18, &json!(0)));
-    for problem in problems {
-        let text = problem["text"].as_str().unwrap();
-        let mut posed = PosedProblem::read("x".to_owned(), text.as_bytes(), None, Rules::default()).unwrap();
-        assert!(posed.goal.is_some(), "{text}");
-        posed.take(posed.task().unwrap().run(1, &|| false));
-        let state = posed.state();
+    for entry in problems {
+        let text = entry["text"].as_str().unwrap();
+        let mut problem =
+            ActiveProblem::read("x".to_owned(), text.as_bytes(), None, Rules::default()).unwrap();
+        assert!(problem.goal.is_some(), "{text}");
+        problem.take(problem.task().unwrap().run(1, &|| false));
+        let state = problem.state();
         assert!(state["reachable"] == "goal" || state["reachable"] == "ko", "{text} {state}");
-        assert_eq!(problem["turn"], state["turn"]);
+        assert_eq!(entry["turn"], state["turn"]);
     }
 }
 
@@ -175,22 +176,23 @@ fn a_move_that_makes_a_ko_is_no_clean_solution() {
     let (mut kos, mut seen) = (0, 0);
     for problem in all["problems"].as_array().unwrap() {
         let text = problem["text"].as_str().unwrap();
-        let mut posed = PosedProblem::read("x".to_owned(), text.as_bytes(), None, Rules::default()).unwrap();
-        posed.take(posed.task().unwrap().run(1, &|| false));
-        let game = posed.record.game();
-        let node = posed.record.start;
-        let places: Vec<_> = posed.question.unwrap().0.playable.iter().collect();
+        let mut problem =
+            ActiveProblem::read("x".to_owned(), text.as_bytes(), None, Rules::default()).unwrap();
+        problem.take(problem.task().unwrap().run(1, &|| false));
+        let game = problem.record.game();
+        let node = problem.record.start;
+        let places: Vec<_> = problem.question.unwrap().0.playable.iter().collect();
         for point in places {
             if game.check(game.to_move(), Move::Play(point)).is_err() || seen > 40 {
                 continue;
             }
-            posed.judged.clear();
-            posed.answer(node, &[(game.to_move(), Move::Play(point))]);
-            posed.take(posed.task().unwrap().run(1, &|| false));
-            let verdict = posed.judged[0].verdict;
+            problem.judged.clear();
+            problem.answer(node, &[(game.to_move(), Move::Play(point))]);
+            problem.take(problem.task().unwrap().run(1, &|| false));
+            let verdict = problem.judged[0].verdict;
             kos += usize::from(verdict == Verdict::Ko);
             seen += 1;
-            assert!(!posed.judged[0].is_of_record && verdict != Verdict::Undecided, "{text} {point}");
+            assert!(!problem.judged[0].is_of_record && verdict != Verdict::Undecided, "{text} {point}");
         }
     }
     assert!(kos > 0, "{seen}");
@@ -200,33 +202,33 @@ fn a_move_that_makes_a_ko_is_no_clean_solution() {
 fn an_undecided_problem_is_judged_by_its_record() {
     let text = format!("{};B[de]C[RIGHT])", THREE.trim_end_matches(')').replace("PL[B]", "PL[B]GN[one]"));
     let text = text.replace("C[RIGHT])", "C[RIGHT];W[aa])");
-    let read = || PosedProblem::read("x".to_owned(), text.as_bytes(), None, Rules::default()).unwrap();
+    let read = || ActiveProblem::read("x".to_owned(), text.as_bytes(), None, Rules::default()).unwrap();
     let size = BoardSize::new(7, 9).unwrap();
     let mv = |place: &str| (Color::Black, crate::play::parse_place(size, place).unwrap());
-    let mut posed = read();
-    let (node, region) = (posed.record.start, Box::new(posed.question.unwrap().0));
-    assert!(!posed.is_open() && posed.task().is_some());
-    posed.take(ProblemFound::First(None, region.clone()));
-    assert!(posed.is_open() && posed.task().is_none());
-    assert_eq!(posed.state()["reachable"], "undecided");
-    let next = posed.answer(node, &[mv("de")]).unwrap();
-    assert_eq!(posed.judged[0].verdict, Verdict::Right, "{text}");
+    let mut problem = read();
+    let (node, region) = (problem.record.start, Box::new(problem.question.unwrap().0));
+    assert!(!problem.is_open() && problem.task().is_some());
+    problem.take(ProblemFound::First(None, region.clone()));
+    assert!(problem.is_open() && problem.task().is_none());
+    assert_eq!(problem.state()["reachable"], "undecided");
+    let next = problem.answer(node, &[mv("de")]).unwrap();
+    assert_eq!(problem.judged[0].verdict, Verdict::Right, "{text}");
     assert_eq!((next.moves.len(), next.goes_on), (1, true));
-    assert_eq!(posed.judged[0], JudgedMove { node, verdict: Verdict::Right, is_of_record: true });
-    posed.judged.clear();
-    posed.answer(node, &[mv("dd")]).unwrap();
-    assert_eq!(posed.judged[0], JudgedMove { node, verdict: Verdict::Undecided, is_of_record: false });
+    assert_eq!(problem.judged[0], JudgedMove { node, verdict: Verdict::Right, is_of_record: true });
+    problem.judged.clear();
+    problem.answer(node, &[mv("dd")]).unwrap();
+    assert_eq!(problem.judged[0], JudgedMove { node, verdict: Verdict::Undecided, is_of_record: false });
     // The record also decides where the solver decides the problem, but not this move.
-    let mut posed = read();
-    posed.take(ProblemFound::First(Some(Outcome::Reached), region));
-    assert!(posed.answer(node, &[mv("de")]).is_none());
-    assert!(!posed.is_open());
-    posed.take(ProblemFound::Answer(JudgedAnswer::default()));
-    assert_eq!(posed.judged[0], JudgedMove { node, verdict: Verdict::Right, is_of_record: true });
+    let mut problem = read();
+    problem.take(ProblemFound::First(Some(Outcome::Reached), region));
+    assert!(problem.answer(node, &[mv("de")]).is_none());
+    assert!(!problem.is_open());
+    problem.take(ProblemFound::Answer(JudgedAnswer::default()));
+    assert_eq!(problem.judged[0], JudgedMove { node, verdict: Verdict::Right, is_of_record: true });
     // A failure of the solver ends the wait.
-    let mut posed = read();
-    posed.give_up();
-    assert!(posed.is_open());
+    let mut problem = read();
+    problem.give_up();
+    assert!(problem.is_open());
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn past(game: &Game) -> HashSet<Stones> {
 /// Result of a search: the number of attacking moves that is known to be too small, and the number that is known to
 /// suffice.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct AttackBounds {
     not_enough: u32,
     enough: Option<u32>,
 }
@@ -44,7 +44,7 @@ struct SlowReader<'a> {
     loser: Color,
     at: Point,
     past: &'a HashSet<Stones>,
-    known: HashMap<(Stones, Option<Point>, Color), Known>,
+    known: HashMap<(Stones, Option<Point>, Color), AttackBounds>,
     /// Number of positions left. When there are none, results mean nothing.
     left: u32,
 }

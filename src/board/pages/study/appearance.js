@@ -1,11 +1,11 @@
 // Settings of the reader that do not depend on the game: appearance of the board, colours, coordinates, and the sound
-// of stones.
-class Comfort {
+// of stones. In the browser's storage their names begin with `comfort-`, so that the settings of earlier versions apply.
+class Appearance {
   constructor(change) {
     this.change = change;
     const { dataset } = document.documentElement;
-    for (const input of document.querySelectorAll("[data-comfort]")) {
-      const name = input.dataset.comfort, isBox = input.type === "checkbox", known = kept(`comfort-${name}`);
+    for (const input of document.querySelectorAll("[data-appearance]")) {
+      const name = input.dataset.appearance, isBox = input.type === "checkbox", known = kept(`comfort-${name}`);
       if (isBox && known !== null) input.checked = known === "on";
       if (!isBox && Array.from(input.options).some(({ value }) => value === known)) input.value = known;
       const take = () => {

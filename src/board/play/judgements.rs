@@ -101,7 +101,7 @@ pub(super) enum Step {
 
 /// Judgements that were made, and those still to be made.
 #[derive(Debug, Default)]
-pub(super) struct Judging {
+pub(super) struct Judgements {
     /// Nodes whose moves are to be judged.
     queue: VecDeque<NodeId>,
     /// Node that must be judged before an engine moves.
@@ -126,7 +126,7 @@ pub(super) struct Judging {
     searches: usize,
 }
 
-impl Judging {
+impl Judgements {
     /// Starts a review of moves, in this order. Leaves out moves that have been judged.
     pub(super) fn review(&mut self, table: &GameTable, nodes: impl IntoIterator<Item = NodeId>) {
         let is_new = |&id: &NodeId| {
