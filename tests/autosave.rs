@@ -30,15 +30,15 @@ impl Scratch {
 }
 
 /// Running engine. It is killed when it is dropped.
-struct Player {
+struct EngineProcess {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     errors: Option<ChildStderr>,
 }
 
-impl Player {
-    fn start(folder: &Path, options: &[&str]) -> Player {
+impl EngineProcess {
+    fn start(folder: &Path, options: &[&str]) -> EngineProcess {
         let mut child = Command::new(env!("CARGO_BIN_EXE_kosumi"))
             .args(["gtp", "--no-model", "--threads", "1", "--memory", "1", "--playouts", "4"])
             .args(["--never-resign", "--boardsize", "4", "--autosave"])
@@ -51,7 +51,7 @@ impl Player {
             .unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let errors = child.stderr.take();
-        Player { child, input, output, errors }
+        EngineProcess { child, input, output, errors }
     }
 
     fn send(&mut self, command: &str) {
@@ -91,7 +91,7 @@ impl Player {
     }
 }
 
-impl Drop for Player {
+impl Drop for EngineProcess {
     fn drop(&mut self) {
         // The process may already have ended.
         let _ = self.child.kill();
@@ -155,7 +155,7 @@ fn killed(moments: usize, seed: u64) {
     let mut done: Vec<String> = Vec::new();
     let mut on_the_way: Option<String> = None;
     for round in 0..moments {
-        let mut player = Player::start(scratch.0.path(), &["--resume"]);
+        let mut player = EngineProcess::start(scratch.0.path(), &["--resume"]);
         let mut state = player.state();
         if let Some(line) = on_the_way.take().filter(|_| state != uninterrupted(&done)) {
             // The engine's own move is known only from the response.
@@ -199,7 +199,7 @@ fn killed(moments: usize, seed: u64) {
 #[test]
 fn a_clock_that_was_set_back_does_not_bring_an_older_game_back() {
     let scratch = Scratch::new();
-    let mut player = Player::start(scratch.0.path(), &[]);
+    let mut player = EngineProcess::start(scratch.0.path(), &[]);
     player.ask("play b B2");
     // A session that is killed may be ahead of a slow disk, so this one quits.
     player.quit();
@@ -208,10 +208,10 @@ fn a_clock_that_was_set_back_does_not_bring_an_older_game_back() {
     fs::File::options().append(true).open(older).unwrap().set_modified(ahead).unwrap();
     // A new game shares no command with the older one, and a third game follows.
     for vertex in ["C3", "D4"] {
-        let mut player = Player::start(scratch.0.path(), &[]);
+        let mut player = EngineProcess::start(scratch.0.path(), &[]);
         player.ask(&format!("play b {vertex}"));
         player.quit();
-        let mut player = Player::start(scratch.0.path(), &["--resume"]);
+        let mut player = EngineProcess::start(scratch.0.path(), &["--resume"]);
         assert_eq!(player.ask("last_move"), format!("black {vertex}"));
     }
     assert_eq!(scratch.texts().len(), 3);
@@ -221,10 +221,10 @@ fn a_clock_that_was_set_back_does_not_bring_an_older_game_back() {
 fn a_controller_that_starts_again_goes_on_in_one_file() {
     let scratch = Scratch::new();
     let moves = ["komi 3", "play b B2", "play w C3"];
-    let mut player = Player::start(scratch.0.path(), &[]);
+    let mut player = EngineProcess::start(scratch.0.path(), &[]);
     moves.iter().for_each(|line| drop(player.ask(line)));
     drop(player);
-    let mut player = Player::start(scratch.0.path(), &["--resume"]);
+    let mut player = EngineProcess::start(scratch.0.path(), &["--resume"]);
     assert_eq!(player.ask("last_move"), "white C3");
     ["boardsize 4", "clear_board"].iter().chain(&moves).for_each(|line| drop(player.ask(line)));
     player.ask("play b B3");
@@ -243,7 +243,7 @@ fn a_controller_that_starts_again_goes_on_in_one_file() {
 #[test]
 fn finished_games_stay() {
     let scratch = Scratch::new();
-    let mut player = Player::start(scratch.0.path(), &["--rules", "cgos", "--komi", "0.5"]);
+    let mut player = EngineProcess::start(scratch.0.path(), &["--rules", "cgos", "--komi", "0.5"]);
     ["play b B2", "play w pass", "play b pass"].iter().for_each(|line| drop(player.ask(line)));
     assert!(scratch.texts()[0].contains("RE[?]"), "{}", scratch.texts()[0]);
     player.ask("final_score");
@@ -254,13 +254,13 @@ fn finished_games_stay() {
     player.ask("final_score");
     player.quit();
     assert!(scratch.texts()[0].contains("RE[B+15.5]"), "{}", scratch.texts()[0]);
-    let mut player = Player::start(scratch.0.path(), &["--resume"]);
+    let mut player = EngineProcess::start(scratch.0.path(), &["--resume"]);
     assert_eq!(player.ask("move_history"), "");
     assert!(player.quit().contains("no unfinished game"));
     assert_eq!(scratch.texts().len(), 1);
     // A finished game can be loaded by the name of its file.
     let entry = fs::read_dir(scratch.0.path()).unwrap().next().unwrap().unwrap().path();
-    let mut player = Player::start(scratch.0.path(), &["--resume", entry.to_str().unwrap()]);
+    let mut player = EngineProcess::start(scratch.0.path(), &["--resume", entry.to_str().unwrap()]);
     assert_eq!(player.ask("last_move"), "black PASS");
 }
 
@@ -270,7 +270,7 @@ fn write_errors_do_not_end_the_game() {
     let file = scratch.0.path().join("file");
     fs::write(&file, "no folder").unwrap();
     let log = file.join("log");
-    let mut player = Player::start(&file.join("games"), &["--log", log.to_str().unwrap()]);
+    let mut player = EngineProcess::start(&file.join("games"), &["--log", log.to_str().unwrap()]);
     for line in ["play b B2", "genmove w", "komi 3", "clear_board", "play b A1"] {
         assert!(!player.ask(line).starts_with('?'), "{line}");
     }
@@ -284,7 +284,7 @@ fn the_log_has_commands_and_searches_and_pondering() {
     let scratch = Scratch::new();
     let path = scratch.0.path().join("log.txt");
     let options = ["--ponder", "--log", path.to_str().unwrap()];
-    let mut player = Player::start(scratch.0.path(), &options);
+    let mut player = EngineProcess::start(scratch.0.path(), &options);
     player.ask("7 play b B2");
     player.ask("no-such-command");
     // It depends on timing when the engine notices that its input is empty and starts to ponder.
@@ -311,7 +311,7 @@ fn the_log_has_commands_and_searches_and_pondering() {
         assert!(log.contains(text), "{text}:\n{log}");
     }
     // A new session appends to the log.
-    let player = Player::start(scratch.0.path(), &options);
+    let player = EngineProcess::start(scratch.0.path(), &options);
     player.quit();
     let longer = fs::read_to_string(&path).unwrap();
     assert!(longer.starts_with(&log) && longer.contains(" > quit"), "{longer}");

@@ -178,19 +178,19 @@ fn a_review_is_the_earlier_or_the_later_one() {
 }
 
 /// Engine that saves its games in `games`.
-struct Player {
+struct EngineProcess {
     child: Child,
     answers: BufReader<ChildStdout>,
     folder: PathBuf,
     moves: usize,
 }
 
-impl Player {
-    fn start(folder: &Path, fault: &str) -> Player {
+impl EngineProcess {
+    fn start(folder: &Path, fault: &str) -> EngineProcess {
         let options = ["gtp", "--no-model", "--boardsize", "9", "--memory", "1", "--autosave", "games"];
         let mut child = failing(folder, (fault, None), &options).stdin(Stdio::piped()).spawn().unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap());
-        Player { child, answers, folder: folder.to_owned(), moves: 0 }
+        EngineProcess { child, answers, folder: folder.to_owned(), moves: 0 }
     }
 
     /// Plays a move, and checks that it is answered.
@@ -231,25 +231,25 @@ fn a_game_goes_on_and_is_saved_again_when_the_disk_recovers() {
     let Some(()) = strace() else { return };
     for calls in ["fsync", "rename,renameat,renameat2"] {
         let folder = TempDir::new().unwrap();
-        let mut player = Player::start(folder.path(), &format!("{calls}:{ERROR}:when=3..5"));
-        let told = Arc::new(Mutex::new(String::new()));
-        let (messages, hears) = (player.child.stderr.take().unwrap(), Arc::clone(&told));
+        let mut player = EngineProcess::start(folder.path(), &format!("{calls}:{ERROR}:when=3..5"));
+        let errors = Arc::new(Mutex::new(String::new()));
+        let (messages, sink) = (player.child.stderr.take().unwrap(), Arc::clone(&errors));
         let listener = thread::spawn(move || {
             for line in BufReader::new(messages).lines() {
-                hears.lock().unwrap().push_str(&line.unwrap());
+                sink.lock().unwrap().push_str(&line.unwrap());
             }
         });
         // A busy machine saves several moves at once.
-        while !told.lock().unwrap().contains("saved again") {
-            assert!(player.moves < 81, "{}", told.lock().unwrap());
+        while !errors.lock().unwrap().contains("saved again") {
+            assert!(player.moves < 81, "{}", errors.lock().unwrap());
             player.play();
             thread::sleep(Duration::from_millis(20));
         }
         drop(player.child.stdin.take());
         player.child.wait().unwrap();
         listener.join().unwrap();
-        let told = told.lock().unwrap();
-        assert!(told.contains("not saved") && told.contains("Input/output"), "{told}");
+        let errors = errors.lock().unwrap();
+        assert!(errors.contains("not saved") && errors.contains("Input/output"), "{errors}");
         assert_eq!(player.saved(), Some(player.moves), "{calls}");
     }
 }
@@ -260,7 +260,7 @@ fn a_game_does_not_wait_for_a_disk_that_hangs() {
     let Some(()) = strace() else { return };
     let folder = TempDir::new().unwrap();
     // The first save flushes the file and the folder.
-    let mut player = Player::start(folder.path(), "fsync:delay_enter=60s:when=3+");
+    let mut player = EngineProcess::start(folder.path(), "fsync:delay_enter=60s:when=3+");
     player.play();
     wait_for("the first record", || player.saved().is_some());
     while player.moves < 18 {

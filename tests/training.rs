@@ -68,7 +68,7 @@ fn all_positions(record: &str, rules: Rules) -> Vec<Example> {
         opening: None,
         recorded: rules,
         shown: Vec::new(),
-        strays: 0,
+        off_policy: 0,
         seed: 1,
     };
     let mut features = Features::default();

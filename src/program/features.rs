@@ -111,7 +111,7 @@ impl Arguments {
                 opening: self.opening.map(|moves| moves as usize),
                 recorded: self.rules,
                 shown: self.shown.clone(),
-                strays: self.off_policy,
+                off_policy: self.off_policy,
                 seed: self.seed,
             },
             skip: self.skip,

@@ -16,26 +16,26 @@ pub(super) const PERSPECTIVE: Spec = Spec::new(
 
 /// Parameter that the analysis engine accepts.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known {
+pub(super) enum AnalysisParameter {
     Perspective,
     Registered(Parameter),
 }
 
 /// Finds the parameter with this name, if the analysis engine accepts it.
-pub(super) fn find(name: &str) -> Option<Known> {
+pub(super) fn find(name: &str) -> Option<AnalysisParameter> {
     if PERSPECTIVE.is_called(name) {
-        return Some(Known::Perspective);
+        return Some(AnalysisParameter::Perspective);
     }
     let parameter = parameters::find(name)?;
-    (parameter.accepted() != Accepted::ByGtpAlone).then_some(Known::Registered(parameter))
+    (parameter.accepted() != Accepted::ByGtpAlone).then_some(AnalysisParameter::Registered(parameter))
 }
 
-impl Known {
+impl AnalysisParameter {
     /// Returns the name.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Known::Perspective => PERSPECTIVE.name,
-            Known::Registered(parameter) => parameter.spec().name,
+            AnalysisParameter::Perspective => PERSPECTIVE.name,
+            AnalysisParameter::Registered(parameter) => parameter.spec().name,
         }
     }
 
@@ -46,8 +46,8 @@ impl Known {
     /// Returns an error if the text is not a value of the parameter. The settings are then unchanged.
     pub(super) fn set(self, settings: &mut Settings, text: &str) -> Result<(), WrongValue> {
         let parameter = match self {
-            Known::Registered(parameter) => parameter,
-            Known::Perspective => {
+            AnalysisParameter::Registered(parameter) => parameter,
+            AnalysisParameter::Perspective => {
                 settings.perspective = match PERSPECTIVE.read(text)? {
                     Value::Word("BLACK" | "B") => Perspective::Of(Color::Black),
                     Value::Word("WHITE" | "W") => Perspective::Of(Color::White),
@@ -72,8 +72,8 @@ impl Known {
         // KataGo's own configurations set these parameters. Kosumi always behaves as if they were set.
         const USUAL: [&str; 2] = ["conservativePass", "preventCleanupPhase"];
         match self {
-            Known::Perspective => false,
-            Known::Registered(parameter) => {
+            AnalysisParameter::Perspective => false,
+            AnalysisParameter::Registered(parameter) => {
                 let has_effect =
                     matches!(parameter.accepted(), Accepted::Everywhere | Accepted::ByAnalysisAlone);
                 !has_effect && !USUAL.contains(&parameter.spec().name)

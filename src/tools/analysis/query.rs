@@ -6,7 +6,7 @@
 use super::config::Config;
 use super::json::{self, Fields};
 use super::parameters;
-use super::rules::{self, Wanted};
+use super::rules::{self, RequestedRules};
 use super::settings::Settings;
 use crate::commands::vertex_move;
 use kosumi_go::board::{Board, BoardSize, Color, Move, Point, PointSet};
@@ -328,7 +328,7 @@ fn query(
     };
     let player = initial_player(object, &moves, &stones)?;
     let turns = turns(object, moves.len())?;
-    let Wanted { rules, komi, warning: rules_warning } = terms(object)?;
+    let RequestedRules { rules, komi, warning: rules_warning } = terms(object)?;
     let (settings, variation) = settings(id, object, config, human, answers)?;
     let include = include(object)?;
     let report_every = time(object, "reportDuringSearchEvery")?;
@@ -420,7 +420,7 @@ fn initial_player(
 }
 
 /// Reads rules and komi.
-fn terms(object: &Object) -> Result<Wanted, Fault> {
+fn terms(object: &Object) -> Result<RequestedRules, Fault> {
     let mut wanted = match object.get("rules") {
         Some(value @ (Value::String(_) | Value::Object(_))) => match rules::read(value) {
             Some(wanted) => wanted,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// Rules and komi.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Wanted {
+pub(super) struct RequestedRules {
     pub(super) rules: Rules,
     pub(super) komi: f32,
     /// Warning that the nearest supported rules are used, if the requested ones are not supported.
@@ -14,7 +14,7 @@ pub(super) struct Wanted {
 }
 
 /// Reads rules from a JSON value. Returns `None` if the value is malformed.
-pub(super) fn read(value: &Value) -> Option<Wanted> {
+pub(super) fn read(value: &Value) -> Option<RequestedRules> {
     match value {
         Value::Object(fields) => object(fields),
         Value::String(text) => {
@@ -31,9 +31,9 @@ pub(super) fn read(value: &Value) -> Option<Wanted> {
     }
 }
 
-fn word(text: &str) -> Option<Wanted> {
+fn word(text: &str) -> Option<RequestedRules> {
     if let Some(preset) = Rules::preset(text) {
-        return Some(Wanted { rules: preset.rules, komi: preset.komi, warning: None });
+        return Some(RequestedRules { rules: preset.rules, komi: preset.komi, warning: None });
     }
     // A komi may follow the code.
     let (code, komi) = match text.rsplit_once("komi") {
@@ -43,7 +43,7 @@ fn word(text: &str) -> Option<Wanted> {
     possible(Rules::parse(code)?, komi)
 }
 
-fn object(fields: &Map<String, Value>) -> Option<Wanted> {
+fn object(fields: &Map<String, Value>) -> Option<RequestedRules> {
     let mut rules = Rules::TROMP_TAYLOR;
     let mut tax = None;
     let mut komi = None;
@@ -70,11 +70,11 @@ fn object(fields: &Map<String, Value>) -> Option<Wanted> {
     }
     rules.tax = tax.unwrap_or(rules.scoring.usual_tax());
     let wanted = possible(rules, komi)?;
-    Some(Wanted { warning: wanted.warning.or(warning), ..wanted })
+    Some(RequestedRules { warning: wanted.warning.or(warning), ..wanted })
 }
 
 /// Returns the rules if they are supported, and otherwise the nearest ones with a warning.
-fn possible(wanted: Rules, komi: Option<f32>) -> Option<Wanted> {
+fn possible(wanted: Rules, komi: Option<f32>) -> Option<RequestedRules> {
     let komi = komi.unwrap_or(match wanted {
         Rules { scoring: Scoring::Territory, .. } => 6.5,
         Rules { has_button: true, .. } => 7.0,
@@ -94,7 +94,7 @@ fn possible(wanted: Rules, komi: Option<f32>) -> Option<Wanted> {
             warning = Some(format!("Rules {before} not supported by neural net, using {after} instead"));
         }
     }
-    Some(Wanted { rules, komi, warning })
+    Some(RequestedRules { rules, komi, warning })
 }
 
 /// Reads the name of the compensation for handicap stones.

@@ -13,6 +13,7 @@
 mod guard;
 mod http;
 mod opponent;
+mod pending;
 mod play;
 mod server;
 #[cfg(test)]
@@ -20,7 +21,6 @@ mod simulation;
 mod socket;
 mod study;
 mod thinker;
-mod waiting;
 mod windows;
 
 pub use kosumi_board::play::{EnginePurpose, MakeEngine};

@@ -2,7 +2,7 @@
 
 use super::http::Resource;
 use super::opponent::ExternalEngine;
-use super::server::{Server, Site, WindowEvent};
+use super::server::{Pages, Server, WindowEvent};
 use super::thinker::EngineThread;
 use super::windows::Windows;
 use crate::review::{self, Reviewed};
@@ -137,11 +137,11 @@ pub fn play(
     let (url, once) = (server.url(), server.url_once());
     let review_page = ReviewPage::default();
     let shown = review_page.clone();
-    let site = Site::new(events.clone(), move |place: &str| match place {
+    let pages = Pages::new(events.clone(), move |place: &str| match place {
         "review" => shown.resource(),
         _ => resource(place),
     });
-    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
+    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(pages))?;
     let session = run_id(&url, std::process::id());
     let host = PlayHost {
         windows: Windows::default(),

@@ -2,8 +2,8 @@
 
 use super::guard::{Guard, Route};
 use super::http::{self, Head, Resource, Status};
+use super::pending::PendingConnections;
 use super::socket;
-use super::waiting::Waiting;
 use super::windows;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -18,7 +18,7 @@ use std::time::Duration;
 const CONNECTIONS: usize = 64;
 /// Maximum number of connections whose request has not arrived yet. Beyond it, the connection that has waited longest
 /// is closed in favour of a new one.
-const WAITING_CONNECTIONS: usize = 32;
+const PENDING_CONNECTIONS: usize = 32;
 /// Maximum number of windows.
 const WINDOWS: usize = 16;
 
@@ -36,18 +36,18 @@ pub(super) enum WindowEvent {
 type FindResource = dyn Fn(&str) -> Option<Resource> + Send + Sync;
 
 /// Pages that the server sends, and the receiver of the windows' events.
-pub(super) struct Site<E> {
+pub(super) struct Pages<E> {
     events: Sender<E>,
     resource: Box<FindResource>,
 }
 
-impl<E: From<WindowEvent>> Site<E> {
-    /// Creates a site. `resource` returns a page or a part of one, given the path after the token.
+impl<E: From<WindowEvent>> Pages<E> {
+    /// Creates pages. `resource` returns a page or a part of one, given the path after the token.
     pub(super) fn new(
         events: Sender<E>,
         resource: impl Fn(&str) -> Option<Resource> + Send + Sync + 'static,
-    ) -> Site<E> {
-        Site { events, resource: Box::new(resource) }
+    ) -> Pages<E> {
+        Pages { events, resource: Box::new(resource) }
     }
 
     /// Sends an event. A break means that the receiver no longer exists.
@@ -132,29 +132,29 @@ impl Server {
     }
 
     /// Serves until the process ends.
-    pub(super) fn serve<E: From<WindowEvent> + Send + 'static>(self, site: Site<E>) {
-        let site = Arc::new(site);
-        let waiting = Arc::new(Waiting::new(WAITING_CONNECTIONS));
+    pub(super) fn serve<E: From<WindowEvent> + Send + 'static>(self, pages: Pages<E>) {
+        let pages = Arc::new(pages);
+        let pending = Arc::new(PendingConnections::new(PENDING_CONNECTIONS));
         for stream in self.listener.incoming() {
             let Ok(stream) = stream else {
                 // The limit of open files is reached: some connection must end before the next can be accepted.
                 thread::park_timeout(Duration::from_millis(50));
                 continue;
             };
-            let (guard, site, its) = (Arc::clone(&self.guard), Arc::clone(&site), Arc::clone(&waiting));
+            let (guard, pages, own) = (Arc::clone(&self.guard), Arc::clone(&pages), Arc::clone(&pending));
             // An error means that the client has disconnected.
             let (Ok(address), Ok(second)) = (stream.peer_addr(), stream.try_clone()) else { continue };
-            let number = waiting.enter(address.ip(), second);
+            let number = pending.enter(address.ip(), second);
             let started = thread::Builder::new().name("connection".to_owned()).spawn(move || {
                 let mut stream = stream;
                 let head = Head::read(&mut stream);
-                if its.leave(number) {
-                    let _ = answer(stream, head, &guard, &*site);
+                if own.leave(number) {
+                    let _ = answer(stream, head, &guard, &*pages);
                 }
             });
             // If no thread can be started, the connection ends.
             if started.is_err() {
-                waiting.leave(number);
+                pending.leave(number);
             }
         }
     }
@@ -165,7 +165,7 @@ fn answer<E: From<WindowEvent>>(
     mut stream: TcpStream,
     head: Result<Head, Option<Status>>,
     guard: &Guard,
-    site: &Site<E>,
+    pages: &Pages<E>,
 ) -> io::Result<()> {
     let Some(_counted) = CountGuard::new(&OPEN, CONNECTIONS) else {
         return http::refuse(&mut stream, Status::Busy);
@@ -181,9 +181,9 @@ fn answer<E: From<WindowEvent>>(
         Err(status) => return http::refuse(&mut stream, status),
     };
     if place == "socket" {
-        return window(stream, &head, guard, site);
+        return window(stream, &head, guard, pages);
     }
-    match (site.resource)(&place) {
+    match (pages.resource)(&place) {
         Some(resource) => http::send(&mut stream, &resource, head.method == "GET"),
         None => http::refuse(&mut stream, Status::NotFound),
     }
@@ -194,7 +194,7 @@ fn window<E: From<WindowEvent>>(
     mut stream: TcpStream,
     head: &Head,
     guard: &Guard,
-    site: &Site<E>,
+    pages: &Pages<E>,
 ) -> io::Result<()> {
     let accept = match guard.admit_socket(head) {
         Ok(accept) => accept,
@@ -204,15 +204,17 @@ fn window<E: From<WindowEvent>>(
         return http::refuse(&mut stream, Status::Busy);
     };
     let number = NUMBER.fetch_add(1, Ordering::SeqCst);
-    let Some(outgoing) = site.open(number) else { return http::refuse(&mut stream, Status::Busy) };
+    let Some(outgoing) = pages.open(number) else { return http::refuse(&mut stream, Status::Busy) };
     let answer = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Accept: {accept}\r\n\r\n"
     );
     let talked = stream.write_all(answer.as_bytes()).and_then(|()| {
-        socket::run_connection(stream, outgoing, |text| site.send(WindowEvent::Said(number, text.to_owned())))
+        socket::run_connection(stream, outgoing, |text| {
+            pages.send(WindowEvent::Said(number, text.to_owned()))
+        })
     });
-    let _ = site.send(WindowEvent::Left(number));
+    let _ = pages.send(WindowEvent::Left(number));
     talked
 }
 
@@ -229,9 +231,9 @@ mod tests {
         let address = server.address;
         let (events, _received) = mpsc::channel::<WindowEvent>();
         let page = Resource { kind: "text/plain", body: "here".to_owned(), policy: String::new() };
-        thread::spawn(move || server.serve(Site::new(events, move |_| Some(page.clone()))));
+        thread::spawn(move || server.serve(Pages::new(events, move |_| Some(page.clone()))));
         let mut half_open = Vec::new();
-        for _ in 0..5 * WAITING_CONNECTIONS {
+        for _ in 0..5 * PENDING_CONNECTIONS {
             let mut stream = TcpStream::connect(address).unwrap();
             stream.write_all(b"GET /secret/ HTTP/1.1\r\n").unwrap();
             half_open.push(stream);

@@ -6,7 +6,7 @@
 
 use super::http::Resource;
 use super::play::ServerSettings;
-use super::server::{Server, Site, WindowEvent};
+use super::server::{Pages, Server, WindowEvent};
 use super::thinker::EngineThread;
 use super::windows::Windows;
 use crate::review::{self, Numbers, PositionReview, Reviewed, Tried, place};
@@ -129,8 +129,8 @@ pub fn study(
     let page = Arc::new(CurrentPage::new(&reviewed, 0));
     let (url, once) = (server.url(), server.url_once());
     let shown = Arc::clone(&page);
-    let site = Site::new(events.clone(), move |place: &str| shown.resource(place));
-    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(site))?;
+    let pages = Pages::new(events.clone(), move |place: &str| shown.resource(place));
+    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(pages))?;
     let mut review_server = ReviewServer {
         page,
         events,

@@ -95,7 +95,12 @@ fn code_fields(code: Option<u8>, reading: &Reading) -> (String, String) {
 
 impl Commands {
     /// Returns the code and the move of the attack on a stone, and those of its defence.
-    fn fate(&self, point: Point, color: Color, scope: Scope) -> Result<[(String, String); 2], Failure> {
+    fn attack_and_defence(
+        &self,
+        point: Point,
+        color: Color,
+        scope: Scope,
+    ) -> Result<[(String, String); 2], Failure> {
         let board = self.board();
         let attack = self.capture(board, point, scope, color.opponent())?;
         let fields = code_fields(attacker_code(attack.success), &attack);
@@ -109,7 +114,7 @@ impl Commands {
 
     fn worm_table(&self, point: Point, color: Color) -> Result<String, Failure> {
         let board = self.board();
-        let [attack, defence] = self.fate(point, color, Scope::Chain)?;
+        let [attack, defence] = self.attack_and_defence(point, color, Scope::Chain)?;
         let safe = safety::pass_alive(board, color, self.engine.game().rules().suicide);
         let status = if safe.chains.contains(point) { "alive" } else { "unknown" };
         let rows = [
@@ -176,7 +181,7 @@ pub(super) fn dragon_data(
 ) -> CommandResult {
     let (point, color) = commands.stone(arguments)?;
     let stones = group_region(commands.board(), point)?.group;
-    let [attack, defence] = commands.fate(point, color, Scope::Group)?;
+    let [attack, defence] = commands.attack_and_defence(point, color, Scope::Group)?;
     let status = match (attack.0.as_str(), defence.0.as_str()) {
         ("?", _) => "unknown",
         ("0", _) => "alive",

@@ -25,7 +25,9 @@ pub(super) fn folder(home: &Path) -> PathBuf {
 pub(super) fn write(file: &Path, command: &str) -> anyhow::Result<Option<PathBuf>> {
     let folder = file.parent().context("it has no folder")?;
     let old = match file.exists() {
-        true => read_text(file, MAX_SETTINGS_BYTES).with_context(|| format!("cannot read {}", file.display()))?,
+        true => {
+            read_text(file, MAX_SETTINGS_BYTES).with_context(|| format!("cannot read {}", file.display()))?
+        }
         false => String::new(),
     };
     let size = match (old.is_empty(), value(&old, "size")) {

@@ -132,12 +132,12 @@ impl RecordConversion {
         let read = |send: &mut dyn FnMut(Vec<Numbered>) -> bool| trouble = self.read(send).err();
         let work = |chunk: &Vec<Numbered>| -> Vec<RecordOutcome> {
             let mut features = Features::default();
-            chunk.iter().map(|it| self.fate(&it.bytes, it.number as u32, &mut features)).collect()
+            chunk.iter().map(|it| self.process(&it.bytes, it.number as u32, &mut features)).collect()
         };
-        let collect = |_: &Vec<Numbered>, fates: Vec<RecordOutcome>| {
+        let collect = |_: &Vec<Numbered>, outcomes: Vec<RecordOutcome>| {
             let Some(out) = &mut out else { return Ok(ControlFlow::Break(())) };
-            for fate in fates {
-                for example in counts.take(fate) {
+            for outcome in outcomes {
+                for example in counts.take(outcome) {
                     shard.push(example);
                     counts.positions += 1;
                     if shard.len() >= self.shard {
@@ -181,7 +181,7 @@ impl RecordConversion {
     }
 
     /// Processes one record.
-    fn fate(&self, bytes: &[u8], number: u32, features: &mut Features) -> RecordOutcome {
+    fn process(&self, bytes: &[u8], number: u32, features: &mut Features) -> RecordOutcome {
         let Ok(record) = Record::parse(bytes) else { return RecordOutcome::Unreadable };
         if !self.wanted.takes(Split::of(&record, self.held_back)) {
             return RecordOutcome::OtherSplit;
@@ -218,9 +218,9 @@ fn whole_records(path: &std::path::Path) -> impl Iterator<Item = anyhow::Result<
 
 impl ConversionCounts {
     /// Counts a game and returns its positions.
-    fn take(&mut self, fate: RecordOutcome) -> Vec<Example> {
+    fn take(&mut self, outcome: RecordOutcome) -> Vec<Example> {
         self.read += 1;
-        match fate {
+        match outcome {
             RecordOutcome::Unreadable => self.unreadable += 1,
             RecordOutcome::OtherSplit => self.other_split += 1,
             RecordOutcome::Refused(refusal) => *self.refused.entry(refusal).or_default() += 1,
@@ -264,7 +264,7 @@ mod tests {
                 opening: None,
                 recorded: Rules::default(),
                 shown: Vec::new(),
-                strays: 0,
+                off_policy: 0,
                 seed: 1,
             },
             skip: 0,

@@ -24,17 +24,17 @@ impl OffPolicyGenerator {
     /// Returns the game with one or two additional moves, and these moves. Returns `None` if the only legal move is a
     /// pass.
     pub fn off_policy_position(&mut self, game: &Game, rng: &mut Rng) -> Option<(Game, Vec<Move>)> {
-        let mut stray = game.clone();
+        let mut position = game.clone();
         let mut moves = Vec::new();
         for _ in 0..=rng.below(MAX_MOVES) {
-            let Some(point) = self.point(&stray, rng) else { break };
-            let color = stray.to_move();
-            if stray.play(color, Move::Play(point)).is_err() {
+            let Some(point) = self.point(&position, rng) else { break };
+            let color = position.to_move();
+            if position.play(color, Move::Play(point)).is_err() {
                 break;
             }
             moves.push(Move::Play(point));
         }
-        (!moves.is_empty()).then_some((stray, moves))
+        (!moves.is_empty()).then_some((position, moves))
     }
 
     /// Draws a legal move that does not fill an eye of the player.

@@ -66,7 +66,7 @@ pub struct Sampling {
     pub shown: Vec<Rules>,
     /// Number of positions in a thousand that are followed by an off-policy position (see [`OffPolicyGenerator`]). Such
     /// a position has neither a move nor a result as a target.
-    pub strays: u32,
+    pub off_policy: u32,
     /// Seed of all random choices, together with the number of the game.
     pub seed: u64,
 }
@@ -106,7 +106,7 @@ pub fn examples(
     let owners = final_owners(&played);
     let moves_shown = sampling.opening.map_or(moves.len(), |most| moves.len().min(most));
     let chosen = choose(&mut rng, moves_shown, sampling.per_game);
-    let mut strays = OffPolicyGenerator::default();
+    let mut generator = OffPolicyGenerator::default();
 
     let mut game = Game::from_board(*played.start(), played.start_to_move(), shown_under, komi);
     game.set_handicap(played.handicap());
@@ -129,10 +129,10 @@ pub fn examples(
             let input = PackedInput::pack(&encode(&game));
             let ply = ply.min(u16::MAX as usize) as u16;
             examples.push(Example { input, targets, ply, game: number });
-            if rng.chance(sampling.strays)
-                && let Some((stray, _)) = strays.off_policy_position(&game, &mut rng)
+            if rng.chance(sampling.off_policy)
+                && let Some((position, _)) = generator.off_policy_position(&game, &mut rng)
             {
-                let input = PackedInput::pack(&encode(&stray));
+                let input = PackedInput::pack(&encode(&position));
                 examples.push(Example { input, targets: Targets::UNKNOWN, ply, game: number });
             }
         }
@@ -228,7 +228,7 @@ mod tests {
 
     fn sampling(per_game: usize) -> Sampling {
         let recorded = Rules::preset("japanese").unwrap().rules;
-        Sampling { per_game, opening: None, recorded, shown: Vec::new(), strays: 0, seed: 1 }
+        Sampling { per_game, opening: None, recorded, shown: Vec::new(), off_policy: 0, seed: 1 }
     }
 
     fn record(sgf: &str) -> Record {
@@ -307,8 +307,8 @@ mod tests {
 
     #[test]
     fn off_policy_positions_follow_their_positions_without_targets() {
-        let all =
-            examples(&record(COUNTED), 7, &Sampling { strays: 1000, ..sampling(100) }, &mut encode).unwrap();
+        let all = examples(&record(COUNTED), 7, &Sampling { off_policy: 1000, ..sampling(100) }, &mut encode)
+            .unwrap();
         // The last positions may have no legal move left except a pass.
         assert!(all.len() > 10, "{}", all.len());
         let stones = |example: &Example| {

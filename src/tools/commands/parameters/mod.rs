@@ -11,7 +11,7 @@ use kosumi_engine::parameters::{Accepted, Kind, Parameter, Section, Spec, WrongV
 use kosumi_go::rules::PRESETS;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use serde_json::{Map, Value};
-use table::{Adjustable, Known, find, flag};
+use table::{Adjustable, CommandParameter, find, flag};
 
 /// Parameter with a value to set.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Setting {
     /// Returns an error if no parameter has this name, or if the value is invalid.
     pub fn parse(text: &str) -> Result<Setting, String> {
         let (name, value) = text.split_once('=').ok_or("not of the form NAME=VALUE")?;
-        let Known::Registered(parameter) = find(name)? else {
+        let CommandParameter::Registered(parameter) = find(name)? else {
             return Err("pictures are no matter of the engine: --live-graphics".to_owned());
         };
         let value = unquoted(value).to_owned();
@@ -38,7 +38,7 @@ impl Setting {
 
     /// Returns whether an engine has a parameter with this name.
     pub fn is_known(name: &str) -> bool {
-        matches!(find(name), Ok(Known::Registered(_)))
+        matches!(find(name), Ok(CommandParameter::Registered(_)))
     }
 
     /// Changes the settings. The value was checked by [`parse`](Self::parse).
@@ -95,7 +95,7 @@ fn dialog_line(spec: &Spec, value: &str) -> String {
 fn show_or_change(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
-    shown: impl Iterator<Item = Known>,
+    shown: impl Iterator<Item = CommandParameter>,
 ) -> CommandResult {
     let mut all = commands.adjustable();
     let Some(name) = arguments.optional_word() else {

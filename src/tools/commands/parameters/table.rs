@@ -27,24 +27,24 @@ static LIVE_GRAPHICS: Spec =
 
 /// Parameter that commands accept.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known {
+pub(super) enum CommandParameter {
     Registered(Parameter),
     LiveGraphics,
 }
 
-impl Known {
+impl CommandParameter {
     pub(super) fn spec(self) -> &'static Spec {
         match self {
-            Known::Registered(parameter) => parameter.spec(),
-            Known::LiveGraphics => &LIVE_GRAPHICS,
+            CommandParameter::Registered(parameter) => parameter.spec(),
+            CommandParameter::LiveGraphics => &LIVE_GRAPHICS,
         }
     }
 
     /// Returns the value as text.
     pub(super) fn text(self, all: &Adjustable) -> String {
         match self {
-            Known::Registered(parameter) => parameter.text(&all.engine),
-            Known::LiveGraphics => all.live_graphics.name().to_owned(),
+            CommandParameter::Registered(parameter) => parameter.text(&all.engine),
+            CommandParameter::LiveGraphics => all.live_graphics.name().to_owned(),
         }
     }
 
@@ -55,8 +55,8 @@ impl Known {
     /// Returns an error if the text is not a value of the parameter. The settings are then unchanged.
     pub(super) fn set(self, all: &mut Adjustable, text: &str) -> Result<(), WrongValue> {
         match self {
-            Known::Registered(parameter) => parameter.set(&mut all.engine, text),
-            Known::LiveGraphics => {
+            CommandParameter::Registered(parameter) => parameter.set(&mut all.engine, text),
+            CommandParameter::LiveGraphics => {
                 if let Value::Word(name) = LIVE_GRAPHICS.read(text)? {
                     all.live_graphics = GraphicsKind::parse(name).unwrap_or_default();
                 }
@@ -82,13 +82,13 @@ pub(super) fn command(section: Section) -> &'static str {
 }
 
 /// Returns the parameters of a section.
-pub(super) fn of_section(section: Section) -> impl Iterator<Item = Known> {
-    let graphics = (LIVE_GRAPHICS.section == section).then_some(Known::LiveGraphics);
-    parameters::of_section(section).filter(is_known).map(Known::Registered).chain(graphics)
+pub(super) fn of_section(section: Section) -> impl Iterator<Item = CommandParameter> {
+    let graphics = (LIVE_GRAPHICS.section == section).then_some(CommandParameter::LiveGraphics);
+    parameters::of_section(section).filter(is_known).map(CommandParameter::Registered).chain(graphics)
 }
 
 /// Returns all parameters, section by section.
-pub(super) fn all() -> impl Iterator<Item = Known> {
+pub(super) fn all() -> impl Iterator<Item = CommandParameter> {
     Section::ALL.into_iter().flat_map(of_section)
 }
 
@@ -101,12 +101,12 @@ fn is_known(parameter: &Parameter) -> bool {
 /// # Errors
 ///
 /// Returns an error if no parameter has this name.
-pub(super) fn find(name: &str) -> Result<Known, String> {
+pub(super) fn find(name: &str) -> Result<CommandParameter, String> {
     if LIVE_GRAPHICS.is_called(name) {
-        return Ok(Known::LiveGraphics);
+        return Ok(CommandParameter::LiveGraphics);
     }
     match parameters::find(name) {
-        Some(parameter) if is_known(&parameter) => Ok(Known::Registered(parameter)),
+        Some(parameter) if is_known(&parameter) => Ok(CommandParameter::Registered(parameter)),
         Some(parameter) => Err(format!("{} has no effect in this program", parameter.spec().name)),
         None => Err(format!("unknown parameter {name}")),
     }

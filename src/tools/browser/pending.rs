@@ -20,9 +20,9 @@ impl Close for TcpStream {
     }
 }
 
-/// Waiting connections.
+/// Set of pending connections.
 #[derive(Debug)]
-pub(super) struct Waiting<C> {
+pub(super) struct PendingConnections<C> {
     most: usize,
     state: Mutex<State<C>>,
 }
@@ -34,10 +34,10 @@ struct State<C> {
     connections: Vec<(u64, IpAddr, C)>,
 }
 
-impl<C: Close> Waiting<C> {
+impl<C: Close> PendingConnections<C> {
     /// Creates an empty set of at most `most` connections.
-    pub(super) fn new(most: usize) -> Waiting<C> {
-        Waiting { most, state: Mutex::new(State { entered: 0, connections: Vec::new() }) }
+    pub(super) fn new(most: usize) -> PendingConnections<C> {
+        PendingConnections { most, state: Mutex::new(State { entered: 0, connections: Vec::new() }) }
     }
 
     fn state(&self) -> MutexGuard<'_, State<C>> {
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn the_longest_waiting_of_the_busiest_address_is_closed() {
         let closed = Rc::<RefCell<String>>::default();
-        let waiting = Waiting::new(4);
-        let enter = |name, last| waiting.enter([127, 0, 0, last].into(), Named(name, Rc::clone(&closed)));
+        let pending = PendingConnections::new(4);
+        let enter = |name, last| pending.enter([127, 0, 0, last].into(), Named(name, Rc::clone(&closed)));
         let a = enter('a', 1);
         let [b, c] = ['b', 'c'].map(|name| enter(name, 2));
         let d = enter('d', 3);
@@ -101,9 +101,9 @@ mod tests {
         enter('g', 4);
         assert_eq!(*closed.borrow(), "bae");
         assert_eq!(
-            [a, b, c, d, e, f].map(|number| waiting.leave(number)),
+            [a, b, c, d, e, f].map(|number| pending.leave(number)),
             [false, false, true, true, false, true]
         );
-        assert!(!waiting.leave(f));
+        assert!(!pending.leave(f));
     }
 }
