@@ -146,7 +146,7 @@ pub struct Constant {
 
 constants! {
     fields SearchParams (own, own_mut) {
-        /// Number of descents in progress that count as lost games in the value of a move, so that threads avoid each other.
+        /// Number of losses that a descent in progress adds to the value of a move, so that threads choose different moves.
         virtual_losses: f32 = 0.25, Kind::Real(0.0, 1000.0), "numVirtualLossesPerThread", Exploration, Everywhere;
         /// Number of evaluations of a position before its moves are created.
         expand_after: u32 = 1, Kind::Count(1, 1000), "expandAfter", Exploration, ByGtpAlone;
@@ -158,13 +158,13 @@ constants! {
     /// ([`SearchContext::for_play`](super::SearchContext::for_play)). Symmetric moves are pruned only if the history
     /// does not matter.
     constants RootParams (root, root_mut) {
-        /// Of moves that are mirror images of each other, searches only one.
+        /// Searches only one of several moves that are symmetric images of each other.
         root_symmetry_pruning: bool = true, Kind::Flag, "rootSymmetryPruning", Root, Everywhere;
-        /// Leaves out settled points once the opponent has passed four times in a row.
+        /// Does not search moves to settled points once the opponent has passed four times in a row.
         root_prune_useless_moves: bool = true, Kind::Flag, "rootPruneUselessMoves", Root, ByGtp;
-        /// Raises the probabilities of the root's moves to the power of 1 / this; more than 1 looks at more moves.
+        /// Temperature of the root's policy: probabilities are raised to the power of 1 / temperature, so that above 1 more moves are searched.
         root_policy_temperature: f32 = 1.0, Kind::Real(0.01, 100.0), "rootPolicyTemperature", Root, Everywhere;
-        /// The temperature at the start of a game; half of the difference is gone after as many moves as the board has rows.
+        /// Temperature of the root's policy at the start of a game; the difference halves after as many moves as the board has rows.
         root_policy_temperature_early: f32 = 1.0, Kind::Real(0.01, 100.0), "rootPolicyTemperatureEarly", Root, Everywhere;
     }
 
@@ -173,9 +173,9 @@ constants! {
     ///
     /// CITE: KataGo and Leela Zero choose in this way by default. Names and values are KataGo's.
     constants Choice (choice, choice_mut) {
-        /// Standard errors below the utility of a move at which its lower bound lies; 0 plays the most visited move.
+        /// Number of standard errors by which the lower confidence bound (LCB) lies below a move's utility; 0 plays the most visited move.
         lcb_stdevs: f32 = 5.0, Kind::Real(0.0, 12.0), "lcbStdevs", Root, Everywhere;
-        /// Visits that a move needs to be chosen by its lower bound, as a share of the most visited move's.
+        /// Minimum visits of a move that can be chosen by its lower bound, as a share of the visits of the most visited move.
         min_visit_prop_for_lcb: f32 = 0.15, Kind::Real(0.0, 1.0), "minVisitPropForLCB", Root, Everywhere;
     }
 
@@ -183,35 +183,35 @@ constants! {
     /// and its parameter file), except for `fpu_reduction_per_halving`. Values of positions are in `[-1, 1]`, as in
     /// KataGo.
     constants PuctParams (puct, puct_mut) {
-        /// Weight of the network's probabilities while there are few visits.
+        /// Weight of the network's probabilities at low numbers of visits.
         cpuct_exploration: f32 = 1.0, Kind::Real(0.0, 10.0), "cpuctExploration", Exploration, Everywhere;
-        /// Growth of that weight when the visits grow by a factor of e beyond `cpuctExplorationBase`.
+        /// Increase of that weight for each factor of e by which the visits exceed `cpuctExplorationBase`.
         cpuct_exploration_log: f32 = 0.45, Kind::Real(0.0, 10.0), "cpuctExplorationLog", Exploration, Everywhere;
-        /// Number of visits from which on the weight grows.
+        /// Number of visits above which the weight grows.
         cpuct_exploration_base: f32 = 500.0, Kind::Real(10.0, 100_000.0), "cpuctExplorationBase", Exploration, Everywhere;
-        /// Standard deviation of utilities with which the weight is neither larger nor smaller.
+        /// Prior standard deviation of utilities, at which the weight is unchanged.
         cpuct_utility_stdev_prior: f32 = 0.4, Kind::Real(1e-8, 10.0), "cpuctUtilityStdevPrior", Exploration, Everywhere;
-        /// Visits for which that deviation counts when it is averaged with the measured one.
+        /// Weight, in visits, of that prior when it is averaged with the measured standard deviation.
         cpuct_utility_stdev_prior_weight: f32 = 2.0, Kind::Real(0.0, 100.0), "cpuctUtilityStdevPriorWeight", Exploration, Everywhere;
-        /// Share of the weight that is proportional to the averaged deviation.
+        /// Share of the weight that is proportional to the averaged standard deviation.
         cpuct_utility_stdev_scale: f32 = 0.85, Kind::Real(0.0, 1.0), "cpuctUtilityStdevScale", Exploration, Everywhere;
         /// First-play urgency: utility that a move is assumed to lose before its first visit, once all likely moves have been visited.
         fpu_reduction_max: f32 = 0.2, Kind::Real(0.0, 2.0), "fpuReductionMax", Exploration, Everywhere;
         /// Value of `fpuReductionMax` at the root.
         root_fpu_reduction_max: f32 = 0.1, Kind::Real(0.0, 2.0), "rootFpuReductionMax", Root, Everywhere;
-        /// Measures a move before its first visit against the network's value of the position until the likely moves are visited.
+        /// Bases the assumed utility of a move without visits on the network's value of the position until the likely moves are visited.
         fpu_parent_weight_by_visited_policy: bool = true, Kind::Flag, "fpuParentWeightByVisitedPolicy", Exploration, Everywhere;
-        /// Power of the visited probability with which the search's value takes the place of the network's.
+        /// Exponent of the visited probability, by which the search's value replaces the network's value.
         fpu_parent_weight_by_visited_policy_pow: f32 = 2.0, Kind::Real(0.0, 5.0), "fpuParentWeightByVisitedPolicyPow", Exploration, Everywhere;
-        /// Further utility that a move is assumed to lose for every halving of its probability.
+        /// Additional utility that a move is assumed to lose for every halving of its probability.
         fpu_reduction_per_halving: f32 = 0.0 or "0.05 for networks of up to 2 million weights", Kind::Real(0.0, 2.0), "fpuReductionPerHalving", Exploration, Everywhere;
-        /// How much weight moves lose in the value of a position once they prove bad; 0 is none.
+        /// Strength with which bad moves lose weight in the value of a position; 0 switches it off.
         value_weight_exponent: f32 = 0.25, Kind::Real(0.0, 1.0), "valueWeightExponent", Values, Everywhere;
-        /// Ignores visits of worse moves beyond twice the share that their probabilities earn.
+        /// Ignores visits of worse moves in excess of twice the share given by their probabilities.
         use_noise_pruning: bool = true, Kind::Flag, "useNoisePruning", Values, Everywhere;
         /// Difference of utilities at which most of those visits are ignored.
         noise_prune_utility_scale: f32 = 0.15, Kind::Real(0.001, 10.0), "noisePruneUtilityScale", Values, Everywhere;
-        /// Weight of the result in the utility; points count the more, the smaller it is.
+        /// Weight of the result in the utility; the smaller it is, the more points count.
         win_loss_utility_factor: f32 = 1.0, Kind::Real(0.0, 1.0), "winLossUtilityFactor", Values, Everywhere;
         /// Weight of points around an even game.
         static_score_utility_factor: f32 = 0.1, Kind::Real(0.0, 1.0), "staticScoreUtilityFactor", Values, Everywhere;
@@ -219,19 +219,19 @@ constants! {
         dynamic_score_utility_factor: f32 = 0.3, Kind::Real(0.0, 1.0), "dynamicScoreUtilityFactor", Values, Everywhere;
         /// Share by which that score is moved towards an even game.
         dynamic_score_center_zero_weight: f32 = 0.2, Kind::Real(0.0, 1.0), "dynamicScoreCenterZeroWeight", Values, Everywhere;
-        /// Width of that score's scale, in sides of the board.
+        /// Width of the scale of that score, in multiples of the board's side.
         dynamic_score_center_scale: f32 = 0.75, Kind::Real(0.2, 5.0), "dynamicScoreCenterScale", Values, Everywhere;
-        /// Weights evaluations by the network's certainty, which networks report from version 9 on.
+        /// Weights evaluations by the certainty that networks report (from version 9).
         use_uncertainty: bool = true, Kind::Flag, "useUncertainty", Values, Everywhere;
         /// Expected error of an evaluation that counts as about one visit.
         uncertainty_coeff: f32 = 0.25, Kind::Real(0.0001, 1.0), "uncertaintyCoeff", Values, Everywhere;
-        /// Power of the expected error.
+        /// Exponent of the expected error.
         uncertainty_exponent: f32 = 1.0, Kind::Real(0.0, 2.0), "uncertaintyExponent", Values, Everywhere;
-        /// Largest number of visits that one evaluation counts.
+        /// Maximum weight of one evaluation, in visits.
         uncertainty_max_weight: f32 = 8.0, Kind::Real(1.0, 100.0), "uncertaintyMaxWeight", Values, Everywhere;
-        /// Share of the network's error after moves of the same kind by which its value is corrected.
+        /// Share of the network's mean error after moves of the same kind by which its value is corrected.
         subtree_value_bias_factor: f32 = 0.45, Kind::Real(0.0, 1.0), "subtreeValueBiasFactor", Values, Everywhere;
-        /// Power of a position's visits by which the position is weighted in that error.
+        /// Exponent of a position's visits in its weight in that mean error.
         subtree_value_bias_weight_exponent: f32 = 0.85, Kind::Real(0.0, 1.0), "subtreeValueBiasWeightExponent", Values, Everywhere;
         /// Share of a position's contribution that is removed when the position leaves the graph.
         subtree_value_bias_free_prop: f32 = 0.8, Kind::Real(0.0, 1.0), "subtreeValueBiasFreeProp", Values, Everywhere;
@@ -243,11 +243,11 @@ constants! {
     /// the equivalence, in Pachi's form. Pachi's and Fuego's logs: without exploration it is best. A playout has about
     /// 1.3 moves per point of the board.
     constants RaveParams (rave, rave_mut) {
-        /// Games at which RAVE and the plain mean weigh about the same; 0 switches RAVE off.
+        /// Number of games at which RAVE and the plain mean have about equal weight; 0 switches RAVE off.
         rave_equivalence: f32 = 3000.0 or "4000 on boards of more than 200 points", Kind::Real(0.0, 1e6), "raveEquivalence", Exploration, ByGtpAlone;
-        /// Weight of the exploration term beside RAVE.
+        /// Weight of the exploration term in addition to RAVE.
         rave_exploration: f32 = 0.0, Kind::Real(0.0, 100.0), "raveExploration", Exploration, ByGtpAlone;
-        /// Moves of a playout per point of the board up to which they count double for RAVE.
+        /// Number of moves per point of the board at the start of a playout that count double for RAVE.
         rave_early_share: f32 = 1.0, Kind::Real(0.0, 10.0), "raveEarlyShare", Exploration, ByGtpAlone;
     }
 }
