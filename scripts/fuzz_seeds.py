@@ -73,7 +73,8 @@ def choose(target: str, control: Path) -> None:
             space -= len(lines[best]) + 1
     SEEDS.mkdir(exist_ok=True)
     (SEEDS / f"{target}.txt").write_text("".join(f"{line}\n" for line in sorted(chosen, key=lambda it: (len(it), it))))
-    print(f"{target}: {len(chosen)} seeds of {MAX_CHARACTERS - space} characters reach {len(have)} of {len(everything)} edges")
+    size = MAX_CHARACTERS - space
+    print(f"{target}: {len(chosen)} seeds of {size} characters reach {len(have)} of {len(everything)} edges")
 
 
 if __name__ == "__main__":

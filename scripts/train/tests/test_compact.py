@@ -95,7 +95,8 @@ class Compact(unittest.TestCase):
         """Rounding from the first block to the last must give a much smaller error than rounding every matrix
         separately."""
         for shape in ("b2c32h2tflrs", "b2c64h2nbttflrs-silu"):
-            with self.subTest(shape), tempfile.TemporaryDirectory() as name, mock.patch.object(compact, "MIN_ELEMENTS", 500):
+            elements = mock.patch.object(compact, "MIN_ELEMENTS", 500)
+            with self.subTest(shape), tempfile.TemporaryDirectory() as name, elements:
                 folder = Path(name)
                 for index in range(4):
                     write_shard(folder / f"training-{index}.npz", 7, 7, 64)

@@ -14,12 +14,12 @@ from typing import Any
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
 
-class Wrong(Exception):
+class IllegalMove(Exception):
     """Raised for a move that is not legal."""
 
 
 @dataclass(frozen=True)
-class Rule:
+class RuleSet:
     """A rule set."""
 
     ko: str = "positional"
@@ -35,18 +35,18 @@ class Rule:
 
 
 RULES = {
-    "chinese-kgs": Rule(bonus="N"),
-    "tromp-taylor": Rule(suicide=True, all_alive=True),
-    "cgos": Rule(all_alive=True),
-    "chinese": Rule(ko="simple", bonus="N"),
-    "japanese": Rule(ko="simple", territory=True, tax="seki"),
-    "korean": Rule(ko="simple", territory=True, tax="seki"),
-    "aga": Rule(ko="situational", bonus="N-1"),
-    "aga-button": Rule(ko="situational", bonus="N-1", button=True),
-    "new-zealand": Rule(ko="situational", suicide=True),
-    "ing": Rule(suicide=True),
-    "stone-scoring": Rule(ko="simple", tax="all"),
-    "ancient-territory": Rule(ko="simple", territory=True, tax="all"),
+    "chinese-kgs": RuleSet(bonus="N"),
+    "tromp-taylor": RuleSet(suicide=True, all_alive=True),
+    "cgos": RuleSet(all_alive=True),
+    "chinese": RuleSet(ko="simple", bonus="N"),
+    "japanese": RuleSet(ko="simple", territory=True, tax="seki"),
+    "korean": RuleSet(ko="simple", territory=True, tax="seki"),
+    "aga": RuleSet(ko="situational", bonus="N-1"),
+    "aga-button": RuleSet(ko="situational", bonus="N-1", button=True),
+    "new-zealand": RuleSet(ko="situational", suicide=True),
+    "ing": RuleSet(suicide=True),
+    "stone-scoring": RuleSet(ko="simple", tax="all"),
+    "ancient-territory": RuleSet(ko="simple", territory=True, tax="all"),
 }
 
 
@@ -84,7 +84,7 @@ class Game:
     Invariant: `past` has the situations of all positions since the beginning, including the current one.
     """
 
-    def __init__(self, rule: Rule, columns: int, rows: int, stones: list[tuple[int, int]]) -> None:
+    def __init__(self, rule: RuleSet, columns: int, rows: int, stones: list[tuple[int, int]]) -> None:
         """Begins with black handicap stones, after which White moves, or with an empty board."""
         self.rule, self.columns, self.rows = rule, columns, rows
         self.board = [["."] * columns for _ in range(rows)]
@@ -110,12 +110,12 @@ class Game:
 
         # Errors
 
-        Raises `Wrong`, and changes nothing, if the move is not legal.
+        Raises `IllegalMove`, and changes nothing, if the move is not legal.
         """
         before = self.state()
         try:
             self._play(color, move)
-        except Wrong:
+        except IllegalMove:
             self.restore(before)
             raise
         self.earlier.append(before)
@@ -154,7 +154,7 @@ class Game:
             self._place(color, other, move)
             # A pass never breaks the superko rule.
             if self.rule.ko != "simple" and self.situation() in self.past:
-                raise Wrong("superko")
+                raise IllegalMove("superko")
         self.past.append(self.situation())
 
     def _place(self, color: str, other: str, move: str) -> None:
@@ -163,12 +163,12 @@ class Game:
             self.first_plays[color] += 1
         column, row = LETTERS.index(move[0].upper()), int(move[1:]) - 1
         if not (column < columns and row < rows):
-            raise Wrong("not on the board")
+            raise IllegalMove("not on the board")
         if board[row][column] != ".":
-            raise Wrong("not empty")
+            raise IllegalMove("not empty")
         # Only the side whose stone was captured is barred from the point.
         if (column, row) == self.ko and color == self.to_move:
-            raise Wrong("ko")
+            raise IllegalMove("ko")
         board[row][column] = color
         captured: set[tuple[int, int]] = set()
         for c, r in neighbours(columns, rows, column, row):
@@ -181,9 +181,9 @@ class Game:
         own, touched = reach(board, column, row)
         if "." not in touched:
             if len(own) == 1:
-                raise Wrong("single-stone suicide")
+                raise IllegalMove("single-stone suicide")
             if not self.rule.suicide:
-                raise Wrong("suicide")
+                raise IllegalMove("suicide")
             clear(board, own)
             self.captures[other] += len(own)
         self.ko = None
@@ -196,7 +196,7 @@ class Game:
 
 
 def replay(
-    rule: Rule, columns: int, rows: int, stones: list[tuple[int, int]], moves: list[str]
+    rule: RuleSet, columns: int, rows: int, stones: list[tuple[int, int]], moves: list[str]
 ) -> tuple[list[list[str]], int, float, float]:
     """Plays a game. Colours alternate. White begins if there are handicap stones.
 
@@ -205,15 +205,15 @@ def replay(
 
     # Errors
 
-    Raises `Wrong` for a move that is not legal.
+    Raises `IllegalMove` for a move that is not legal.
     """
     game = Game(rule, columns, rows, stones)
     for index, move in enumerate(moves):
         color = game.to_move
         try:
             game.play(color, move)
-        except Wrong as wrong:
-            raise Wrong(f"move {index + 1}, {color} {move}: {wrong}") from None
+        except IllegalMove as illegal:
+            raise IllegalMove(f"move {index + 1}, {color} {move}: {illegal}") from None
         # The positions before are not needed, because no move is taken back.
         game.earlier.clear()
     handicap = game.handicap or (game.first_plays["b"] if game.first_plays["b"] >= 2 else 0)
@@ -255,9 +255,9 @@ def self_test() -> None:
     ]:
         try:
             replay(RULES[rules], 5, 5, [], moves.split())
-        except Wrong as wrong:
-            if not str(wrong).endswith(mistake):
-                raise AssertionError(f"{moves}: {wrong} instead of {mistake}") from None
+        except IllegalMove as illegal:
+            if not str(illegal).endswith(mistake):
+                raise AssertionError(f"{moves}: {illegal} instead of {mistake}") from None
         else:
             raise AssertionError(f"{rules}, {moves}: no mistake found")
     # A suicide of two stones under rules that allow it.
@@ -268,7 +268,7 @@ def self_test() -> None:
     try:
         replay(RULES["cgos"], 5, 5, [], played)
         raise AssertionError("a suicide of two stones was accepted")
-    except Wrong:
+    except IllegalMove:
         pass
     board, handicap, bonus, button = replay(RULES["aga-button"], 5, 5, [(2, 2), (1, 1)], ["C4", "pass", "pass", "pass"])
     if (count(board, 5, 5), handicap, bonus, button) != (1, 2, 1.0, 0.5):
