@@ -72,7 +72,7 @@ impl GameAdvantage {
     }
 
     /// Records Black's expected result, as found by a search for a move.
-    pub(super) fn note(&mut self, value: f32) {
+    pub(super) fn record_expectation(&mut self, value: f32) {
         self.expected = Some(value);
     }
 
@@ -167,12 +167,12 @@ mod tests {
         let mut advantage = GameAdvantage::default();
         advantage.decide(&four, 0.045);
         // Before White's first stone, the maximum applies, whatever result was expected.
-        advantage.note(0.0);
+        advantage.record_expectation(0.0);
         advantage.decide(&four, 0.045);
         assert_eq!(advantage.black_advantage(), -2.125);
         four.play(Color::White, Move::Play(Point::new(9, 9))).unwrap();
         let mut expecting = |value: f32| {
-            advantage.note(value);
+            advantage.record_expectation(value);
             advantage.decide(&four, 0.045);
             advantage.black_advantage()
         };

@@ -93,7 +93,7 @@ impl Engine {
             self.game_advantage.decide(&self.game, self.settings.doubling_advantage_per_point);
             let (game, limits) = (self.game.clone(), self.limits(budget));
             let report = self.run_search(&game, &limits, request, Purpose::Play);
-            self.game_advantage.note(report.value);
+            self.game_advantage.record_expectation(report.value);
             let decision = self.decide(&turn, &report);
             self.report = Some(report);
             decision

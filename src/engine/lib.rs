@@ -392,9 +392,9 @@ impl Engine {
     }
 
     /// Sets the time left on a player's clock, as announced by GTP's `time_left`. `stones_or_periods` is 0 during the
-    /// main time. See [`Clock::hear_time_left`].
+    /// main time. See [`Clock::set_reported_time_left`].
     pub fn set_time_left(&mut self, color: Color, time: Duration, stones_or_periods: u32) {
-        self.clocks[color].hear_time_left(time, stones_or_periods);
+        self.clocks[color].set_reported_time_left(time, stones_or_periods);
         // If no time control was announced, this command implies one for both players.
         let (control, opponent) = (self.clocks[color].control(), color.opponent());
         if self.clocks[opponent].control() == TimeControl::None {
@@ -511,7 +511,7 @@ impl Engine {
         let SearchRequest { interrupted, restriction, noise, detail, evaluates_root, observer } = request;
         self.apply_advantage(game.to_move(), purpose);
         let plan = self.plan(game, limits, purpose, noise);
-        self.forget_other_expectations(&plan);
+        self.clear_if_exploration_changed(&plan);
         self.searches += 1;
         self.report_key = game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);

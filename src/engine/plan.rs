@@ -81,7 +81,7 @@ impl Engine {
     }
 
     /// Discards the graph if it was searched with another exploration below the root.
-    pub(super) fn forget_other_expectations(&mut self, plan: &Plan) {
+    pub(super) fn clear_if_exploration_changed(&mut self, plan: &Plan) {
         let wanted = plan.tree_exploration.as_ref().map(TreeExploration::parameters);
         if self.exploration_kind != wanted {
             self.exploration_kind = wanted;

@@ -620,7 +620,7 @@ fn the_advantage_follows_the_handicap_in_games() {
     assert_eq!(black_advantage(&engine), 0.5);
     // A random network evaluates the game as open, so the advantage shrinks by a step, whichever side is to move.
     let expected = 0.0;
-    engine.game_advantage.note(expected);
+    engine.game_advantage.record_expectation(expected);
     let before = engine.searches();
     genmove(&mut engine, Color::Black);
     assert_eq!((engine.searches(), black_advantage(&engine)), (before + 1, -2.625));

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use kosumi_engine::{EngineSettings, parameters, processors};
 use kosumi_go::board::BoardSize;
-use kosumi_tools::analysis::{Entries, is_of_no_concern};
+use kosumi_tools::analysis::{Entries, is_irrelevant};
 use kosumi_tools::commands::{Setting, with_rule};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -103,7 +103,7 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
             _ if Setting::is_known(key) => {
                 Setting::parse(&format!("{key}={value}")).map_err(wrong)?.apply(&mut found.settings);
             }
-            _ if IGNORED_KEYS.contains(&key) || is_of_no_concern(key) => {}
+            _ if IGNORED_KEYS.contains(&key) || is_irrelevant(key) => {}
             _ => {
                 let known = match parameters::find(key) {
                     Some(parameter) => {

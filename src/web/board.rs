@@ -61,11 +61,11 @@ struct WorkerRequests {
 }
 
 impl Host for WorkerRequests {
-    fn tell(&mut self, _: usize, message: &Value) {
+    fn send(&mut self, _: usize, message: &Value) {
         self.messages.push(message.clone());
     }
 
-    fn tell_all(&mut self, message: &Value) {
+    fn send_to_all(&mut self, message: &Value) {
         self.messages.push(message.clone());
     }
 

@@ -128,13 +128,13 @@ impl ConfiguredEngine {
         self.engine.change_settings(running);
     }
 
-    /// Carries out a task, unless it becomes unwanted. `tell` receives the results.
+    /// Carries out a task, unless it becomes unwanted. `send` receives the results.
     pub fn carry_out(
         &mut self,
         game: &Game,
         task: &Task,
         is_unwanted: &(dyn Fn() -> bool + Sync),
-        tell: &mut dyn FnMut(TaskResult),
+        send: &mut dyn FnMut(TaskResult),
     ) {
         self.prepare(game, task);
         let engine = &mut self.engine;
@@ -143,39 +143,39 @@ impl ConfiguredEngine {
                 let searches = engine.searches();
                 let chosen = choose(engine, game.to_move(), searches, is_unwanted);
                 if !is_unwanted() {
-                    tell(chosen);
+                    send(chosen);
                 }
             }
             Task::Study { limits } => {
                 let mut on_report = |game: &Game, report: &SearchReport| {
                     if !is_unwanted() {
-                        tell(studied(game, report, false));
+                        send(studied(game, report, false));
                     }
                 };
                 let observer = Some(SearchObserver { every: EVERY, on_report: &mut on_report });
                 let request = SearchRequest { observer, ..study_request(is_unwanted) };
                 let report = engine.analyze(game.to_move(), limits, request);
                 if !is_unwanted() {
-                    tell(studied(game, report, true));
+                    send(studied(game, report, true));
                 }
             }
             Task::Judge { playouts, .. } => {
                 let limits = Limits::playouts(*playouts);
                 let report = engine.analyze(game.to_move(), &limits, study_request(is_unwanted));
                 if !is_unwanted() {
-                    tell(studied(game, report, true));
+                    send(studied(game, report, true));
                 }
             }
             Task::Settle => {
                 let settled = settle(engine);
                 if !is_unwanted() {
-                    tell(settled);
+                    send(settled);
                 }
             }
             Task::Solve(task) => {
                 let found = task.run(PATIENCE, is_unwanted);
                 if !is_unwanted() {
-                    tell(TaskResult::Solved(found));
+                    send(TaskResult::Solved(found));
                 }
             }
         }
@@ -280,7 +280,7 @@ pub struct TaskRun {
 }
 
 impl TaskRun {
-    /// Works on the task for about the interval between two reports. `tell` receives the results. Returns whether the
+    /// Works on the task for about the interval between two reports. `send` receives the results. Returns whether the
     /// task has ended.
     ///
     /// Finding the dead stones takes one slice, however long it lasts. So does reading a problem, which is limited in
@@ -289,7 +289,7 @@ impl TaskRun {
         &mut self,
         engine: &mut ConfiguredEngine,
         time: TimeSource,
-        tell: &mut dyn FnMut(TaskResult),
+        send: &mut dyn FnMut(TaskResult),
     ) -> bool {
         let (engine, color) = (&mut engine.engine, self.game.to_move());
         match &self.task {
@@ -307,7 +307,7 @@ impl TaskRun {
                 if visits.is_none() {
                     engine.change_settings(EngineSettings { visits: Some(1), ..*engine.settings() });
                 }
-                tell(choose(engine, color, self.searches, &|| false));
+                send(choose(engine, color, self.searches, &|| false));
                 true
             }
             Task::Study { .. } => {
@@ -316,7 +316,7 @@ impl TaskRun {
                     engine.analyze(color, limits, study_request(&|| false))
                 });
                 if let Some(report) = engine.last_report() {
-                    tell(studied(&self.game, report, is_last));
+                    send(studied(&self.game, report, is_last));
                 }
                 is_last
             }
@@ -326,16 +326,16 @@ impl TaskRun {
                     engine.analyze(color, limits, study_request(&|| false))
                 });
                 if let Some(report) = engine.last_report().filter(|_| is_last) {
-                    tell(studied(&self.game, report, true));
+                    send(studied(&self.game, report, true));
                 }
                 is_last
             }
             Task::Settle => {
-                tell(settle(engine));
+                send(settle(engine));
                 true
             }
             Task::Solve(task) => {
-                tell(TaskResult::Solved(task.run(1, &|| false)));
+                send(TaskResult::Solved(task.run(1, &|| false)));
                 true
             }
         }

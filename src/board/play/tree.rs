@@ -92,16 +92,16 @@ pub(super) struct OpenedTree {
 }
 
 /// Change of the current game that is undone when the walk leaves a node.
-enum Back {
+enum UndoStep {
     /// Number of moves played, and the side to move before them.
     Moves(usize, Color),
     /// The game before a set-up, with which another game began.
     Game,
 }
 
-enum Todo {
+enum WalkStep {
     Enter(NodeId, Option<NodeId>),
-    Leave(Back),
+    Leave(UndoStep),
 }
 
 impl GameTree {
@@ -183,16 +183,16 @@ impl GameTree {
             None => (*self.start).clone(),
         }];
         let (mut hidden, mut set_ups, mut points) = (0, 0, 0);
-        let mut todo = vec![Todo::Enter(from, parent)];
+        let mut todo = vec![WalkStep::Enter(from, parent)];
         while let Some(next) = todo.pop() {
             let (id, parent) = match next {
-                Todo::Enter(id, parent) => (id, parent),
-                Todo::Leave(Back::Game) => {
+                WalkStep::Enter(id, parent) => (id, parent),
+                WalkStep::Leave(UndoStep::Game) => {
                     games.pop();
                     set_ups -= 1;
                     continue;
                 }
-                Todo::Leave(Back::Moves(count, to_move)) => {
+                WalkStep::Leave(UndoStep::Moves(count, to_move)) => {
                     if let Some(game) = games.last_mut() {
                         for _ in 0..count {
                             game.undo();
@@ -223,12 +223,12 @@ impl GameTree {
             let first = game.records().len();
             let played = play_change(game, &change, is_start);
             let count = game.records().len() - first;
-            let back = if sets_up { Back::Game } else { Back::Moves(count, to_move) };
+            let back = if sets_up { UndoStep::Game } else { UndoStep::Moves(count, to_move) };
             let is_long = moves + count > MAX_MOVES;
             if (!played && !is_start) || is_long {
                 hidden += self.count_below(id);
                 // Undoes the moves of this node that were played before one failed.
-                todo.push(Todo::Leave(back));
+                todo.push(WalkStep::Leave(back));
                 continue;
             }
             let origin = match (&game.records()[first..], sets_up || is_start) {
@@ -240,9 +240,9 @@ impl GameTree {
             };
             let to_move = self.next_color(id).unwrap_or_else(|| game.to_move());
             self.positions[id.number()] = Some(Position { parent, moves: moves + count, origin, to_move });
-            todo.push(Todo::Leave(back));
+            todo.push(WalkStep::Leave(back));
             let children = self.record.node(id).children();
-            todo.extend(children.iter().rev().map(|&child| Todo::Enter(child, Some(id))));
+            todo.extend(children.iter().rev().map(|&child| WalkStep::Enter(child, Some(id))));
         }
         hidden
     }

@@ -70,7 +70,7 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
 
 /// Results for a position outside the game, after moves that a user tried.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Tried {
+pub struct TriedPosition {
     /// Step of the main line that the moves follow.
     pub step: usize,
     /// The moves.
@@ -80,7 +80,7 @@ pub struct Tried {
 }
 
 /// Returns the record with the results of the review, and with the tried moves as variations.
-pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried>) -> Tree {
+pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = TriedPosition>) -> Tree {
     let mut tree = annotated(reviewed);
     let line = tree.main_line();
     let steps = reviewed.line.steps();

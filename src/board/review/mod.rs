@@ -48,7 +48,7 @@ mod tests;
 pub use analysis::{Candidate, PositionReview};
 pub use analyst::{Analyst, EngineAnalyst};
 pub(crate) use annotate::{HEADING, without_ours};
-pub use annotate::{Tried, annotated, annotated_with};
+pub use annotate::{TriedPosition, annotated, annotated_with};
 pub use estimate::Estimate;
 pub use explain::{FactKind, MoveFact};
 pub(crate) use facts::move_sentence;

@@ -160,7 +160,7 @@ impl Clock {
     /// Zero time stands for a whole period in three cases: in byo-yomi if periods are left, in Canadian overtime if no
     /// stone of the period has been played, and if the control has no main time that could be used up. Later in a
     /// Canadian period, zero means less than a second for the stones that are left.
-    pub fn hear_time_left(&mut self, time: Duration, stones_or_periods: u32) {
+    pub fn set_reported_time_left(&mut self, time: Duration, stones_or_periods: u32) {
         if !time.is_zero() || !self.starts_a_period(stones_or_periods) {
             self.set_time_left(time, stones_or_periods);
         }

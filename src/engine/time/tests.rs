@@ -74,14 +74,14 @@ fn zero_seconds_may_mean_a_whole_period() {
         (TimeControl::Absolute { main: s(600) }, 5, ZERO, 0),
     ] {
         let mut clock = Clock::new(control);
-        clock.hear_time_left(ZERO, reported);
+        clock.set_reported_time_left(ZERO, reported);
         assert_eq!((clock.left(), clock.stones_or_periods()), (left, count), "{control:?} {reported}");
         // A report of more than zero seconds is taken literally.
-        clock.hear_time_left(s(7), reported);
+        clock.set_reported_time_left(s(7), reported);
         assert_eq!(clock.left(), s(7));
     }
     let mut clock = Clock::new(byo_yomi(600));
-    clock.hear_time_left(ZERO, 5);
+    clock.set_reported_time_left(ZERO, 5);
     let budget = clock.budget(START, DEFAULT_RESERVE).unwrap();
     assert!(budget.soft > s(29), "{budget:?}");
 }

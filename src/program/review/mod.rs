@@ -263,7 +263,7 @@ impl ReviewJob<'_> {
         name: &str,
         bytes: &[u8],
         is_stopped: &AtomicBool,
-        tell: &mut dyn FnMut(ReviewEvent<'_>) -> anyhow::Result<()>,
+        report: &mut dyn FnMut(ReviewEvent<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<(Reviewed, ReviewResult)> {
         let start = Instant::now();
         let game = ParsedGame::new(self.arguments, name, bytes)?;
@@ -276,7 +276,7 @@ impl ReviewJob<'_> {
             };
             let mut progress = |done, total| {
                 // Drawing the progress bar cannot fail.
-                let _ = tell(ReviewEvent::Progress { pass: &name, done, total });
+                let _ = report(ReviewEvent::Progress { pass: &name, done, total });
             };
             let interrupted = || is_stopped.load(Ordering::Relaxed);
             let reviewed = self.pass(&game, pass, &interrupted, &mut progress);
@@ -300,7 +300,7 @@ impl ReviewJob<'_> {
                 number + 1,
                 passes.len(),
             );
-            tell(ReviewEvent::Found(build_result(outputs, &reviewed, start.elapsed(), behind)?))?;
+            report(ReviewEvent::Found(build_result(outputs, &reviewed, start.elapsed(), behind)?))?;
             known = Some(reviewed);
         }
         bail!("the review has no passes")

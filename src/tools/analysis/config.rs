@@ -117,7 +117,7 @@ impl Config {
             if parameter.is_idle() && !self.idle.contains(&parameter.name()) {
                 self.idle.push(parameter.name());
             }
-        } else if !entries::is_of_no_concern(key) && !self.unused.iter().any(|known| known == key) {
+        } else if !entries::is_irrelevant(key) && !self.unused.iter().any(|known| known == key) {
             self.unused.push(key.to_owned());
         }
         if !self.keys.iter().any(|known| known == key) {

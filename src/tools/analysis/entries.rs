@@ -138,6 +138,6 @@ const OTHERS: &[&str] = &[
 const DEVICES: &[&str] = &["cuda", "opencl", "trt", "eigen", "metal", "gpu", "deviceToUse", "mux", "onnx"];
 
 /// Returns whether a key is about logs, caches or processors. Such keys are accepted but have no effect.
-pub fn is_of_no_concern(key: &str) -> bool {
+pub fn is_irrelevant(key: &str) -> bool {
     OTHERS.contains(&key) || DEVICES.iter().any(|begin| key.starts_with(begin))
 }

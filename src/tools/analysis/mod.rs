@@ -25,6 +25,6 @@ mod server;
 mod settings;
 
 pub use config::{Config, ConfigError};
-pub use entries::{Entries, EntriesError, is_of_no_concern};
+pub use entries::{Entries, EntriesError, is_irrelevant};
 pub use server::{Models, Server};
 pub use settings::{Perspective, Settings};

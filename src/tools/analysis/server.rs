@@ -252,8 +252,8 @@ impl<'s, W: Write + Send> Shared<'s, W> {
     }
 
     /// Writes a line.
-    fn say(&self, answer: &Value) {
-        if self.output().say(answer).is_err() {
+    fn write(&self, answer: &Value) {
+        if self.output().write(answer).is_err() {
             self.requests.end();
         }
     }
@@ -272,17 +272,17 @@ impl<'s, W: Write + Send> Shared<'s, W> {
             // Some editors and shells start a text with a byte order mark.
             let line = if std::mem::take(&mut is_first) { without_bom(&line).to_vec() } else { line };
             let Ok(line) = String::from_utf8(line) else {
-                self.say(
+                self.write(
                     &json!({ "error": "the line is not UTF-8 - could not parse input line as json request" }),
                 );
                 continue;
             };
             match read(&line, &self.server.config, &human) {
                 Line::Blank => {}
-                Line::Refused(answer) => self.say(&answer),
+                Line::Refused(answer) => self.write(&answer),
                 Line::Action(object, action) => self.act(object, &action),
                 Line::Query(answers, query) => {
-                    answers.iter().for_each(|answer| self.say(answer));
+                    answers.iter().for_each(|answer| self.write(answer));
                     if let Some(query) = query {
                         self.enqueue(*query);
                     }
@@ -337,7 +337,7 @@ impl<'s, W: Write + Send> Shared<'s, W> {
                 return self.terminate(id.as_deref(), turns.as_ref(), Value::Object(object));
             }
         }
-        self.say(&Value::Object(object));
+        self.write(&Value::Object(object));
     }
 
     fn models(&self) -> Value {
@@ -378,14 +378,14 @@ impl<'s, W: Write + Send> Shared<'s, W> {
         let mut output = self.output();
         let mut result = Ok(());
         for request in &ended {
-            result = result.and(output.say(&report::no_results(&request.query.id, request.turn)));
+            result = result.and(output.write(&report::no_results(&request.query.id, request.turn)));
         }
         for (_, request, stop) in &state.running {
             if is_meant(request) {
                 stop.store(true, Ordering::Relaxed);
             }
         }
-        result = result.and(output.say(&answer));
+        result = result.and(output.write(&answer));
         drop(output);
         drop(state);
         if result.is_err() {
@@ -465,12 +465,12 @@ impl<'s, W: Write + Send> Shared<'s, W> {
 
     /// Writes a report during the search of a request.
     fn report(&self, Request { query, turn, .. }: &Request, analysis: Analysis) {
-        self.say(&report::result(query, *turn, analysis, true));
+        self.write(&report::result(query, *turn, analysis, true));
     }
 
     /// Gives the final answer to a request. `analysis` is `None` if the search did not begin.
     fn answer(&self, Request { query, turn, .. }: &Request, analysis: Option<Analysis>) {
-        self.say(&match analysis {
+        self.write(&match analysis {
             Some(analysis) => report::result(query, *turn, analysis, false),
             None => report::no_results(&query.id, *turn),
         });
@@ -486,7 +486,7 @@ impl Request {
 }
 
 impl<W: Write> Output<W> {
-    fn say(&mut self, answer: &Value) -> io::Result<()> {
+    fn write(&mut self, answer: &Value) -> io::Result<()> {
         if self.is_silent || self.error.is_some() {
             return Ok(());
         }

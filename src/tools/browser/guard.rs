@@ -93,15 +93,15 @@ impl Guard {
             return Err(Status::Forbidden);
         }
         let target = head.target.strip_prefix('/').ok_or(Status::NotFound)?;
-        let (door, rest) = target.split_once('/').ok_or(Status::NotFound)?;
-        if door == "once" {
+        let (first, rest) = target.split_once('/').ok_or(Status::NotFound)?;
+        if first == "once" {
             let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
             if once.as_ref().is_some_and(|word| is_same(word, rest)) {
                 *once = None;
                 return Ok(Route::Through(self.start()));
             }
         }
-        if is_same(door, &self.token) { Ok(Route::To(rest.to_owned())) } else { Err(Status::NotFound) }
+        if is_same(first, &self.token) { Ok(Route::To(rest.to_owned())) } else { Err(Status::NotFound) }
     }
 
     /// Checks a request for a WebSocket and returns the response to its key.

@@ -10,6 +10,7 @@
 //!
 //! Uses `review` and the layers below, and `players` for other engines. Reads the system clock for the players' clocks.
 
+mod engine_thread;
 mod guard;
 mod http;
 mod opponent;
@@ -20,7 +21,6 @@ mod server;
 mod simulation;
 mod socket;
 mod study;
-mod thinker;
 mod windows;
 
 pub use kosumi_board::play::{EnginePurpose, MakeEngine};

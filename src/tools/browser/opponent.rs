@@ -25,7 +25,7 @@ pub(super) struct ExternalEngine {
 }
 
 impl ExternalEngine {
-    /// Starts the thread. The engine itself is started when it is first needed. `tell` is called with the number of the
+    /// Starts the thread. The engine itself is started when it is first needed. `send` is called with the number of the
     /// task, and with the move or an error message.
     ///
     /// # Errors
@@ -33,11 +33,11 @@ impl ExternalEngine {
     /// Returns a message if the command line cannot be split or the thread cannot be started.
     pub(super) fn new(
         command_line: &str,
-        tell: impl Fn(u64, Result<Decision, String>) + Send + 'static,
+        send: impl Fn(u64, Result<Decision, String>) + Send + 'static,
     ) -> Result<ExternalEngine, String> {
         let program = ChildEngines::new(command_line)?;
         let (jobs, to_do) = mpsc::channel();
-        let work = move || work(&program, &to_do, &tell);
+        let work = move || work(&program, &to_do, &send);
         thread::Builder::new().name("opponent".to_owned()).spawn(work).map_err(|error| error.to_string())?;
         Ok(ExternalEngine { jobs })
     }
@@ -49,7 +49,7 @@ impl ExternalEngine {
     }
 }
 
-fn work(program: &ChildEngines, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64, Result<Decision, String>)) {
+fn work(program: &ChildEngines, jobs: &Receiver<(u64, Game)>, send: &dyn Fn(u64, Result<Decision, String>)) {
     let mut running: Option<EngineSession> = None;
     while let Ok(mut job) = jobs.recv() {
         // Only the latest request matters.
@@ -73,7 +73,7 @@ fn work(program: &ChildEngines, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64,
                 break;
             }
         }
-        tell(number, answer.map_err(|text| text.chars().take(MESSAGE_CHARACTERS).collect()));
+        send(number, answer.map_err(|text| text.chars().take(MESSAGE_CHARACTERS).collect()));
     }
     if let Some(mut running) = running {
         running.player.quit();

@@ -1,9 +1,9 @@
 //! `kosumi play`: one table, its windows, and the engines that play or analyse.
 
+use super::engine_thread::EngineThread;
 use super::http::Resource;
 use super::opponent::ExternalEngine;
 use super::server::{Pages, Server, WindowEvent};
-use super::thinker::EngineThread;
 use super::windows::Windows;
 use crate::review::{self, Reviewed};
 use kosumi_board::pages::texts_files;
@@ -119,18 +119,18 @@ pub fn play(
     ready: &mut dyn FnMut(&str, &str),
 ) -> io::Result<()> {
     let server = Server::new(setup.address, setup.token)?;
-    let (events, happened) = mpsc::channel();
-    let tell = events.clone();
+    let (events, received) = mpsc::channel();
+    let sender = events.clone();
     let make = Arc::clone(&setup.make);
-    let thinker = EngineThread::start(setup.make, move |number, finding| {
+    let engine_thread = EngineThread::start(setup.make, move |number, finding| {
         // At the end of the process the receiver no longer exists.
-        let _ = tell.send(Event::Found(number, finding));
+        let _ = sender.send(Event::Found(number, finding));
     })?;
     let mut opponents = Vec::new();
     for command in &first.engines {
-        let tell = events.clone();
+        let sender = events.clone();
         let opponent = ExternalEngine::new(command, move |number, moved| {
-            let _ = tell.send(Event::Moved(number, moved));
+            let _ = sender.send(Event::Moved(number, moved));
         });
         opponents.push(opponent.map_err(io::Error::other)?);
     }
@@ -145,7 +145,7 @@ pub fn play(
     let session = run_id(&url, std::process::id());
     let host = PlayHost {
         windows: Windows::default(),
-        thinker,
+        engine_thread,
         opponents,
         events,
         make,
@@ -164,7 +164,7 @@ pub fn play(
     let begin = Instant::now();
     ready(&url, &once);
     session.begin(begin.elapsed());
-    run(&mut session, &happened, begin)
+    run(&mut session, &received, begin)
 }
 
 /// Returns short names of engines: the programs of their command lines, with numbers if a program is given more than once.
@@ -195,7 +195,7 @@ fn run_id(url: &str, process: u32) -> String {
 /// Server behind a table: its windows and its engines.
 struct PlayHost {
     windows: Windows,
-    thinker: EngineThread,
+    engine_thread: EngineThread,
     opponents: Vec<ExternalEngine>,
     events: Sender<Event>,
     make: MakeEngine,
@@ -206,12 +206,12 @@ struct PlayHost {
 }
 
 impl Host for PlayHost {
-    fn tell(&mut self, window: usize, message: &Value) {
-        self.windows.tell(window, message);
+    fn send(&mut self, window: usize, message: &Value) {
+        self.windows.send(window, message);
     }
 
-    fn tell_all(&mut self, message: &Value) {
-        self.windows.tell_all(message);
+    fn send_to_all(&mut self, message: &Value) {
+        self.windows.send_to_all(message);
     }
 
     fn has_windows(&self) -> bool {
@@ -219,11 +219,11 @@ impl Host for PlayHost {
     }
 
     fn start_task(&mut self, game: &Game, task: Task) -> u64 {
-        self.thinker.ask(game, task)
+        self.engine_thread.ask(game, task)
     }
 
     fn stop_task(&mut self) {
-        self.thinker.stop();
+        self.engine_thread.stop();
     }
 
     fn ask_engine(&mut self, engine: usize, number: u64, game: &Game) {
@@ -263,10 +263,10 @@ impl Host for PlayHost {
 }
 
 /// Handles events until the process ends.
-fn run(session: &mut TableSession<PlayHost>, happened: &Receiver<Event>, begin: Instant) -> io::Result<()> {
+fn run(session: &mut TableSession<PlayHost>, received: &Receiver<Event>, begin: Instant) -> io::Result<()> {
     loop {
         let wait = session.wake_time().map(|at| at.saturating_sub(begin.elapsed()));
-        match happened.recv_timeout(wait.unwrap_or(Duration::from_secs(3600))) {
+        match received.recv_timeout(wait.unwrap_or(Duration::from_secs(3600))) {
             Ok(event) => handle_event(session, event, begin.elapsed()),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),

@@ -50,7 +50,7 @@ enum Question {
 }
 
 impl Host for Surroundings {
-    fn tell(&mut self, window: usize, message: &Value) {
+    fn send(&mut self, window: usize, message: &Value) {
         self.told += 1;
         self.refused += u64::from(message["is"] == "refused");
         if let Some(inbox) = self.inboxes.get_mut(&window) {
@@ -58,7 +58,7 @@ impl Host for Surroundings {
         }
     }
 
-    fn tell_all(&mut self, message: &Value) {
+    fn send_to_all(&mut self, message: &Value) {
         self.told += 1;
         self.inboxes.values_mut().for_each(|inbox| inbox.push_back(message.clone()));
     }

@@ -4,12 +4,12 @@
 //! and afterwards, another engine analyses the positions that users select. Each window selects one position, and the
 //! engine alternates between the windows.
 
+use super::engine_thread::EngineThread;
 use super::http::Resource;
 use super::play::ServerSettings;
 use super::server::{Pages, Server, WindowEvent};
-use super::thinker::EngineThread;
 use super::windows::Windows;
-use crate::review::{self, Numbers, PositionReview, Reviewed, Tried, place};
+use crate::review::{self, Numbers, PositionReview, Reviewed, TriedPosition, place};
 use crate::words::color_letter;
 use kosumi_board::play::{PageRequest, Refusal, Task, TaskResult, file_bytes, parse_place};
 use kosumi_go::board::Move;
@@ -120,11 +120,11 @@ pub fn study(
 ) -> io::Result<()> {
     let reviewed = (reviewer.bare)(record).map_err(io::Error::other)?;
     let server = Server::new(setup.address, setup.token)?;
-    let (events, happened) = mpsc::channel();
-    let tell = events.clone();
-    let thinker = EngineThread::start(setup.make, move |number, finding| {
+    let (events, received) = mpsc::channel();
+    let sender = events.clone();
+    let engine_thread = EngineThread::start(setup.make, move |number, finding| {
         // At the end of the process the receiver no longer exists.
-        let _ = tell.send(Event::Found(number, finding));
+        let _ = sender.send(Event::Found(number, finding));
     })?;
     let page = Arc::new(CurrentPage::new(&reviewed, 0));
     let (url, once) = (server.url(), server.url_once());
@@ -141,15 +141,15 @@ pub fn study(
         is_reviewing: false,
         waiting: None,
         windows: Windows::default(),
-        thinker,
+        engine_thread,
         selected: BTreeMap::new(),
         current_task: None,
         analysed: BTreeMap::new(),
     };
     ready(&url, &once);
     review_server.review(record.to_vec());
-    for event in happened {
-        review_server.happen(event);
+    for event in received {
+        review_server.handle_event(event);
     }
     Ok(())
 }
@@ -167,7 +167,7 @@ struct ReviewServer {
     /// Record to review next.
     waiting: Option<Vec<u8>>,
     windows: Windows,
-    thinker: EngineThread,
+    engine_thread: EngineThread,
     /// Selected position of each window.
     selected: BTreeMap<usize, ReviewPosition>,
     /// Number of the engine's current task, and the window that it is for.
@@ -199,12 +199,12 @@ impl ReviewServer {
         self.is_reviewing = thread.is_ok();
     }
 
-    fn happen(&mut self, event: Event) {
+    fn handle_event(&mut self, event: Event) {
         match event {
             Event::Window(WindowEvent::Joined(window, sender)) => {
                 self.windows.add(window, sender);
                 // A page that was loaded before this result reloads.
-                self.windows.tell(window, &json!({ "is": "reviewed", "run": self.run }));
+                self.windows.send(window, &json!({ "is": "reviewed", "run": self.run }));
             }
             Event::Window(WindowEvent::Left(window)) => {
                 self.windows.remove(window);
@@ -219,12 +219,12 @@ impl ReviewServer {
                     Err(_) => Err(Refusal::BadMessage),
                 };
                 if let Err(refusal) = answered {
-                    self.windows.tell(window, &json!({ "is": "refused", "why": refusal }));
+                    self.windows.send(window, &json!({ "is": "refused", "why": refusal }));
                 }
             }
             Event::Found(number, finding) => self.found(number, finding),
             Event::Progress(game, done, total) if game == self.game => {
-                self.windows.tell_all(&json!({ "is": "progress", "done": done, "total": total }));
+                self.windows.send_to_all(&json!({ "is": "progress", "done": done, "total": total }));
             }
             Event::Reviewed(game, reviewed) if game == self.game => self.show(*reviewed, true),
             Event::Progress(..) | Event::Reviewed(..) => {}
@@ -234,7 +234,7 @@ impl ReviewServer {
                     && game == self.game
                 {
                     let text: String = text.chars().take(MESSAGE_CHARACTERS).collect();
-                    self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+                    self.windows.send_to_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
                 }
                 if let Some(record) = self.waiting.take() {
                     self.review(record);
@@ -253,9 +253,9 @@ impl ReviewServer {
         }
         self.selected.clear();
         self.current_task = None;
-        self.thinker.stop();
+        self.engine_thread.stop();
         self.page.show(&self.reviewed, self.run);
-        self.windows.tell_all(&json!({ "is": "reviewed", "run": self.run }));
+        self.windows.send_to_all(&json!({ "is": "reviewed", "run": self.run }));
     }
 
     fn answer(&mut self, window: usize, ask: PageRequest) -> Result<(), Refusal> {
@@ -266,13 +266,13 @@ impl ReviewServer {
                 Ok(())
             }
             PageRequest::Save {} => {
-                let tried = self.analysed.iter().map(|(position, analysis)| Tried {
+                let tried = self.analysed.iter().map(|(position, analysis)| TriedPosition {
                     step: position.step,
                     line: position.line.clone(),
                     analysis: analysis.clone(),
                 });
                 let text = review::annotated_with(&self.reviewed, tried).to_string();
-                self.windows.tell(window, &json!({ "is": "record", "name": "reviewed.sgf", "text": text }));
+                self.windows.send(window, &json!({ "is": "record", "name": "reviewed.sgf", "text": text }));
                 Ok(())
             }
             // The review page itself reports which part of a record cannot be followed.
@@ -285,7 +285,7 @@ impl ReviewServer {
                     }
                     Err(text) => {
                         let message = json!({ "is": "refused", "why": Refusal::BadRecord, "text": text });
-                        self.windows.tell(window, &message);
+                        self.windows.send(window, &message);
                     }
                 }
                 Ok(())
@@ -322,7 +322,7 @@ impl ReviewServer {
                 "turn": color_letter(game.to_move()).to_string(),
                 "lifted": lifted,
             });
-            self.windows.tell(window, &message);
+            self.windows.send(window, &message);
         }
         if self.selected.get(&window) != Some(&position) {
             self.selected.insert(window, position);
@@ -338,12 +338,12 @@ impl ReviewServer {
         let Some(position) = self.selected.get(&window) else { return };
         let Ok(game) = self.game(position) else { return };
         if game.is_over() {
-            self.thinker.stop();
+            self.engine_thread.stop();
             return;
         }
         let time = if self.selected.len() > 1 { WINDOW_TIME } else { LOOK_TIME };
         let limits = Limits { visits: Some(LOOK_VISITS), ..Limits::time(time) };
-        self.current_task = Some((self.thinker.ask(&game, Task::Study { limits }), window));
+        self.current_task = Some((self.engine_thread.ask(&game, Task::Study { limits }), window));
     }
 
     /// Gives the engine to the next window after `after`.
@@ -353,7 +353,7 @@ impl ReviewServer {
             Some(window) => self.ask(window),
             None => {
                 self.current_task = None;
-                self.thinker.stop();
+                self.engine_thread.stop();
             }
         }
     }
@@ -371,7 +371,7 @@ impl ReviewServer {
                     "line": line,
                     "numbers": Numbers::new(&game, game.to_move(), &analysis),
                 });
-                self.windows.tell_all(&message);
+                self.windows.send_to_all(&message);
                 let is_better =
                     self.analysed.get(&position).is_none_or(|known| known.visits <= analysis.visits);
                 let has_room =
@@ -387,7 +387,7 @@ impl ReviewServer {
             TaskResult::Crashed(text) => {
                 self.current_task = None;
                 self.selected.clear();
-                self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+                self.windows.send_to_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
             }
             TaskResult::Chosen(..) | TaskResult::Settled(_) | TaskResult::Solved(_) => {}
         }

@@ -37,19 +37,19 @@ impl Windows {
 
     /// Sends a message to one window. A window that does not read is removed. The page can reconnect, and then gets the
     /// whole state.
-    pub(super) fn tell(&mut self, window: usize, message: &Value) {
-        self.send(window, &Arc::from(message.to_string()));
+    pub(super) fn send(&mut self, window: usize, message: &Value) {
+        self.send_text(window, &Arc::from(message.to_string()));
     }
 
     /// Sends a message to all windows.
-    pub(super) fn tell_all(&mut self, message: &Value) {
+    pub(super) fn send_to_all(&mut self, message: &Value) {
         let text: Arc<str> = Arc::from(message.to_string());
         for window in self.open.keys().copied().collect::<Vec<_>>() {
-            self.send(window, &text);
+            self.send_text(window, &text);
         }
     }
 
-    fn send(&mut self, window: usize, text: &Arc<str>) {
+    fn send_text(&mut self, window: usize, text: &Arc<str>) {
         let Some(sender) = self.open.get(&window) else { return };
         if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = sender.try_send(Arc::clone(text))
         {
@@ -68,9 +68,9 @@ mod tests {
         let (sender, receiver) = channel();
         windows.add(1, sender);
         for number in 0..QUEUE_MAX + 1 {
-            windows.tell_all(&Value::from(number));
+            windows.send_to_all(&Value::from(number));
         }
         assert_eq!(receiver.iter().count(), QUEUE_MAX, "and then the channel closes");
-        windows.tell(1, &Value::Null);
+        windows.send(1, &Value::Null);
     }
 }

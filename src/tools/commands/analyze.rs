@@ -362,9 +362,9 @@ pub(super) enum Purpose {
     /// The move is played.
     Play,
     /// The move is reported, and the position does not change.
-    Tell,
-    /// Like `Tell`, but any input cancels the search.
-    TellUnlessCancelled,
+    Report,
+    /// Like `Report`, but any input cancels the search.
+    ReportUnlessCancelled,
 }
 
 /// State of a search that input may cancel.
@@ -381,7 +381,7 @@ impl Cancellation {
 
     /// Returns whether the search must stop now. Input after the end of a search cancels nothing.
     pub(super) fn stops(&self) -> bool {
-        let is_cancelled = self.purpose == Purpose::TellUnlessCancelled && self.watch.input_pending();
+        let is_cancelled = self.purpose == Purpose::ReportUnlessCancelled && self.watch.input_pending();
         if is_cancelled {
             self.is_cancelled.store(true, Ordering::Relaxed);
         }
@@ -426,7 +426,7 @@ fn genmove_analyze(
     }
     let decision = match purpose {
         Purpose::Play => commands.engine.genmove(color, search),
-        Purpose::Tell | Purpose::TellUnlessCancelled => commands.engine.choose(color, search),
+        Purpose::Report | Purpose::ReportUnlessCancelled => commands.engine.choose(color, search),
     };
     if cancellation.is_cancelled() {
         return Ok(format!("play {CANCELLED}").into());
@@ -488,7 +488,7 @@ pub(super) fn kata_search_analyze(
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
 ) -> CommandResult {
-    genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::Tell)
+    genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::Report)
 }
 
 pub(super) fn kata_search_analyze_cancellable(
@@ -496,7 +496,7 @@ pub(super) fn kata_search_analyze_cancellable(
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
 ) -> CommandResult {
-    genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::TellUnlessCancelled)
+    genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::ReportUnlessCancelled)
 }
 
 /// Responds with one line of JSON for the spectators of CGOS, and the move.

@@ -77,7 +77,7 @@ pub(super) fn kata_search_cancellable(
     session: &mut Session<'_>,
 ) -> CommandResult {
     let color = color(arguments)?;
-    let cancellation = Cancellation::new(session, Purpose::TellUnlessCancelled);
+    let cancellation = Cancellation::new(session, Purpose::ReportUnlessCancelled);
     if cancellation.stops() {
         return Ok(CANCELLED.into());
     }

@@ -2,8 +2,8 @@
 //!
 //! The workers, the referee, the log, the records and the table are the real ones. The engines behind their commands,
 //! the clocks, the disk and the threads are simulated: the workers take turns in the order of virtual time. A match is
-//! played in several lives, each of which ends by a power cut, `kill -9`, an error or a stop. The last life has no
-//! faults. After each life, of the games that were reported as stored:
+//! played in several runs, each of which ends by a power cut, `kill -9`, an error or a stop. The last run has no
+//! faults. After each run, of the games that were reported as stored:
 //!
 //! * each is in the log exactly once, as reported, and its record is complete;
 //! * none is played again.
@@ -37,8 +37,8 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Number of lives with faults.
-const LIVES: u32 = 10;
+/// Number of runs with faults.
+const RUNS: u32 = 10;
 
 /// Frequencies at which an engine misbehaves, per thousand of its commands.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,22 +79,22 @@ impl FaultRates {
 
 /// Source of simulated engines.
 #[derive(Clone, Debug)]
-pub(super) struct SimulatedEngines(Arc<Source_>);
+pub(super) struct SimulatedEngines(Arc<EngineSource>);
 
 #[derive(Debug)]
-struct Source_ {
+struct EngineSource {
     seed: u64,
     started: AtomicU64,
-    /// Fault rates of the engines in this life, and the control flags of its match.
+    /// Fault rates of the engines in this run, and the control flags of its match.
     now: Mutex<(FaultRates, Arc<Control>)>,
 }
 
 impl SimulatedEngines {
     fn new(seed: u64) -> SimulatedEngines {
-        SimulatedEngines(Arc::new(Source_ { seed, started: AtomicU64::new(0), now: Mutex::default() }))
+        SimulatedEngines(Arc::new(EngineSource { seed, started: AtomicU64::new(0), now: Mutex::default() }))
     }
 
-    fn begin_life(&self, rates: FaultRates, control: &Arc<Control>) {
+    fn begin_run(&self, rates: FaultRates, control: &Arc<Control>) {
         *self.0.now.lock().unwrap_or_else(PoisonError::into_inner) = (rates, Arc::clone(control));
     }
 
@@ -211,7 +211,7 @@ fn color_of(letter: &str) -> Color {
 }
 
 /// Workers that take turns in virtual time.
-struct Crew<'s> {
+struct SimulatedWorkers<'s> {
     games: &'s PieceQueue,
     /// Workers with the times at which they continue.
     workers: Vec<(Duration, Worker)>,
@@ -219,11 +219,11 @@ struct Crew<'s> {
     events: BTreeMap<(Duration, u64), WorkerEvent>,
     count: u64,
     rng: Rng,
-    /// All games that were played in all lives, with their records.
+    /// All games that were played in all runs, with their records.
     played: &'s mut Vec<(GameRecord, String)>,
 }
 
-impl Events for Crew<'_> {
+impl Events for SimulatedWorkers<'_> {
     fn next(&mut self, wait: Duration) -> Result<WorkerEvent, RecvTimeoutError> {
         if self.rng.chance(50) {
             simulation::pass(wait);
@@ -262,12 +262,12 @@ impl Events for Crew<'_> {
 }
 
 /// Games that the match reported as stored.
-struct Ledger<'s> {
+struct StoredGames<'s> {
     disk: &'s SimulatedDisk,
     reported: &'s mut BTreeMap<u32, GameRecord>,
 }
 
-impl MatchObserver for Ledger<'_> {
+impl MatchObserver for StoredGames<'_> {
     fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()> {
         // After the disk has stopped, the process no longer exists, so nothing is reported.
         if self.disk.stopped().is_none() {
@@ -319,12 +319,12 @@ impl<'c> Simulated<'c> {
         Simulated { disk, conditions, engines, games, storage, reported, played, rng, counts }
     }
 
-    /// Plays one life. Returns the match, and whether the user stopped it.
-    fn live(&mut self, rates: [FaultRates; 2]) -> anyhow::Result<(Match, bool)> {
+    /// Plays one run. Returns the match, and whether the user stopped it.
+    fn run_once(&mut self, rates: [FaultRates; 2]) -> anyhow::Result<(Match, bool)> {
         let clocks = Clocks { time: simulation::now, date: simulation::date, pause: simulation::pass };
         let control = Arc::new(Control { clocks, ..Control::default() });
         for (engines, rates) in self.engines.iter().zip(rates) {
-            engines.begin_life(rates, &control);
+            engines.begin_run(rates, &control);
         }
         let mut playing =
             Match::open(self.conditions.clone(), self.games, &self.storage, Arc::clone(&control))?;
@@ -337,9 +337,10 @@ impl<'c> Simulated<'c> {
         };
         let workers = (0..count).map(worker).collect();
         let (rng, played) = (Rng::new(self.rng.next_u64()), &mut self.played);
-        let mut crew = Crew { games: &games, workers, events: BTreeMap::new(), count: 0, rng, played };
-        let mut ledger = Ledger { disk: &self.disk, reported: &mut self.reported };
-        let (result, _) = playing.follow(&mut crew, &games, &mut ledger);
+        let mut simulated =
+            SimulatedWorkers { games: &games, workers, events: BTreeMap::new(), count: 0, rng, played };
+        let mut stored = StoredGames { disk: &self.disk, reported: &mut self.reported };
+        let (result, _) = playing.follow(&mut simulated, &games, &mut stored);
         result.map(|()| (playing, control.is_stopped()))
     }
 
@@ -374,13 +375,13 @@ impl<'c> Simulated<'c> {
     }
 
     fn run(&mut self) {
-        for _ in 0..LIVES {
+        for _ in 0..RUNS {
             let plan = Plan::draw(&mut self.rng, 60);
             let may_fail = plan.trouble > 0;
             self.disk.restart(plan);
             let rates = [0, 1].map(|_| FaultRates::draw(&mut self.rng));
-            let result = self.live(rates);
-            self.counts.add("lives", 1);
+            let result = self.run_once(rates);
+            self.counts.add("runs", 1);
             let stopped = self.disk.stopped();
             self.counts.add("power cuts", u64::from(stopped == Some(Stop::Power)));
             self.counts.add("kills", u64::from(stopped == Some(Stop::Process)));
@@ -401,7 +402,7 @@ impl<'c> Simulated<'c> {
             self.check_files();
         }
         self.counts.add("games before the end", self.reported.len() as u64);
-        let (last, _) = self.live(Default::default()).expect("a life without faults");
+        let (last, _) = self.run_once(Default::default()).expect("a run without faults");
         assert!(last.is_complete());
         let missing = last.records_missing();
         let past = self.check_files();

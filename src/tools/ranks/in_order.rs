@@ -199,22 +199,22 @@ where
         PieceLength::Long => usize::MAX,
         PieceLength::Short => (PIECES_PER_THREAD + 1) * threads * ranks,
     };
-    let (link, on_loss) = others.map(|(link, on_loss, pulse)| ((link, pulse), on_loss)).unzip();
+    let (link, on_loss) = others.map(|(link, on_loss, interval)| ((link, interval), on_loss)).unzip();
     let pieces = PieceQueue::open();
-    let shelf = PendingPieces {
+    let pending = PendingPieces {
         state: Mutex::new(PendingState { pieces: BTreeMap::new(), next: 0, is_stopped: false }),
         changed: Condvar::new(),
     };
-    let (pieces, shelf) = (&pieces, &shelf);
+    let (pieces, pending) = (&pieces, &pending);
     thread::scope(|scope| {
         // When this scope ends, no thread may still wait for pieces or for space to add one.
-        let _ending = StopOnDrop { pieces, shelf };
+        let _ending = StopOnDrop { pieces, pending };
         let (sender, found) = mpsc::channel();
         for index in 0..threads {
             let sender = sender.clone();
             thread::Builder::new().name(format!("piece-{index}")).spawn_scoped(scope, move || {
                 while let Some(number) = pieces.next() {
-                    let Some(piece) = shelf.get(number) else { return };
+                    let Some(piece) = pending.get(number) else { return };
                     let found = match catch_unwind(AssertUnwindSafe(|| work(&piece))) {
                         Ok(result) => CollectorEvent::Result(number, result),
                         Err(panic) => CollectorEvent::Panicked(panic),
@@ -230,7 +230,7 @@ where
             thread::Builder::new().name("ranks".to_owned()).spawn_scoped(scope, move || {
                 // If contents cannot be serialised, the receiving rank reports it.
                 let contents = |number| {
-                    shelf.get(number).and_then(|piece| serde_json::to_vec(&*piece).ok()).unwrap_or_default()
+                    pending.get(number).and_then(|piece| serde_json::to_vec(&*piece).ok()).unwrap_or_default()
                 };
                 lend_pieces_with_contents(&mut link, pieces, &contents, alive_every, &mut |event| {
                     forward(event, &sender)
@@ -239,7 +239,7 @@ where
         }
         drop(sender);
         scope.spawn(move || {
-            read(&mut |piece| match shelf.add(piece, capacity) {
+            read(&mut |piece| match pending.add(piece, capacity) {
                 Some(number) => {
                     pieces.add(number);
                     true
@@ -250,7 +250,7 @@ where
         });
         // Taken by value, so that sends fail when the scope ends.
         let found: mpsc::Receiver<CollectorEvent<R>> = found;
-        collect_in_order(found, shelf, on_loss, collect)
+        collect_in_order(found, pending, on_loss, collect)
     })
 }
 
@@ -273,7 +273,7 @@ fn forward<R: DeserializeOwned>(event: RankEvent, sender: &Sender<CollectorEvent
 /// Collects the results in the order of their pieces.
 fn collect_in_order<P, R>(
     found: mpsc::Receiver<CollectorEvent<R>>,
-    shelf: &PendingPieces<P>,
+    pending: &PendingPieces<P>,
     on_loss: Option<OnLoss>,
     mut collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
 ) -> anyhow::Result<()> {
@@ -292,26 +292,26 @@ fn collect_in_order<P, R>(
             }
         }
         while let Some(result) = early.remove(&next) {
-            let piece = shelf.remove(next).context("a result of an unknown piece")?;
+            let piece = pending.remove(next).context("a result of an unknown piece")?;
             if collect(&piece, result)?.is_break() {
                 return Ok(());
             }
             next += 1;
         }
     }
-    if shelf.lock().pieces.is_empty() { Ok(()) } else { bail!("the workers stopped early") }
+    if pending.lock().pieces.is_empty() { Ok(()) } else { bail!("the workers stopped early") }
 }
 
 /// Guard that stops all threads when the work ends in any way.
 struct StopOnDrop<'e, P> {
     pieces: &'e PieceQueue,
-    shelf: &'e PendingPieces<P>,
+    pending: &'e PendingPieces<P>,
 }
 
 impl<P> Drop for StopOnDrop<'_, P> {
     fn drop(&mut self) {
         self.pieces.stop();
-        self.shelf.stop();
+        self.pending.stop();
     }
 }
 
@@ -366,7 +366,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// Interval of alive messages in these tests, so that a lost rank is detected soon.
-    const PULSE: Duration = Duration::from_millis(100);
+    const ALIVE_INTERVAL: Duration = Duration::from_millis(100);
 
     /// Link of a rank that is lost after a number of packets.
     struct FailingLink(ThreadLink, u32);
@@ -427,7 +427,7 @@ mod tests {
                     let nothing = |_: &mut dyn FnMut((u32, String)) -> bool| unreachable!("rank 0 reads");
                     // A lost rank returns an error.
                     let collect = |_: &_, _| unreachable!("rank 0 collects");
-                    drop(in_order_with(PULSE, part, 2, pace, nothing, word, collect));
+                    drop(in_order_with(ALIVE_INTERVAL, part, 2, pace, nothing, word, collect));
                 });
             }
             let read = |send: &mut dyn FnMut((u32, String)) -> bool| {
@@ -438,7 +438,7 @@ mod tests {
                     }
                 }
             };
-            in_order_with(PULSE, part, 2, pace, read, word, |piece, found| {
+            in_order_with(ALIVE_INTERVAL, part, 2, pace, read, word, |piece, found| {
                 assert_eq!(piece.0 as usize, words.len());
                 most = most.max(made.load(Ordering::Relaxed) as usize - words.len());
                 words.push(found);

@@ -150,7 +150,7 @@ mod tests {
     use std::thread;
 
     /// Interval of alive messages in these tests, so that a lost rank is detected soon.
-    const PULSE: Duration = Duration::from_millis(100);
+    const ALIVE_INTERVAL: Duration = Duration::from_millis(100);
 
     /// Does the work on a piece: squares its number.
     fn square(piece: u32) -> Vec<u8> {
@@ -192,7 +192,7 @@ mod tests {
                     });
                 });
             }
-            _ => drop(serve_pieces_with_interval(&mut link, 2, &pieces, &messages, PULSE)),
+            _ => drop(serve_pieces_with_interval(&mut link, 2, &pieces, &messages, ALIVE_INTERVAL)),
         }
     }
 
@@ -250,7 +250,7 @@ mod tests {
                 });
             }
             drop(sender);
-            lend_pieces_with_contents(&mut first, &pieces, &|_| Vec::new(), PULSE, &mut |event| {
+            lend_pieces_with_contents(&mut first, &pieces, &|_| Vec::new(), ALIVE_INTERVAL, &mut |event| {
                 match event {
                     RankEvent::Done(piece, bytes) => take(piece, &bytes),
                     other => rest.push(other),

@@ -2,8 +2,8 @@
 //!
 //! The log, its segments, the shards and the SGF files are the real ones. The disk, the games and their order are
 //! simulated: the games are random, and several workers end them nearly in the order of their numbers. A run goes
-//! through several lives, each of which ends by a power cut, `kill -9`, an error or a stop. The last life has no
-//! faults. After each life:
+//! through several runs, each of which ends by a power cut, `kill -9`, an error or a stop. The last run has no
+//! faults. After each run:
 //!
 //! * every game that was reported as stored is in the log once, as it was played, and none is played again;
 //! * the shard of a closed segment has exactly the games of its segment, byte for byte; the shard of the last segment
@@ -25,8 +25,8 @@ use kosumi_net::Features;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Number of lives with faults.
-const LIVES: u32 = 8;
+/// Number of runs with faults.
+const RUNS: u32 = 8;
 
 /// Returns the game with this number: random moves, at some of which there are training positions.
 fn play(seed: u64, number: u32) -> PlayedGame {
@@ -89,7 +89,7 @@ impl<'c> Simulated<'c> {
     }
 
     /// Plays missing games until the process ends, as `kosumi selfplay` does.
-    fn live(&mut self, most: usize) -> anyhow::Result<()> {
+    fn run_once(&mut self, most: usize) -> anyhow::Result<()> {
         let mut segment = LogSegment::open(self.storage.clone())?;
         let mut missing: Vec<u32> = (0..self.games).filter(|&game| !segment.finished().has(game)).collect();
         // Games end nearly in the order of their numbers.
@@ -173,14 +173,14 @@ impl<'c> Simulated<'c> {
     }
 
     fn run(&mut self) {
-        for _ in 0..LIVES {
+        for _ in 0..RUNS {
             let plan = Plan::draw(&mut self.rng, 80);
             let may_fail = plan.trouble > 0;
             self.disk.restart(plan);
             let most = self.rng.below(20) as usize;
-            let result = self.live(most);
+            let result = self.run_once(most);
             let stopped = self.disk.stopped();
-            self.counts.add("lives", 1);
+            self.counts.add("runs", 1);
             self.counts.add("power cuts", u64::from(stopped == Some(Stop::Power)));
             self.counts.add("kills", u64::from(stopped == Some(Stop::Process)));
             if let (Err(error), None) = (&result, stopped) {
@@ -193,7 +193,7 @@ impl<'c> Simulated<'c> {
             self.check_files(false);
         }
         self.counts.add("games before the end", self.reported.len() as u64);
-        self.live(usize::MAX).expect("a life without faults");
+        self.run_once(usize::MAX).expect("a run without faults");
         self.check_files(true);
         self.counts.add("games", self.games.into());
     }

@@ -20,7 +20,7 @@ fn ask(board: &mut Board, request: &Value) -> Value {
     answer["ok"].clone()
 }
 
-fn say(board: &mut Board, message: &Value) -> Value {
+fn request(board: &mut Board, message: &Value) -> Value {
     ask(board, &json!({ "do": "say", "message": message.to_string() }))
 }
 
@@ -47,7 +47,7 @@ fn a_game_is_played_and_restored() {
         assert_eq!(messages(&opened, kind).len(), 1, "{kind}");
     }
     ask(&mut first, &json!({ "do": "today", "date": "2026-11-28" }));
-    let played = say(&mut first, &json!({ "do": "play", "at": 0, "place": "ee" }));
+    let played = request(&mut first, &json!({ "do": "play", "at": 0, "place": "ee" }));
     assert_eq!(messages(&played, "state")[0]["thinking"], true);
     assert_eq!(played["isBusy"], false, "the engine waits for its network");
     assert_eq!(played["remembered"]["about"]["moves"], 1);
@@ -66,12 +66,12 @@ fn a_game_is_played_and_restored() {
     assert_eq!(&messages(&restored, "tree")[0]["nodes"][2], reply);
     assert_eq!(restored["isBusy"], false);
 
-    let shared = say(&mut second, &json!({ "do": "share" }));
+    let shared = request(&mut second, &json!({ "do": "share" }));
     let fragment = &messages(&shared, "shared")[0]["fragment"];
     let mut third = board();
-    let loaded = say(&mut third, &json!({ "do": "load", "shared": fragment }));
+    let loaded = request(&mut third, &json!({ "do": "load", "shared": fragment }));
     assert_eq!(messages(&loaded, "tree")[0]["nodes"][2]["m"], reply["m"]);
-    let refused = say(&mut third, &json!({ "do": "load", "shared": "AAAA" }));
+    let refused = request(&mut third, &json!({ "do": "load", "shared": "AAAA" }));
     assert_eq!(messages(&refused, "refused")[0]["why"], "bad-link");
     assert_eq!(refused["remembered"], Value::Null, "nothing has changed");
 }
@@ -80,11 +80,11 @@ fn a_game_is_played_and_restored() {
 fn a_message_ends_the_task_that_it_makes_useless() {
     let mut board = board();
     board.set_network(SMALL, false).unwrap();
-    say(&mut board, &json!({ "do": "analyse", "on": true }));
+    request(&mut board, &json!({ "do": "analyse", "on": true }));
     let thought = ask(&mut board, &json!({ "do": "advance" }));
     assert_eq!(messages(&thought, "thought")[0]["at"], 0);
     assert_eq!(thought["isBusy"], true);
-    let off = say(&mut board, &json!({ "do": "analyse", "on": false }));
+    let off = request(&mut board, &json!({ "do": "analyse", "on": false }));
     assert_eq!(off["isBusy"], false);
 }
 
@@ -92,8 +92,8 @@ fn a_message_ends_the_task_that_it_makes_useless() {
 fn a_review_is_made_elsewhere() {
     let mut board = board();
     let record = "(;SZ[5]RE[B+R];B[cc];W[bb])";
-    say(&mut board, &json!({ "do": "load", "text": record }));
-    let asked = say(&mut board, &json!({ "do": "review-page" }));
+    request(&mut board, &json!({ "do": "load", "text": record }));
+    let asked = request(&mut board, &json!({ "do": "review-page" }));
     let number = asked["review"][0].as_u64().unwrap();
     assert!(asked["review"][1].as_str().unwrap().contains(";B[cc];W[bb]"));
     let progress = json!({ "do": "reviewProgress", "number": number, "done": 1, "total": 3 });
@@ -101,7 +101,7 @@ fn a_review_is_made_elsewhere() {
     let end = json!({ "do": "reviewEnd", "number": number, "hasSucceeded": true });
     assert_eq!(messages(&ask(&mut board, &end), "review")[0]["review"], true);
     // Another game has no review, and a late one does not count.
-    let other = say(&mut board, &json!({ "do": "load", "text": record }));
+    let other = request(&mut board, &json!({ "do": "load", "text": record }));
     assert_eq!(other["endsReview"], true);
     assert!(messages(&ask(&mut board, &end), "review").is_empty());
 }
@@ -118,7 +118,7 @@ fn invalid_events_are_refused() {
     let answer = board.answer(&json!({ "do": "restore", "game": bad }).to_string());
     assert!(answer.contains("cannot be restored"), "{answer}");
     assert_eq!(serde_json::to_value(board.session.remembered(time())).unwrap(), position);
-    let refused = say(&mut board, &json!({ "do": "open", "file": "x" }));
+    let refused = request(&mut board, &json!({ "do": "open", "file": "x" }));
     assert_eq!(messages(&refused, "refused")[0]["why"], "bad-message");
     assert!(board.set_network(b"no network", true).is_err());
     assert!(Board::start(r#"{"memory":0}"#, "run", time).is_err());
@@ -144,8 +144,8 @@ fn moves_are_judged_on_the_tree_and_restored_with_it() {
     let mut board = board();
     board.set_network(SMALL, false).unwrap();
     let record = "(;SZ[5]KM[0.5];B[cc](;W[bb];B[aa])(;W[dd]C[other]))";
-    say(&mut board, &json!({ "do": "load", "text": record }));
-    say(&mut board, &json!({ "do": "review", "at": 3, "on": true }));
+    request(&mut board, &json!({ "do": "load", "text": record }));
+    request(&mut board, &json!({ "do": "review", "at": 3, "on": true }));
     let answers = finish_all(&mut board);
     assert_eq!(last(&answers, "judging")["judging"], Value::Null, "the review has ended");
     let judged: Vec<&Value> = answers.iter().flat_map(|answer| messages(answer, "judged")).collect();
@@ -168,9 +168,9 @@ fn moves_are_judged_on_the_tree_and_restored_with_it() {
 fn a_teacher_judges_before_it_answers_and_an_answer_to_a_problem() {
     let mut board = board();
     board.set_network(SMALL, false).unwrap();
-    say(&mut board, &json!({ "do": "teach", "on": true }));
+    request(&mut board, &json!({ "do": "teach", "on": true }));
     finish_all(&mut board);
-    say(&mut board, &json!({ "do": "play", "at": 0, "place": "aa" }));
+    request(&mut board, &json!({ "do": "play", "at": 0, "place": "aa" }));
     let answers = finish_all(&mut board);
     let at = |kind: &str, what: &dyn Fn(&Value) -> bool| {
         answers.iter().position(|answer| messages(answer, kind).into_iter().any(what)).unwrap()
@@ -180,14 +180,14 @@ fn a_teacher_judges_before_it_answers_and_an_answer_to_a_problem() {
     assert!(at("judged", &is_first) < at("state", &has_moved), "the verdict comes before the answer");
     let solve = |board: &mut Board, place: &str| {
         let text = "(;SZ[5]KM[0.5];B[cc];W[bb])";
-        say(board, &json!({ "do": "solve", "key": 7, "text": text, "place": place }));
+        request(board, &json!({ "do": "solve", "key": 7, "text": text, "place": place }));
         last(&finish_all(board), "solved")
     };
     let solved = solve(&mut board, "aa");
     assert_eq!(solved["key"], 7);
     assert!(solved["result"]["j"]["c"].as_u64().unwrap() > 0, "the worst point: {solved}");
     let refused =
-        say(&mut board, &json!({ "do": "solve", "key": 8, "text": "(;SZ[5];B[cc])", "place": "cc" }));
+        request(&mut board, &json!({ "do": "solve", "key": 8, "text": "(;SZ[5];B[cc])", "place": "cc" }));
     assert_eq!(messages(&refused, "refused")[0]["why"], "occupied");
 }
 
@@ -195,27 +195,27 @@ fn a_teacher_judges_before_it_answers_and_an_answer_to_a_problem() {
 fn kosumi_answers_in_the_study_mode() {
     let mut board = board();
     board.set_network(SMALL, false).unwrap();
-    say(&mut board, &json!({ "do": "load", "text": "(;SZ[5]KM[0.5];B[cc];W[bb])" }));
-    say(&mut board, &json!({ "do": "answers", "on": true }));
-    say(&mut board, &json!({ "do": "play", "at": 1, "place": "dd" }));
+    request(&mut board, &json!({ "do": "load", "text": "(;SZ[5]KM[0.5];B[cc];W[bb])" }));
+    request(&mut board, &json!({ "do": "answers", "on": true }));
+    request(&mut board, &json!({ "do": "play", "at": 1, "place": "dd" }));
     let answers = finish_all(&mut board);
     let state = last(&answers, "state");
     assert_eq!(
         (&state["count_moves"], &state["turn"], &state["study"]),
         (&json!(3), &json!("W"), &json!(true))
     );
-    let removed = say(&mut board, &json!({ "do": "remove", "at": 3 }));
+    let removed = request(&mut board, &json!({ "do": "remove", "at": 3 }));
     assert_eq!(messages(&removed, "state")[0]["at"], 1, "the head goes to the node before");
     assert_eq!(messages(&removed, "tree")[0]["order"], json!([[1, [2]]]));
-    let back = say(&mut board, &json!({ "do": "put-back" }));
+    let back = request(&mut board, &json!({ "do": "put-back" }));
     assert_eq!(messages(&back, "tree")[0]["nodes"].as_array().unwrap().len(), 2);
-    for request in [
+    for message in [
         json!({ "do": "answer", "at": 99 }),
         json!({ "do": "promote", "at": 2 }),
         json!({ "do": "remove", "at": 0 }),
     ] {
-        let refused = say(&mut board, &request);
-        assert_eq!(messages(&refused, "refused")[0]["why"], "not-now", "{request}");
+        let refused = request(&mut board, &message);
+        assert_eq!(messages(&refused, "refused")[0]["why"], "not-now", "{message}");
     }
 }
 
@@ -232,7 +232,7 @@ fn a_card_takes_part_in_a_running_task() {
         (settings.threads, settings.network.use_device)
     };
     assert_eq!(large_engine(&board), (1, false));
-    say(&mut board, &json!({ "do": "analyse", "on": true }));
+    request(&mut board, &json!({ "do": "analyse", "on": true }));
     let first = ask(&mut board, &json!({ "do": "advance" }));
     assert_eq!(first["isBusy"], true, "{first}");
     for (is_wanted, expected) in [(true, (crate::gpu::GPU_THREADS, true)), (false, (1, false))] {

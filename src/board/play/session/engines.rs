@@ -103,16 +103,16 @@ impl<H: Host> TableSession<H> {
                 Step::Judged(nodes) => self.send_judged(&nodes),
                 Step::Answered(window, key, result) => {
                     let message = json!({ "is": "solved", "key": key, "result": result });
-                    self.host.tell(window, &message);
+                    self.host.send(window, &message);
                 }
                 Step::Idle => {
-                    self.keep_judgements();
+                    self.flush_judgements();
                     return false;
                 }
             }
             if self.judgements.progress() != before {
                 let progress = json!({ "is": "judging", "judging": self.judgements.progress() });
-                self.host.tell_all(&progress);
+                self.host.send_to_all(&progress);
             }
         }
     }
@@ -129,15 +129,15 @@ impl<H: Host> TableSession<H> {
         if !results.is_empty() {
             self.unsaved_judgements += results.len();
             if self.unsaved_judgements >= MAX_UNSAVED_JUDGEMENTS {
-                self.keep_judgements();
+                self.flush_judgements();
             }
-            self.host.tell_all(&json!({ "is": "judged", "game": self.game, "nodes": results }));
+            self.host.send_to_all(&json!({ "is": "judged", "game": self.game, "nodes": results }));
         }
     }
 
     /// Counts the judgements since the last change as one change of the table. If each judgement counted, a host that
     /// stores the game after every change would store it too often.
-    pub(super) fn keep_judgements(&mut self) {
+    pub(super) fn flush_judgements(&mut self) {
         if std::mem::take(&mut self.unsaved_judgements) > 0 {
             self.revision += 1;
         }
@@ -205,7 +205,7 @@ impl<H: Host> TableSession<H> {
                 self.question = None;
                 let is_move = matches!(decision, Decision::Play(_));
                 if std::mem::take(&mut self.is_answering) && !is_move {
-                    self.host.tell_all(&json!({ "is": "would-resign" }));
+                    self.host.send_to_all(&json!({ "is": "would-resign" }));
                 } else {
                     self.decided(decision);
                 }
@@ -241,7 +241,7 @@ impl<H: Host> TableSession<H> {
                     "last": is_last,
                     "numbers": Numbers::new(&game, game.to_move(), &analysis),
                 });
-                self.host.tell_all(&message);
+                self.host.send_to_all(&message);
                 if is_last {
                     self.question = None;
                     if question != TaskPurpose::Analysis {
@@ -258,7 +258,7 @@ impl<H: Host> TableSession<H> {
                     debug_assert_eq!(settled, Ok(()));
                 }
                 self.revision += 1;
-                self.tell_state();
+                self.send_state();
             }
             TaskResult::Solved(found) => {
                 self.question = None;
@@ -271,7 +271,7 @@ impl<H: Host> TableSession<H> {
                 }
                 self.judgements.stop();
                 (self.teaches, self.is_answering) = (false, false);
-                self.host.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+                self.host.send_to_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
                 // The engine was restarted. It must not get the same task again, so play is paused and the analysis
                 // ended.
                 self.table.pause(true, self.now);
@@ -309,7 +309,7 @@ impl<H: Host> TableSession<H> {
                     }
                     _ => String::new(),
                 };
-                self.host.tell_all(&json!({ "is": "trouble", "engine": name, "text": text }));
+                self.host.send_to_all(&json!({ "is": "trouble", "engine": name, "text": text }));
                 self.table.pause(true, self.now);
             }
         }

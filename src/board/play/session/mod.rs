@@ -23,10 +23,10 @@ use std::time::Duration;
 /// Surroundings of a table: windows, engines, and reviews in the background.
 pub trait Host {
     /// Sends a message to a window.
-    fn tell(&mut self, window: usize, message: &Value);
+    fn send(&mut self, window: usize, message: &Value);
 
     /// Sends a message to all windows.
-    fn tell_all(&mut self, message: &Value);
+    fn send_to_all(&mut self, message: &Value);
 
     /// Returns whether any window is open.
     fn has_windows(&self) -> bool;
@@ -262,14 +262,14 @@ impl<H: Host> TableSession<H> {
     pub fn handle_open(&mut self, window: usize, now: Duration) {
         self.now = now;
         let choices = choices(&self.engines);
-        self.host.tell(window, &choices);
+        self.host.send(window, &choices);
         if self.question.is_none() && !self.engine_on_turn() {
             self.start_background();
         }
         let tree = self.whole_tree();
-        self.host.tell(window, &tree);
+        self.host.send(window, &tree);
         let state = self.state();
-        self.host.tell(window, &state);
+        self.host.send(window, &state);
     }
 
     /// Handles the closing of a window. The host must have removed the window before.
@@ -319,10 +319,10 @@ impl<H: Host> TableSession<H> {
     }
 
     fn refuse(&mut self, window: usize, refusal: Refusal) {
-        self.host.tell(window, &json!({ "is": "refused", "why": refusal }));
+        self.host.send(window, &json!({ "is": "refused", "why": refusal }));
         // The state corrects what the page has drawn in advance.
         let state = self.state();
-        self.host.tell(window, &state);
+        self.host.send(window, &state);
     }
 
     fn state(&self) -> Value {
@@ -351,28 +351,28 @@ impl<H: Host> TableSession<H> {
             self.viewed = None;
         }
         self.start_task();
-        self.tell_state();
+        self.send_state();
     }
 
     /// Sends the changes of the tree and the state to all windows.
-    fn tell_state(&mut self) {
+    fn send_state(&mut self) {
         let changed = self.table.take_changed();
         let count = self.table.tree().node_count();
         match self.known_nodes.replace(count) {
             None => {
                 let tree = self.whole_tree();
-                self.host.tell_all(&tree);
+                self.host.send_to_all(&tree);
             }
             Some(_) if changed.is_empty() => {}
             Some(known) => {
                 let tree = self.table.tree();
                 let new = (known..count).filter_map(|number| tree.node(number));
                 let nodes: Vec<Value> = new.map(|id| self.table.node_data(id)).collect();
-                self.tell_tree(&nodes, changed);
+                self.send_tree(&nodes, changed);
             }
         }
         let state = self.state();
-        self.host.tell_all(&state);
+        self.host.send_to_all(&state);
     }
 
     /// Returns the whole tree as a message.
@@ -382,7 +382,7 @@ impl<H: Host> TableSession<H> {
     }
 
     /// Sends nodes of the tree to all windows, and the order of the children of others.
-    fn tell_tree(&mut self, nodes: &[Value], changed: impl IntoIterator<Item = NodeId>) {
+    fn send_tree(&mut self, nodes: &[Value], changed: impl IntoIterator<Item = NodeId>) {
         let tree = self.table.tree();
         let order = changed.into_iter().filter(|&id| tree.path(id).is_some()).map(|id| {
             let children: Vec<usize> = tree.children(id).into_iter().map(NodeId::number).collect();
@@ -390,6 +390,6 @@ impl<H: Host> TableSession<H> {
         });
         let order: Vec<Value> = order.collect();
         let message = json!({ "is": "tree", "game": self.game, "nodes": nodes, "order": order });
-        self.host.tell_all(&message);
+        self.host.send_to_all(&message);
     }
 }

@@ -7,9 +7,9 @@ use kosumi_go::board::Move;
 
 impl<H: Host> TableSession<H> {
     /// Sends the problems of a file to a window.
-    pub(super) fn tell_tsumego(&mut self, window: usize, bytes: &[u8]) {
+    pub(super) fn send_problems(&mut self, window: usize, bytes: &[u8]) {
         let problems = tsumego::read_collection(bytes, self.game_table().game().rules());
-        self.host.tell(window, &problems);
+        self.host.send(window, &problems);
     }
 
     /// Puts a problem on the table. The game waits meanwhile.

@@ -114,7 +114,7 @@ impl<H: Host> TableSession<H> {
                 self.table.comment(at, &text)?;
                 self.revision += 1;
                 let data = [self.table.node_data(at)];
-                self.tell_tree(&data, []);
+                self.send_tree(&data, []);
                 return Ok(());
             }
             PageRequest::Remove { at } => {
@@ -125,7 +125,7 @@ impl<H: Host> TableSession<H> {
                 let id = self.table.put_back()?;
                 let data = self.table.tree_data(id);
                 let changed = self.table.take_changed();
-                self.tell_tree(&data, changed);
+                self.send_tree(&data, changed);
             }
             PageRequest::Promote { at } => {
                 let at = self.node(at)?;
@@ -157,12 +157,12 @@ impl<H: Host> TableSession<H> {
                     game.set_to_move(color);
                     records.push(json!([number, write(&game, &Meta::default())]));
                 }
-                self.host.tell(window, &json!({ "is": "problems", "game": self.game, "records": records }));
+                self.host.send(window, &json!({ "is": "problems", "game": self.game, "records": records }));
                 return Ok(());
             }
             PageRequest::ReadTsumego { text, bytes } => {
                 let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
-                self.tell_tsumego(window, &bytes);
+                self.send_problems(window, &bytes);
                 return Ok(());
             }
             PageRequest::PoseTsumego { key, text, goal } => {
@@ -178,7 +178,7 @@ impl<H: Host> TableSession<H> {
             }
             PageRequest::Remember {} => {
                 let kept = self.remembered(now);
-                self.host.tell(window, &json!({ "is": "kept", "game": self.game, "kept": kept }));
+                self.host.send(window, &json!({ "is": "kept", "game": self.game, "kept": kept }));
                 return Ok(());
             }
             PageRequest::Resign { at } => {
@@ -200,7 +200,7 @@ impl<H: Host> TableSession<H> {
                 self.table.mark(mv)?;
                 // The engine must not look for dead stones again when the user has removed all marks.
                 self.revision += 1;
-                self.tell_state();
+                self.send_state();
                 return Ok(());
             }
             PageRequest::Settle {} => self.table.settle()?,
@@ -224,7 +224,7 @@ impl<H: Host> TableSession<H> {
                     && !(plain || partial)
                     && tsumego::is_collection(bytes, self.game_table().game().rules())
                 {
-                    self.tell_tsumego(window, bytes);
+                    self.send_problems(window, bytes);
                     return Ok(());
                 }
                 match record.and_then(|record| self.table.load(&record, partial)) {
@@ -233,7 +233,7 @@ impl<H: Host> TableSession<H> {
                         self.replace_game();
                     }
                     Err(bad) => {
-                        self.host.tell(
+                        self.host.send(
                             window,
                             &json!({
                                 "is": "refused",
@@ -249,7 +249,7 @@ impl<H: Host> TableSession<H> {
             PageRequest::Restore { game } => {
                 if !self.table.is_fresh() {
                     let state = self.state();
-                    self.host.tell(window, &state);
+                    self.host.send(window, &state);
                     return Ok(());
                 }
                 self.table.restore(&game, now)?;
@@ -257,12 +257,12 @@ impl<H: Host> TableSession<H> {
             }
             PageRequest::Save {} => {
                 let text = self.record();
-                self.host.tell(window, &json!({ "is": "record", "game": self.game, "text": text }));
+                self.host.send(window, &json!({ "is": "record", "game": self.game, "text": text }));
                 return Ok(());
             }
             PageRequest::Share {} => {
                 let fragment = share::fragment_of(&self.record()).ok_or(Refusal::LinkTooLong)?;
-                self.host.tell(window, &json!({ "is": "shared", "fragment": fragment }));
+                self.host.send(window, &json!({ "is": "shared", "fragment": fragment }));
                 return Ok(());
             }
             PageRequest::Look { .. } | PageRequest::Rest {} => return Err(Refusal::BadMessage),

@@ -37,12 +37,12 @@ impl<H: Host> TableSession<H> {
         }
         self.end_review();
         let text = "the review has failed";
-        self.host.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+        self.host.send_to_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
     }
 
     pub(super) fn set_review(&mut self, review: ReviewState) {
         self.review = review;
-        self.host.tell_all(&json!({ "is": "review", "review": self.review_value() }));
+        self.host.send_to_all(&json!({ "is": "review", "review": self.review_value() }));
     }
 
     /// Returns the state of the review for pages: null without one, a list of positions done and total while it runs,

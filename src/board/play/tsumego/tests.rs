@@ -8,18 +8,18 @@ use std::time::Duration;
 const NOW: Duration = Duration::ZERO;
 
 #[derive(Default)]
-struct Surroundings {
+struct TestHost {
     sent: Vec<Value>,
     task: Option<(u64, Task)>,
     last: u64,
 }
 
-impl Host for Surroundings {
-    fn tell(&mut self, _: usize, message: &Value) {
+impl Host for TestHost {
+    fn send(&mut self, _: usize, message: &Value) {
         self.sent.push(message.clone());
     }
 
-    fn tell_all(&mut self, message: &Value) {
+    fn send_to_all(&mut self, message: &Value) {
         self.sent.push(message.clone());
     }
 
@@ -50,19 +50,19 @@ impl Host for Surroundings {
     }
 }
 
-struct Table(TableSession<Surroundings>);
+struct Table(TableSession<TestHost>);
 
 impl Table {
     fn new() -> Table {
         let size = BoardSize::square(9).unwrap();
-        let host = Surroundings::default();
+        let host = TestHost::default();
         let mut session = TableSession::new(host, size, Rules::default(), 7.5, Vec::new(), "run".to_owned());
         session.handle_open(1, NOW);
         Table(session)
     }
 
     /// Sends a request and lets the solver do its work. Returns the latest message of this kind.
-    fn say(&mut self, request: &Value, kind: &str) -> Value {
+    fn request(&mut self, request: &Value, kind: &str) -> Value {
         self.0.handle_message(1, &request.to_string(), NOW);
         while let Some((number, Task::Solve(task))) = self.0.host().task.clone() {
             self.0.host().task = None;
@@ -74,7 +74,7 @@ impl Table {
     }
 
     fn play(&mut self, at: usize, place: &str) -> Value {
-        self.say(&json!({ "do": "play", "at": at, "place": place }), "state")
+        self.request(&json!({ "do": "play", "at": at, "place": place }), "state")
     }
 }
 
@@ -105,7 +105,7 @@ fn a_right_move_solves_and_a_wrong_one_is_refuted_in_the_tree() {
     table.play(0, "cc");
     let game = table.0.game_number();
     let pose = json!({ "do": "pose-tsumego", "key": "three", "text": THREE });
-    let state = table.say(&pose, "state");
+    let state = table.request(&pose, "state");
     let problem = &state["tsumego"];
     assert_eq!(
         (&problem["goal"], &problem["turn"], &problem["reachable"]),
@@ -122,7 +122,7 @@ fn a_right_move_solves_and_a_wrong_one_is_refuted_in_the_tree() {
     let judged = |state: &Value| state["tsumego"]["judged"].as_array().unwrap().clone();
     assert_eq!(judged(&state), [json!([1, "wrong", false])]);
     assert_eq!(state["at"], 1);
-    let nodes = table.say(&json!({ "do": "save" }), "record")["text"].as_str().unwrap().to_owned();
+    let nodes = table.request(&json!({ "do": "save" }), "record")["text"].as_str().unwrap().to_owned();
     assert!(nodes.contains(";B[dd];W[de]"), "White plays the middle: {nodes}");
     // The right one.
     let state = table.play(0, "de");
@@ -136,20 +136,20 @@ fn a_right_move_solves_and_a_wrong_one_is_refuted_in_the_tree() {
         json!({ "do": "answer", "at": 0 }),
         json!({ "do": "review", "at": 0, "on": true }),
     ] {
-        assert_eq!(table.say(&refused, "refused")["why"], "not-now", "{refused}");
+        assert_eq!(table.request(&refused, "refused")["why"], "not-now", "{refused}");
     }
-    assert_eq!(table.say(&json!({ "do": "play", "at": 0, "place": "cc" }), "refused")["why"], "occupied");
+    assert_eq!(table.request(&json!({ "do": "play", "at": 0, "place": "cc" }), "refused")["why"], "occupied");
 
     // The game is unchanged, and no change was counted meanwhile.
     assert_eq!((table.0.game_number(), table.0.summary()["moves"].clone()), (game, json!(1)));
-    let state = table.say(&json!({ "do": "leave-tsumego" }), "state");
+    let state = table.request(&json!({ "do": "leave-tsumego" }), "state");
     assert_eq!(
         (&state["tsumego"], &state["count_moves"], &state["paused"]),
         (&Value::Null, &json!(1), &json!(false))
     );
     assert_eq!(table.0.game_number(), game);
     assert!(matches!(table.0.host().task, Some((_, Task::Choose { .. }))), "Kosumi goes on");
-    let again = table.say(&pose, "state");
+    let again = table.request(&pose, "state");
     assert!(again["game"].as_u64().unwrap() > state["game"].as_u64().unwrap());
 }
 
@@ -158,14 +158,14 @@ fn a_goal_that_is_not_named_is_asked_for() {
     let mut table = Table::new();
     let unnamed = THREE.replace("C[Black to live]", "");
     let pose = |goal: Value| json!({ "do": "pose-tsumego", "key": "x", "text": unnamed, "goal": goal });
-    let state = table.say(&pose(Value::Null), "state");
+    let state = table.request(&pose(Value::Null), "state");
     assert_eq!((&state["tsumego"]["goal"], &state["tsumego"]["reachable"]), (&Value::Null, &Value::Null));
     table.play(0, "de");
-    assert_eq!(table.say(&json!({ "do": "remember" }), "refused")["why"], "not-now");
-    let state = table.say(&pose(json!("live")), "state");
+    assert_eq!(table.request(&json!({ "do": "remember" }), "refused")["why"], "not-now");
+    let state = table.request(&pose(json!("live")), "state");
     assert_eq!(state["tsumego"]["reachable"], "goal");
     // Black cannot kill the stones around.
-    let state = table.say(&pose(json!("kill")), "state");
+    let state = table.request(&pose(json!("kill")), "state");
     assert!(["nothing", "undecided"].contains(&state["tsumego"]["reachable"].as_str().unwrap()), "{state}");
 }
 
@@ -236,8 +236,8 @@ fn files_with_problems_are_recognised() {
     let mut table = Table::new();
     let load = |text: &str, plain: bool| json!({ "do": "load", "text": text, "plain": plain });
     let two = format!("{}\n{THREE}", THREE.replace("C[Black to live]", ""));
-    assert_eq!(table.say(&load(&two, false), "tsumego")["problems"].as_array().unwrap().len(), 2);
-    assert_eq!(table.say(&load(THREE, true), "state")["count_moves"], 0);
+    assert_eq!(table.request(&load(&two, false), "tsumego")["problems"].as_array().unwrap().len(), 2);
+    assert_eq!(table.request(&load(THREE, true), "state")["count_moves"], 0);
     let is = |text: &str| is_collection(text.as_bytes(), Rules::default());
     assert!(is(THREE) && is(&two));
     for game in [
@@ -255,9 +255,11 @@ fn files_with_problems_are_recognised() {
     let read = read_collection(many.as_bytes(), Rules::default());
     assert_eq!((read["problems"].as_array().unwrap().len(), &read["left"]), (MAX_PROBLEMS, &json!(7)));
     // A problem without the kind of group that its goal is about.
-    let state = table
-        .say(&json!({ "do": "pose-tsumego", "key": "x", "text": "(;SZ[9]AB[aa]C[Black to kill])" }), "state");
+    let state = table.request(
+        &json!({ "do": "pose-tsumego", "key": "x", "text": "(;SZ[9]AB[aa]C[Black to kill])" }),
+        "state",
+    );
     assert_eq!(state["tsumego"]["reachable"], "undecided");
-    let refused = table.say(&json!({ "do": "pose-tsumego", "key": "x", "text": "nothing" }), "refused");
+    let refused = table.request(&json!({ "do": "pose-tsumego", "key": "x", "text": "nothing" }), "refused");
     assert_eq!(refused["why"], "bad-record");
 }

@@ -1,7 +1,7 @@
 //! Statistics as titled tables.
 
-use super::census::{ListedCycle, RepetitionCounts};
 use super::counts::{Counts, MISSING};
+use super::repetition::{ListedCycle, RepetitionCounts};
 use super::totals::Stats;
 use crate::words::{counted, grouped};
 use kosumi_go::sgf::repetition::Cycle;
@@ -60,7 +60,7 @@ pub fn blocks(stats: &Stats, top: usize, list: usize) -> Vec<StatsTable> {
     blocks.push(players(stats, top));
     blocks.push(lengths(stats));
     if stats.games > 0 {
-        blocks.push(census(&stats.repetitions));
+        blocks.push(repetition_table(&stats.repetitions));
     }
     blocks.push(illegal(stats));
     blocks.extend(lists(stats, list));
@@ -159,38 +159,38 @@ fn lengths(stats: &Stats) -> StatsTable {
     block
 }
 
-fn census(census: &RepetitionCounts) -> StatsTable {
-    let title = format!("Repetition in {}", counted(census.games, "game"));
+fn repetition_table(counts: &RepetitionCounts) -> StatsTable {
+    let title = format!("Repetition in {}", counted(counts.games, "game"));
     let columns = ["cycle", "# cycles", "# moves", "# games", "# by PSK", "# by SSK", "# by NSSK"];
     let mut block = StatsTable::new(title, &columns);
-    for (cycle, kind) in Cycle::ALL.into_iter().filter_map(|cycle| Some((cycle, census.cycles.get(&cycle)?)))
+    for (cycle, kind) in Cycle::ALL.into_iter().filter_map(|cycle| Some((cycle, counts.cycles.get(&cycle)?)))
     {
         let forbidden = [kind.positional, kind.situational, kind.natural_situational];
         let numbers = [kind.cycles, kind.moves, kind.games].into_iter().chain(forbidden).map(grouped);
         block.rows.push([cycle.name().to_owned()].into_iter().chain(numbers).collect());
     }
-    if census.games == 0 {
+    if counts.games == 0 {
         return block;
     }
     block.remarks.push(
         "by: cycles whose first repetition the rule forbids. Without immediate recaptures of kos:".into(),
     );
     for (name, count) in [
-        ("positional superko (PSK)", census.forbidden.positional),
-        ("situational superko (SSK)", census.forbidden.situational),
-        ("natural situational superko (NSSK)", census.forbidden.natural_situational),
+        ("positional superko (PSK)", counts.forbidden.positional),
+        ("situational superko (SSK)", counts.forbidden.situational),
+        ("natural situational superko (NSSK)", counts.forbidden.natural_situational),
     ] {
         let (moves, games) = (counted(count.moves, "move"), counted(count.games, "game"));
         block.remarks.push(format!("{name} forbids {moves} in {games}"));
     }
     let lengths: Vec<String> =
-        census.lengths.iter().map(|(length, cycles)| format!("{length} moves × {cycles}")).collect();
+        counts.lengths.iter().map(|(length, cycles)| format!("{length} moves × {cycles}")).collect();
     if !lengths.is_empty() {
         block.remarks.push(format!("lengths of cycles: {}", lengths.join(", ")));
     }
     block.remarks.push(format!(
         "cycles with passes: {}, with moves out of turn: {}; longest run of repetitions: {}",
-        census.with_passes, census.not_alternating, census.longest_run
+        counts.with_passes, counts.not_alternating, counts.longest_run
     ));
     block
 }

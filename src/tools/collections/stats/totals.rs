@@ -1,8 +1,8 @@
 //! Totals over all games.
 
-use super::census::{ListedCycle, RepetitionCounts};
 use super::counts::{self, Counts, Player, Players};
 use super::location::{MAX_LIST, MoveLocation};
+use super::repetition::{ListedCycle, RepetitionCounts};
 use crate::collections::duplicates::Original;
 use crate::collections::examine::{ExaminedGame, MoveCounts};
 use crate::collections::pipeline::InputCounts;

@@ -27,19 +27,19 @@ pub(super) struct EngineThread {
 }
 
 impl EngineThread {
-    /// Starts the thread. `tell` is called with the number of the task and its result.
+    /// Starts the thread. `send` is called with the number of the task and its result.
     ///
     /// # Errors
     ///
     /// Returns an error if the thread cannot be started.
     pub(super) fn start(
         make: MakeEngine,
-        tell: impl Fn(u64, TaskResult) + Send + 'static,
+        send: impl Fn(u64, TaskResult) + Send + 'static,
     ) -> std::io::Result<EngineThread> {
         let (jobs, to_do) = mpsc::channel();
         let wanted = Arc::new(AtomicU64::new(0));
         let theirs = Arc::clone(&wanted);
-        let work = move || work(&make, &to_do, &theirs, &tell);
+        let work = move || work(&make, &to_do, &theirs, &send);
         thread::Builder::new().name("engine".to_owned()).stack_size(STACK_BYTES).spawn(work)?;
         Ok(EngineThread { jobs, wanted, last: 0 })
     }
@@ -60,7 +60,7 @@ impl EngineThread {
     }
 }
 
-fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn Fn(u64, TaskResult)) {
+fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, send: &dyn Fn(u64, TaskResult)) {
     let new = |purpose| ConfiguredEngine::new(make(purpose));
     let mut best = new(EnginePurpose::Best);
     // This engine is created on first use.
@@ -71,14 +71,14 @@ fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn 
         if is_unwanted() {
             continue;
         }
-        let mut tell = |finding| tell(job.number, finding);
+        let mut send = |finding| send(job.number, finding);
         let purpose = job.task.purpose();
         let done = panic::catch_unwind(AssertUnwindSafe(|| {
             let engine = match purpose {
                 EnginePurpose::Best => &mut best,
                 EnginePurpose::Level => of_levels.get_or_insert_with(|| new(purpose)),
             };
-            engine.carry_out(&job.game, &job.task, &is_unwanted, &mut tell);
+            engine.carry_out(&job.game, &job.task, &is_unwanted, &mut send);
         }));
         if let Err(panic) = done {
             // After a panic, the state of the engine may be inconsistent.
@@ -88,7 +88,7 @@ fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn 
             }
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
-            tell(TaskResult::Crashed(text.unwrap_or_default()));
+            send(TaskResult::Crashed(text.unwrap_or_default()));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Census of repetitions: number and kind of position cycles in games, and the rules that forbid them.
+//! Repetitions: number and kind of position cycles in games, and the rules that forbid them.
 
 use super::location::{MAX_LIST, MoveLocation};
 use crate::collections::examine::{ExaminedGame, LocatedMove};
