@@ -105,9 +105,9 @@ impl EngineEvaluator {
             }
             // `predict` bypasses the cache, so the evaluation is not kept.
             EngineEvaluator::Network(mut network) => {
-                let unturned = Symmetry::ALL[0];
+                let identity = Symmetry::ALL[0];
                 // If this fails, the same error occurs again in the game and is handled there.
-                let _ = network.predict(&Line::new(&game), unturned, 0.0);
+                let _ = network.predict(&Line::new(&game), identity, 0.0);
             }
         }
     }

@@ -196,13 +196,16 @@ impl AccuracyInterval {
             return None;
         }
         let mean = games.iter().map(|sums| sums.accuracy).sum::<f32>() / moves;
-        let freedom = games.len() - 1;
-        let interval = (freedom > 0).then(|| {
+        let degrees_of_freedom = games.len() - 1;
+        let interval = (degrees_of_freedom > 0).then(|| {
             // Variance of a ratio of two sums over independent games.
             let squares: f32 =
                 games.iter().map(|sums| (sums.accuracy - mean * sums.moves as f32).powi(2)).sum();
-            let error = (squares * games.len() as f32 / freedom as f32).sqrt() / moves;
-            let quantile = STUDENT.get(freedom - 1).copied().unwrap_or(1.645 + 1.67 / freedom as f32);
+            let error = (squares * games.len() as f32 / degrees_of_freedom as f32).sqrt() / moves;
+            let quantile = STUDENT
+                .get(degrees_of_freedom - 1)
+                .copied()
+                .unwrap_or(1.645 + 1.67 / degrees_of_freedom as f32);
             [(mean - quantile * error).max(0.0), (mean + quantile * error).min(1.0)]
         });
         Some(AccuracyInterval { mean, interval })

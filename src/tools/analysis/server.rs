@@ -164,7 +164,7 @@ impl Server {
         self.serve_and(input, output, |_| {})
     }
 
-    /// Answers lines like [`Server::serve`], but ends the remaining requests when `wait_for_desertion` returns. That
+    /// Answers lines like [`Server::serve`], but ends the remaining requests when `wait_for_closed_output` returns. That
     /// function is called on another thread after the end of the input, and waits until no program reads the output any
     /// more.
     ///
@@ -175,11 +175,11 @@ impl Server {
         &self,
         input: impl BufRead,
         output: impl Write + Send,
-        wait_for_desertion: impl FnOnce() + Send + 'static,
+        wait_for_closed_output: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
         self.serve_and(input, output, |requests| {
             let watch = move || {
-                wait_for_desertion();
+                wait_for_closed_output();
                 requests.end();
             };
             // The thread may wait for ever, so it is not joined. If it cannot be started, the work merely ends later.

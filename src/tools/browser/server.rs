@@ -209,13 +209,13 @@ fn window<E: From<WindowEvent>>(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Accept: {accept}\r\n\r\n"
     );
-    let talked = stream.write_all(answer.as_bytes()).and_then(|()| {
+    let result = stream.write_all(answer.as_bytes()).and_then(|()| {
         socket::run_connection(stream, outgoing, |text| {
             pages.send(WindowEvent::Said(number, text.to_owned()))
         })
     });
     let _ = pages.send(WindowEvent::Left(number));
-    talked
+    result
 }
 
 #[cfg(test)]

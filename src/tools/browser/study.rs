@@ -374,9 +374,9 @@ impl ReviewServer {
                 self.windows.send_to_all(&message);
                 let is_better =
                     self.analysed.get(&position).is_none_or(|known| known.visits <= analysis.visits);
-                let has_room =
+                let has_space =
                     self.analysed.len() < MAX_ANALYSED_POSITIONS || self.analysed.contains_key(&position);
-                if is_better && has_room && !position.line.is_empty() {
+                if is_better && has_space && !position.line.is_empty() {
                     self.analysed.insert(position, (*analysis).clone());
                 }
                 // A single window is not searched again when its position has reached the maximum number of visits.

@@ -174,11 +174,11 @@ mod tests {
             for length in [5, 100, packed.len() / 2, packed.len() - 1] {
                 assert!(read(&packed[..length]).is_err(), "{length} of {}", packed.len());
             }
-            let mut spoilt = packed.clone();
-            let middle = spoilt.len() / 2;
-            spoilt[middle] ^= 0x55;
+            let mut damaged = packed.clone();
+            let middle = damaged.len() / 2;
+            damaged[middle] ^= 0x55;
             // At least the checksum at the end reveals the damage.
-            assert!(read(&spoilt).is_err());
+            assert!(read(&damaged).is_err());
         }
         assert!(read(&[0x50, 0x2a, 0x4d, 0x18, 9, 0, 0, 0, 1]).is_err());
         assert!(read(b"PK\x03\x04").is_err());
@@ -189,7 +189,7 @@ mod tests {
 
         /// Checks that decompressing damaged data ends without a panic.
         #[test]
-        fn spoilt_bytes_end(
+        fn damaged_bytes_end(
             use_zstd in any::<bool>(),
             flips in prop::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..6),
             cut in any::<prop::sample::Index>(),

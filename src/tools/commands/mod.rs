@@ -347,21 +347,21 @@ impl Commands {
 
     /// Sets the rules of the game and of later games.
     fn change_rules(&mut self, rules: Rules) -> Result<(), Failure> {
-        self.pay_for_replay(rules != self.engine.game().rules())?;
+        self.charge_replay(rules != self.engine.game().rules())?;
         self.engine.set_rules(rules);
         Ok(())
     }
 
     /// Sets the komi.
     fn change_komi(&mut self, komi: f32) -> Result<(), Failure> {
-        self.pay_for_replay(komi.to_bits() != self.engine.game().komi().to_bits())?;
+        self.charge_replay(komi.to_bits() != self.engine.game().komi().to_bits())?;
         self.engine.set_komi(komi);
         Ok(())
     }
 
     /// Deducts the replay of the game's moves that a change requires. Without this limit, the time of a session would
     /// grow with the square of its length.
-    fn pay_for_replay(&mut self, is_change: bool) -> Result<(), Failure> {
+    fn charge_replay(&mut self, is_change: bool) -> Result<(), Failure> {
         if is_change {
             let rest = self.replays.checked_sub(self.engine.game().records().len());
             self.replays = rest.ok_or_else(|| Failure::new("too many changes in a game of so many moves"))?;

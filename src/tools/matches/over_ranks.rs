@@ -38,8 +38,8 @@ pub(super) fn assign_games(
             RankEvent::Failed(rank, why) => Err(anyhow!("rank {rank}: {why}")),
             RankEvent::Lost(rank, games) => Ok(WorkerEvent::Lost { rank, games }),
         };
-        let is_sound = event.is_ok();
-        sender.send(event.unwrap_or_else(WorkerEvent::Failed)).is_ok() && is_sound
+        let is_valid = event.is_ok();
+        sender.send(event.unwrap_or_else(WorkerEvent::Failed)).is_ok() && is_valid
     };
     let giving = move || lend_pieces(&mut link, &games, on_event);
     Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)

@@ -42,7 +42,7 @@ impl Message {
         let (&kind, rest) = packet.split_first()?;
         let (number, rest) = rest.split_first_chunk()?;
         let number = u32::from_le_bytes(*number);
-        let talk = match kind {
+        let message = match kind {
             0 => Message::Ready(number),
             1 => Message::Alive,
             2 => Message::Piece(number, rest.to_vec()),
@@ -52,7 +52,7 @@ impl Message {
             6 => Message::End,
             _ => return None,
         };
-        Some(talk)
+        Some(message)
     }
 }
 

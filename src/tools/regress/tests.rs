@@ -197,14 +197,14 @@ fn tests_behind_a_lost_position_are_not_asked() {
 
 #[test]
 fn an_engine_that_does_not_start_is_given_up() {
-    struct None(AtomicUsize);
-    impl Engines for None {
+    struct NoEngines(AtomicUsize);
+    impl Engines for NoEngines {
         fn start(&self, _: &Path) -> Result<Box<dyn GtpPlayer>, String> {
             self.0.fetch_add(1, Ordering::Relaxed);
             Err("no such program".into())
         }
     }
-    let engines = None(AtomicUsize::new(0));
+    let engines = NoEngines(AtomicUsize::new(0));
     let result = play_one(&suite("komi 1\n1 name\n2 name\n", Matching::Full), &engines, OPTIONS);
     assert_eq!(outcomes(&result), "1 crashed, 2 crashed");
     assert!(result.tests[1].answer.contains("no such program"));

@@ -27,8 +27,8 @@ pub fn lend(
         RankEvent::Done(number, game) => {
             let game =
                 serde_json::from_slice(&game).with_context(|| format!("game {number} of another rank"));
-            let is_sound = game.is_ok();
-            sender.send(game).is_ok() && is_sound
+            let is_valid = game.is_ok();
+            sender.send(game).is_ok() && is_valid
         }
         RankEvent::Note(_) => true,
         RankEvent::Failed(rank, why) => {

@@ -207,10 +207,10 @@ impl Player {
             let mut position = game.clone();
             let moves = search.sample_path(game, rng);
             // Nodes are shared between paths, so superko may forbid a move on this path.
-            let is_sound = moves.iter().all(|&mv| position.play(position.to_move(), mv).is_ok());
+            let is_valid = moves.iter().all(|&mv| position.play(position.to_move(), mv).is_ok());
             let moves: Vec<_> = moves.into_iter().map(|mv| move_index(size, mv)).collect();
             let is_known = off_policy[first..].iter().any(|turn| turn.moves == moves);
-            if !is_sound || is_known || moves.is_empty() || position.is_over() {
+            if !is_valid || is_known || moves.is_empty() || position.is_over() {
                 continue;
             }
             let Some(report) = search.report(&position) else { continue };

@@ -192,11 +192,11 @@ fn noise_changes_games_and_decided_games_get_fewer_visits() {
     let never = Settings { soft_resign: 1.0, tree: 0, off_policy: 0, ..settings(8, &[(5, 5)]) };
     let least = Settings { soft_resign: f32::INFINITY, ..never.clone() };
     assert_eq!(games(&never, None, 6), games(&least, None, 6));
-    let first_thoughts = |soft_resign| {
+    let first_targets = |soft_resign| {
         let settings = Settings { visits: 0, soft_resign, ..base.clone() };
         games(&settings, Some(network()), 4)
     };
-    assert_eq!(first_thoughts(0.0), first_thoughts(1.0), "nothing is saved without a search");
+    assert_eq!(first_targets(0.0), first_targets(1.0), "nothing is saved without a search");
     // All positions count as decided: so only the first turns have the full share of training positions.
     let soft = games(&Settings { soft_resign: 0.0, tree: 0, ..base.clone() }, Some(network()), 12);
     let late = soft.iter().flat_map(|game| game.turns.iter().skip(usize::from(game.opening) + 3));
@@ -246,8 +246,8 @@ fn handicap_games_begin_with_stones_and_whites_move() {
         let read: PlayedGame = serde_json::from_str(&line).expect("a game");
         assert_eq!(&read, game);
         assert_eq!(examples(&read).len(), game.positions());
-        let spoilt = PlayedGame { handicap: vec![game.handicap[0]; 2], ..game.clone() };
-        assert!(spoilt.game().is_err());
+        let damaged = PlayedGame { handicap: vec![game.handicap[0]; 2], ..game.clone() };
+        assert!(damaged.game().is_err());
     }
     assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
 }
@@ -261,16 +261,16 @@ fn a_player_needs_a_network_or_a_search() {
 fn damaged_records_are_refused() {
     let settings = settings(8, &[(5, 5)]);
     let game = games(&settings, None, 1).remove(0);
-    let spoilt = |spoil: &dyn Fn(&mut PlayedGame)| {
+    let damaged = |damage: &dyn Fn(&mut PlayedGame)| {
         let mut game = game.clone();
-        spoil(&mut game);
+        damage(&mut game);
         game.examples(&mut encode).expect_err("damaged")
     };
-    spoilt(&|game| game.size.0 = 99);
-    spoilt(&|game| game.rules = "mahjong".into());
-    spoilt(&|game| game.turns[1].mv = game.turns[0].mv);
-    spoilt(&|game| game.turns[0].mv = 26);
-    spoilt(&|game| game.ending = Some(Ending { score: 1.0, owners: "#O".into() }));
+    damaged(&|game| game.size.0 = 99);
+    damaged(&|game| game.rules = "mahjong".into());
+    damaged(&|game| game.turns[1].mv = game.turns[0].mv);
+    damaged(&|game| game.turns[0].mv = 26);
+    damaged(&|game| game.ending = Some(Ending { score: 1.0, owners: "#O".into() }));
     assert_eq!(game.game().expect("sound").records()[0].color, Color::Black);
     assert_ne!(game.game().expect("sound").records()[0].mv, Move::Pass);
 }
