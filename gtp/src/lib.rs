@@ -8,6 +8,7 @@
 //! * [`command`]: lines of input, preprocessed as the draft specifies, and parsed into commands;
 //! * [`response`]: content, formatting and parsing of responses;
 //! * [`server`]: the engine's side, a loop around a [`Handler`];
+//! * [`process`]: the process behind a client;
 //! * [`client`]: the controller's side, with the engine as a child process;
 //! * [`log`]: a log file that never delays its caller.
 //!
@@ -27,6 +28,7 @@ pub mod command;
 mod error;
 mod lines;
 pub mod log;
+pub mod process;
 pub mod response;
 pub mod server;
 pub mod vertex;
@@ -35,6 +37,7 @@ pub use arguments::{ArgumentError, Arguments};
 pub use client::{Client, ClientError, CommandLineError, split_command_line};
 pub use command::{Command, CommandError, Line, MAX_LINE_BYTES};
 pub use log::Log;
+pub use process::Process;
 pub use response::{Failure, Response};
 pub use server::{Disconnected, Handler, InputWatch, Session, answer, serve, serve_until};
 pub use vertex::{Color, Vertex};

@@ -6,7 +6,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 /// A line without its newline.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RawLine {
     /// Bytes before the newline, up to the limit.
     pub(crate) bytes: Vec<u8>,
@@ -21,6 +21,8 @@ pub(crate) struct LineReader<R> {
     limit: usize,
     /// Whether no line has been read yet.
     is_first: bool,
+    /// Line whose end has not been read yet. It is kept when a read fails.
+    partial: Option<RawLine>,
 }
 
 /// Byte order mark, which some editors and shells write before UTF-8 text.
@@ -29,11 +31,22 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 impl<R: Read> LineReader<R> {
     /// Creates a reader that keeps at most `limit` bytes of each line.
     pub(crate) fn new(input: R, limit: usize) -> Self {
-        Self { input: BufReader::new(input), limit, is_first: true }
+        Self { input: BufReader::new(input), limit, is_first: true, partial: None }
+    }
+
+    /// Returns the stream.
+    pub(crate) fn input(&self) -> &R {
+        self.input.get_ref()
+    }
+
+    /// Returns the stream.
+    pub(crate) fn input_mut(&mut self) -> &mut R {
+        self.input.get_mut()
     }
 
     /// Returns the next line, or `None` at the end of the stream. A last line without a newline counts as a line. A
-    /// byte order mark before the first line is skipped.
+    /// byte order mark before the first line is skipped. After an error, such as a timeout, the next call continues the
+    /// line.
     pub(crate) fn next_line(&mut self) -> io::Result<Option<RawLine>> {
         let mut line = self.next_raw()?;
         if let Some(line) = line.as_mut().filter(|_| std::mem::take(&mut self.is_first))
@@ -45,9 +58,6 @@ impl<R: Read> LineReader<R> {
     }
 
     fn next_raw(&mut self) -> io::Result<Option<RawLine>> {
-        let mut bytes = Vec::new();
-        let mut truncated = false;
-        let mut started = false;
         loop {
             let chunk = match self.input.fill_buf() {
                 Ok(chunk) => chunk,
@@ -57,17 +67,17 @@ impl<R: Read> LineReader<R> {
                 Err(error) => return Err(error),
             };
             if chunk.is_empty() {
-                return Ok(started.then_some(RawLine { bytes, truncated }));
+                return Ok(self.partial.take());
             }
-            started = true;
+            let line = self.partial.get_or_insert_default();
             let end = chunk.iter().position(|&byte| byte == b'\n');
             let length = end.unwrap_or(chunk.len());
-            let space = self.limit.saturating_sub(bytes.len());
-            truncated |= length > space;
-            bytes.extend_from_slice(chunk.get(..length.min(space)).unwrap_or_default());
+            let space = self.limit.saturating_sub(line.bytes.len());
+            line.truncated |= length > space;
+            line.bytes.extend_from_slice(chunk.get(..length.min(space)).unwrap_or_default());
             self.input.consume(if end.is_some() { length + 1 } else { length });
             if end.is_some() {
-                return Ok(Some(RawLine { bytes, truncated }));
+                return Ok(self.partial.take());
             }
         }
     }
@@ -94,6 +104,35 @@ mod tests {
         check("a\n\nb", &[("a", false), ("", false), ("b", false)]);
         check("abcd\nabcde\nf\n", &[("abcd", false), ("abcd", true), ("f", false)]);
         check("abcdefghijkl", &[("abcd", true)]);
+    }
+
+    /// Stream that fails before each byte.
+    struct Halting<'t>(&'t [u8], bool);
+
+    impl Read for Halting<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let length = self.0.len().min(1);
+            self.0.read(&mut buffer[..length])
+        }
+    }
+
+    #[test]
+    fn a_line_continues_after_a_timeout() {
+        let mut reader = LineReader::new(Halting(b"ab\n\nabcdef\nx", false), 4);
+        let mut lines = Vec::new();
+        loop {
+            match reader.next_line() {
+                Ok(Some(line)) => lines.push((String::from_utf8(line.bytes).unwrap(), line.truncated)),
+                Ok(None) => break,
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::TimedOut),
+            }
+        }
+        let expected = [("ab", false), ("", false), ("abcd", true), ("x", false)];
+        assert_eq!(lines, expected.map(|(text, truncated)| (text.to_owned(), truncated)));
     }
 
     #[test]

@@ -115,8 +115,9 @@ pub(super) struct Judgements {
     search: Option<Search>,
     /// Position that is searched again, with the first result.
     repeat: Option<(Box<Game>, PositionReview)>,
-    /// Results of the searches, without the scatter in their errors.
-    analyses: BTreeMap<NodeId, PositionReview>,
+    /// Results of the searches by node and side to move, without the scatter in their errors. In a record, either side
+    /// may continue from a position, and the values of the two searches differ.
+    analyses: BTreeMap<(NodeId, Color), PositionReview>,
     comparisons: BTreeMap<NodeId, Comparison>,
     pairs: VecDeque<(PositionReview, PositionReview)>,
     scatter: Scatter,
@@ -136,12 +137,23 @@ impl Judgements {
         self.total = self.queue.len();
     }
 
-    /// Ends the review.
-    pub(super) fn stop(&mut self) {
+    /// Ends the judgements of moves of the tree. Answers to problems, which another window may have sent, stay.
+    pub(super) fn stop_review(&mut self) {
         self.queue.clear();
         (self.urgent, self.total) = (None, 0);
-        self.answers.clear();
-        (self.job, self.search, self.repeat, self.ahead) = (None, None, None, None);
+        self.job.take_if(|job| matches!(job.subject, Subject::Node(_)));
+        (self.search, self.repeat, self.ahead) = (None, None, None);
+    }
+
+    /// Ends all judgements. Returns the windows whose answers to problems are not judged any more.
+    pub(super) fn stop(&mut self) -> Vec<usize> {
+        self.stop_review();
+        let jobs = self.job.take().into_iter().chain(self.answers.drain(..));
+        let windows = jobs.filter_map(|job| match job.subject {
+            Subject::Answer(window, _) => Some(window),
+            Subject::Node(_) => None,
+        });
+        windows.collect()
     }
 
     /// Returns the number of moves of the review that have been judged, and their total; `None` if none are left.
@@ -182,8 +194,10 @@ impl Judgements {
     }
 
     /// Searches a position before a move is made there, when there is nothing else to do.
-    pub(super) fn look_ahead(&mut self, id: NodeId) {
-        self.ahead = Some(id).filter(|id| !self.analyses.contains_key(id));
+    pub(super) fn look_ahead(&mut self, tree: &GameTree, id: NodeId) {
+        let is_known =
+            |id: &NodeId| tree.to_move(*id).is_some_and(|turn| self.analyses.contains_key(&(*id, turn)));
+        self.ahead = Some(id).filter(|id| !is_known(id));
     }
 
     /// Queues an answer to a problem. Returns false if too many answers wait already.
@@ -241,7 +255,7 @@ impl Judgements {
         };
         if let Some(node) = node {
             self.ahead.take_if(|ahead| *ahead == node);
-            self.analyses.insert(node, analysis.clone());
+            self.analyses.insert((node, analysis.to_move), analysis.clone());
             if self.analyses.len() > MAX_ANALYSES {
                 self.analyses.pop_first();
             }
@@ -281,7 +295,7 @@ impl Judgements {
                 if let Some(id) = self.ahead.take().filter(|&id| tree.path(id).is_some()) {
                     let game = tree.game_at(id);
                     if let Some(counted) = counted(&game) {
-                        self.analyses.insert(id, counted);
+                        self.analyses.insert((id, counted.to_move), counted);
                         continue;
                     }
                     self.search = Some(Search::Ahead(id));
@@ -311,7 +325,7 @@ impl Judgements {
                         (Search::Check, Subject::Node(id)) => tree
                             .parent(*id)
                             .and_then(|parent| tree.child(parent, job.color, game.records().last()?.mv))
-                            .and_then(|child| self.analyses.get(&child).cloned()),
+                            .and_then(|child| self.analyses.get(&(child, job.color.opponent())).cloned()),
                         _ => None,
                     };
                     if let Some(known) = known {
@@ -337,10 +351,9 @@ impl Judgements {
         let ((color, mv), parent) = (tree.played(id)?, tree.parent(id)?);
         let mut game = Box::new(tree.game_at(parent));
         game.set_to_move(color);
-        let known = |id: NodeId| self.analyses.get(&id).cloned();
-        let (before, after) = (known(parent), known(id));
         // A search with the other side to move gives no information about this move.
-        let before = before.filter(|it| it.to_move == color || it.visits == 0);
+        let known = |id: NodeId, turn: Color| self.analyses.get(&(id, turn)).cloned();
+        let (before, after) = (known(parent, color), known(id, color.opponent()));
         Some(Job { subject: Subject::Node(id), game, color, mv, before, after, checked: None })
     }
 
@@ -373,33 +386,46 @@ impl Judgements {
         }
     }
 
-    /// Returns the results for a node; `None` if its position was not searched.
+    /// Returns the results for a node; `None` if there are none.
     pub(super) fn judged(&self, table: &GameTable, id: NodeId) -> Option<Judged> {
         let tree = table.tree();
-        let mut widened = self.analyses.get(&id)?.clone();
-        self.scatter.widen_all(&mut widened);
+        let (turn, played) = (tree.to_move(id)?, tree.played(id));
+        let searched = |turn: Color| {
+            let mut widened = self.analyses.get(&(id, turn))?.clone();
+            self.scatter.widen_all(&mut widened);
+            Some(widened)
+        };
+        // In a record, the side that made the move may move again. The numbers are those of the side to move, but what
+        // the move lost follows from the search in which the opponent moves.
+        let (here, after) = (searched(turn), played.and_then(|(color, _)| searched(color.opponent())));
+        let compared = self.comparisons.get(&id).zip(after.as_ref());
+        let judgement =
+            compared.map(|(it, after)| it.clone().judge(after, &self.scatter, &Thresholds::default()));
+        if here.is_none() && judgement.is_none() {
+            return None;
+        }
         let known = table.judged(id);
-        let judgement = self
-            .comparisons
-            .get(&id)
-            .map(|it| it.clone().judge(&widened, &self.scatter, &Thresholds::default()));
-        // The lines do not depend on the errors, and computing them is the expensive part.
-        let numbers = match known.map(|it| &it.numbers).filter(|numbers| numbers.a.is_some()) {
-            Some(numbers) => numbers.with_errors(&widened),
-            None => {
-                let game = tree.game_at(id);
-                Numbers::new(&game, game.to_move(), &widened)
-            }
+        let known_numbers = known.map(|it| &it.numbers);
+        let numbers = match here {
+            // The lines do not depend on the errors, and computing them is the expensive part.
+            Some(here) => match known_numbers.filter(|numbers| numbers.are_of(&here)) {
+                Some(numbers) => numbers.with_errors(&here),
+                None => {
+                    let game = tree.game_at(id);
+                    Numbers::new(&game, game.to_move(), &here)
+                }
+            },
+            None => known_numbers.cloned().unwrap_or_default(),
         };
         let known = known.and_then(|it| it.judgement.as_ref());
         let data = judgement.as_ref().and_then(|judgement| {
-            let (color, _) = tree.played(id)?;
+            let (color, _) = played?;
             Some(match known {
                 Some(data) => data.regraded(judgement),
                 None => JudgementData::new(&tree.game_at(tree.parent(id)?), color, judgement),
             })
         });
-        let text = judgement.zip(tree.played(id)).map(|(judgement, (color, mv))| {
+        let text = judgement.zip(played).map(|(judgement, (color, mv))| {
             format!("{}.", move_sentence(tree.moves(id), color, mv, &judgement))
         });
         Some(Judged { numbers, judgement: data, text: text.unwrap_or_default() })

@@ -288,8 +288,9 @@ pub enum PageRequest {
 pub struct RestoredGame {
     /// Record with all variations.
     pub text: String,
-    /// Places of the moves from the root to the node at which play continues. `=` followed by a number is a child
-    /// without a move. Moves that the record lacks are added.
+    /// Places of the moves from the root to the node at which play continues. `=` followed by a number is the child with
+    /// this index: one without a move, or one behind another child at the same point. Moves that the record lacks are
+    /// added.
     pub line: Vec<String>,
     /// Result in the form of game records, if the game is over.
     pub result: Option<String>,
@@ -318,6 +319,10 @@ pub struct GameDetails {
     pub endings: Vec<(usize, String)>,
     /// Known numbers of positions.
     pub known: Vec<KnownNumbers>,
+    /// Nodes whose side to move (`B` or `W`) does not follow from the record any more, because the move after them was
+    /// removed or is no longer the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<(usize, char)>,
 }
 
 /// Numbers of a position. Evaluations are Black's win rate in `[0, 1]`, Black's lead in points, and visits.

@@ -115,8 +115,9 @@
   function noteRestorable() {
     if (!state || state.tsumego || base?.game !== state.game || !tree.has(state.at)) return;
     const places = tree.path(state.at).slice(1).map(node => {
-      if (node.m) return node.m.slice(1);
-      return `=${tree.get(node.p).next.indexOf(node.i)}`;
+      const next = tree.get(node.p).next, isHere = child => tree.get(child).m?.slice(1) === node.m?.slice(1);
+      if (node.m && next.find(isHere) === node.i) return node.m.slice(1);
+      return `=${next.indexOf(node.i)}`;
     });
     const { result, seats } = state;
     restorable = { ...base.kept, line: places, result, black: seats.B, white: seats.W };

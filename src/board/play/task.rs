@@ -84,9 +84,12 @@ pub enum TaskResult {
 /// Black's win rate in `[0, 1]`, score in points, and visits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MoveEvaluation {
-    pub(super) win_rate: f32,
-    pub(super) score: f32,
-    pub(super) visits: u32,
+    /// Black's win rate.
+    pub win_rate: f32,
+    /// Black's lead.
+    pub score: f32,
+    /// Visits.
+    pub visits: u32,
 }
 
 /// Purpose of an engine.

@@ -293,6 +293,29 @@ impl GameTree {
         self.path(id).map(|_| id)
     }
 
+    /// Returns the side to move at a node.
+    pub(super) fn to_move(&self, id: NodeId) -> Option<Color> {
+        Some(self.position(id)?.to_move)
+    }
+
+    /// Sets the side to move at a node.
+    pub(super) fn set_to_move(&mut self, id: NodeId, color: Color) {
+        if let Some(Some(position)) = self.positions.get_mut(id.number()) {
+            position.to_move = color;
+        }
+    }
+
+    /// Returns the nodes whose side to move does not follow from the moves of the record, with that side.
+    pub(super) fn turns(&self) -> Vec<(NodeId, Color)> {
+        let follows = |&(id, color): &(NodeId, Color)| {
+            let start = Some(self.start.to_move()).filter(|_| id == self.root());
+            let usual = self.played(id).map(|it| it.0.opponent()).or(start);
+            self.next_color(id).or(usual) == Some(color)
+        };
+        let nodes = self.nodes_from(self.root()).into_iter();
+        nodes.filter_map(|id| Some((id, self.to_move(id)?))).filter(|it| !follows(it)).collect()
+    }
+
     /// Returns the parent of a node.
     pub(super) fn parent(&self, id: NodeId) -> Option<NodeId> {
         self.position(id)?.parent

@@ -428,13 +428,21 @@ impl ProblemTask {
                         return ProblemFound::First(outcome, Box::new(region));
                     }
                 }
-                ProblemFound::First(None, Box::new(self.region))
+                self.undecided()
             }
             ProblemStep::Answer { line, reachable } => {
                 let stop = |nodes| nodes > most || is_unwanted();
                 let judged = judge_answer(&question, self.player, line, *reachable, &stop);
-                ProblemFound::Answer(judged.unwrap_or_default())
+                judged.map_or_else(|_| self.undecided(), ProblemFound::Answer)
             }
+        }
+    }
+
+    /// Returns the result of a reading that decides nothing.
+    pub fn undecided(&self) -> ProblemFound {
+        match self.step {
+            ProblemStep::First => ProblemFound::First(None, Box::new(self.region)),
+            ProblemStep::Answer { .. } => ProblemFound::Answer(JudgedAnswer::default()),
         }
     }
 }

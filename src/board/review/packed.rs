@@ -62,6 +62,15 @@ impl Numbers {
         }
     }
 
+    /// Returns whether these are the numbers of a review, apart from the errors.
+    pub fn are_of(&self, analysis: &PositionReview) -> bool {
+        self.a.is_some_and(|[rate, _, score, _, visits]| {
+            rate == thousandths(analysis.win_rate.mean)
+                && score == tenths(analysis.score.mean)
+                && u32::try_from(visits) == Ok(analysis.visits)
+        })
+    }
+
     /// Returns these numbers with the errors of the same review, now that the scatter is known.
     #[must_use]
     pub fn with_errors(&self, analysis: &PositionReview) -> Numbers {

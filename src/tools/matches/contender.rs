@@ -111,10 +111,10 @@ impl Contender {
                 disable_ranks_in(&mut command);
                 // ^C is meant for the match, which lets running games finish.
                 protect_from_interrupts(&mut command);
-                Ok(EngineLink::Child(Client::spawn_command(command)?))
+                Ok(EngineLink::Child(Box::new(Client::spawn_command(command)?)))
             }
             #[cfg(test)]
-            Kind::Simulated(engines) => Ok(EngineLink::Local(engines.start()?)),
+            Kind::Simulated(engines) => engines.start(),
         }
     }
 }

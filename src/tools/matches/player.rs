@@ -22,6 +22,8 @@ pub(super) const COMMAND_TIME_MAX: Duration = Duration::from_secs(60);
 const QUIT_TIME: Duration = Duration::from_secs(5);
 /// Interval at which a waiting thread checks whether the match is aborted.
 const SLICE: Duration = Duration::from_millis(100);
+/// Maximum number of characters of an engine's text in messages and records. A response may be as long as megabytes.
+const MAX_SHOWN_CHARACTERS: usize = 200;
 /// Number of output lines outside responses after which the engine is assumed to send no response.
 const MAX_STRAY_LINES: usize = 1000;
 
@@ -139,7 +141,7 @@ impl MatchPlayer {
             Err(PlayerFault::Refused(_)) => Ok(String::new()),
             Err(fault) => Err(anyhow::anyhow!("{command}: {fault}")),
         };
-        let identity = Identity { name: ask("name")?, version: ask("version")? };
+        let identity = Identity { name: shortened(&ask("name")?), version: shortened(&ask("version")?) };
         let commands: BTreeSet<String> =
             ask("list_commands")?.split_whitespace().map(str::to_owned).collect();
         if commands.contains("kata-list_time_settings") {
@@ -181,27 +183,28 @@ impl MatchPlayer {
             EngineLink::Local(player) => {
                 return match player.send(command, timeout) {
                     Ok(GtpResponse::Success(body)) => Ok(body),
-                    Ok(GtpResponse::Failure(message)) => Err(PlayerFault::Refused(message)),
+                    Ok(GtpResponse::Failure(message)) => Err(PlayerFault::Refused(shortened(&message))),
                     Err(PlayerError::TimedOut) => Err(PlayerFault::TimedOut),
-                    Err(PlayerError::Crashed(message)) => Err(PlayerFault::Ended(message)),
+                    Err(PlayerError::Crashed(message)) => Err(PlayerFault::Ended(shortened(&message))),
                 };
             }
         };
         let start = control.now();
-        client.post(command).map_err(|error| PlayerFault::Ended(error.to_string()))?;
+        let ended = |error: &ClientError| PlayerFault::Ended(shortened(&error.to_string()));
+        client.post(command).map_err(|error| ended(&error))?;
         let mut stray: Vec<String> = Vec::new();
         loop {
             let left = timeout.saturating_sub(control.since(start));
             match client.receive(left.min(SLICE)) {
                 Ok(body) => return Ok(body),
-                Err(ClientError::Refused(message)) => return Err(PlayerFault::Refused(message)),
+                Err(ClientError::Refused(message)) => return Err(PlayerFault::Refused(shortened(&message))),
                 Err(ClientError::Garbage(lines)) => {
                     self.stray += lines.len();
                     stray.extend(lines);
                 }
                 Err(ClientError::TimedOut) => {}
                 Err(error @ (ClientError::Exited { .. } | ClientError::Io(_))) => {
-                    return Err(PlayerFault::Ended(error.to_string()));
+                    return Err(ended(&error));
                 }
             }
             if control.is_aborted() {
@@ -209,7 +212,10 @@ impl MatchPlayer {
             }
             if left <= SLICE || stray.len() >= MAX_STRAY_LINES {
                 let Some(last) = stray.last() else { return Err(PlayerFault::TimedOut) };
-                return Err(PlayerFault::InvalidResponse(format!("no response, but output {last:?}")));
+                return Err(PlayerFault::InvalidResponse(format!(
+                    "no response, but output {:?}",
+                    shortened(last)
+                )));
             }
         }
     }
@@ -255,7 +261,7 @@ impl MatchPlayer {
             let theirs: BTreeSet<String> = answer.split_whitespace().map(str::to_uppercase).collect();
             if theirs != own {
                 let own: Vec<String> = own.into_iter().collect();
-                return Err(format!("{command}: {answer:?} instead of {}", own.join(" ")));
+                return Err(format!("{command}: {:?} instead of {}", shortened(&answer), own.join(" ")));
             }
         }
         self.latency = (Duration::ZERO, 0);
@@ -313,10 +319,9 @@ impl MatchPlayer {
         if text.eq_ignore_ascii_case("resign") {
             return Ok((PlayerDecision::Resign, evaluation));
         }
-        let shown = || text.chars().take(60).collect::<String>();
         let vertex = text
             .parse::<Vertex>()
-            .map_err(|_| PlayerFault::InvalidResponse(format!("invalid response {:?}", shown())))?;
+            .map_err(|_| PlayerFault::InvalidResponse(format!("invalid response {:?}", shortened(text))))?;
         // A pass may be decided without a search. Then the report is not about the pass.
         let is_about = |evaluation: &MoveEvaluation| {
             evaluation.variation.first().is_none_or(|first| first.parse::<Vertex>() == Ok(vertex))
@@ -392,6 +397,11 @@ pub(super) fn start_one(
     let contender = &conditions.contenders[index];
     MatchPlayer::start(contender, conditions, control)
         .with_context(|| format!("cannot start {}: {}", ["A", "B"][index], contender.text))
+}
+
+/// Returns the beginning of a text of an engine, for messages and records.
+pub(super) fn shortened(text: &str) -> String {
+    text.chars().take(MAX_SHOWN_CHARACTERS).collect()
 }
 
 fn letter(color: Color) -> char {

@@ -15,7 +15,7 @@ use super::adjudicate;
 use super::clock::GameClock;
 use super::conditions::{Conditions, GamePlan};
 use super::control::Control;
-use super::player::{MatchPlayer, PlayerDecision, PlayerFault, play_command};
+use super::player::{MatchPlayer, PlayerDecision, PlayerFault, play_command, shortened};
 use super::record::{Ending, GameRecord, Judgement, MoveNote};
 use super::side::Side;
 use crate::words::color_letter;
@@ -273,7 +273,7 @@ impl GameInProgress<'_> {
                 continue;
             }
             match self.player(side).ask_at_the_end("final_score", control) {
-                Ok(answer) => self.final_scores[side as usize] = answer,
+                Ok(answer) => self.final_scores[side as usize] = answer.as_deref().map(shortened),
                 Err(PlayerFault::Aborted) => return Err(EarlyEnd::NoGame(NoGame::Aborted)),
                 Err(_) => self.is_fit[side as usize] = false,
             }

@@ -1,14 +1,21 @@
 //! Simulation of matches in virtual time, with engines that misbehave, a disk that fails, and power cuts.
 //!
-//! The workers, the referee, the log, the records and the table are the real ones. The engines behind their commands,
-//! the clocks, the disk and the threads are simulated: the workers take turns in the order of virtual time. A match is
-//! played in several runs, each of which ends by a power cut, `kill -9`, an error or a stop. The last run has no
+//! The workers, the referee, the client of child processes, the log, the records and the table are the real ones. The
+//! engines, their processes with their pipes, the clocks, the disk and the threads are simulated: the workers take turns
+//! in the order of virtual time. Some engines run in the same process, as the built-in one does. A match is played in
+//! several runs, each of which ends by a power cut, `kill -9`, an error or a stop. The last run has no
 //! faults. After each run, of the games that were reported as stored:
 //!
 //! * each is in the log exactly once, as reported, and its record is complete;
 //! * none is played again.
 //!
+//! An engine that can no longer respond loses the game that it plays, and an engine loses by a forfeit only if it has
+//! misbehaved in a way that explains it. Records stay small, however much an engine writes.
+//!
 //! At the end, the match has all of its games and no others, and its table is the one that follows from the log.
+
+mod engines;
+mod process;
 
 use super::conditions::{Conditions, EvaluationComments};
 use super::contender::Contender;
@@ -17,198 +24,25 @@ use super::fixtures;
 use super::journal;
 use super::openings::Source;
 use super::record::GameRecord;
+use super::referee::FinishedGame;
 use super::run::{Match, MatchObserver, Storage};
 use super::schedule::{Events, Worker, WorkerEvent};
+use super::side::Side;
 use super::summary::Summary;
-use crate::commands::vertex_move;
 use crate::files::{Plan, SimulatedDisk, Stop};
-use crate::players::{GtpPlayer, GtpResponse, PlayerError};
 use crate::ranks::PieceQueue;
 use crate::simulation::{self, Counts, run_seeds};
 use crate::statistics::Sprt;
-use anyhow::bail;
-use kosumi_go::board::{BoardSize, Color, Move};
-use kosumi_go::game::Game;
+use engines::FaultRates;
+pub(super) use engines::SimulatedEngines;
 use kosumi_go::rng::Rng;
-use kosumi_gtp::Vertex;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Number of runs with faults.
 const RUNS: u32 = 10;
-
-/// Frequencies at which an engine misbehaves, per thousand of its commands.
-#[derive(Clone, Copy, Debug, Default)]
-struct FaultRates {
-    does_not_start: u32,
-    /// The engine refuses the board, so the game is annulled.
-    refuses_board: u32,
-    refuses_move: u32,
-    crashes: u32,
-    hangs: u32,
-    thinks_long: u32,
-    plays_random_points: u32,
-    answers_invalidly: u32,
-    resigns: u32,
-    /// The user ends the match while this engine works.
-    stops: u32,
-    aborts: u32,
-}
-
-impl FaultRates {
-    fn draw(rng: &mut Rng) -> FaultRates {
-        let mut some = |most: u32| if rng.chance(300) { rng.below(most) } else { 0 };
-        FaultRates {
-            does_not_start: some(300),
-            refuses_board: some(200),
-            refuses_move: some(20),
-            crashes: some(20),
-            hangs: some(20),
-            thinks_long: some(50),
-            plays_random_points: some(50),
-            answers_invalidly: some(20),
-            resigns: some(50),
-            stops: some(3),
-            aborts: some(3),
-        }
-    }
-}
-
-/// Source of simulated engines.
-#[derive(Clone, Debug)]
-pub(super) struct SimulatedEngines(Arc<EngineSource>);
-
-#[derive(Debug)]
-struct EngineSource {
-    seed: u64,
-    started: AtomicU64,
-    /// Fault rates of the engines in this run, and the control flags of its match.
-    now: Mutex<(FaultRates, Arc<Control>)>,
-}
-
-impl SimulatedEngines {
-    fn new(seed: u64) -> SimulatedEngines {
-        SimulatedEngines(Arc::new(EngineSource { seed, started: AtomicU64::new(0), now: Mutex::default() }))
-    }
-
-    fn begin_run(&self, rates: FaultRates, control: &Arc<Control>) {
-        *self.0.now.lock().unwrap_or_else(PoisonError::into_inner) = (rates, Arc::clone(control));
-    }
-
-    pub(super) fn start(&self) -> anyhow::Result<Box<dyn GtpPlayer>> {
-        let number = self.0.started.fetch_add(1, Ordering::Relaxed);
-        let mut rng = Rng::for_worker(self.0.seed, number as usize);
-        let (rates, control) = self.0.now.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        simulation::pass(Duration::from_millis(rng.below(500).into()));
-        if rng.chance(rates.does_not_start) {
-            bail!("a simulated engine that does not start");
-        }
-        let size = BoardSize::square(5).expect("a size");
-        let game = Game::new(size, fixtures::conditions(&[5], Source::None).rules, 0.0);
-        Ok(Box::new(SimulatedEngine { rates, control, rng, game, is_gone: false }))
-    }
-}
-
-struct SimulatedEngine {
-    rates: FaultRates,
-    control: Arc<Control>,
-    rng: Rng,
-    game: Game,
-    is_gone: bool,
-}
-
-impl GtpPlayer for SimulatedEngine {
-    fn send(&mut self, command: &str, timeout: Duration) -> Result<GtpResponse, PlayerError> {
-        let rates = self.rates;
-        if self.rng.chance(rates.stops) {
-            self.control.stop.store(true, Ordering::Relaxed);
-        }
-        if self.rng.chance(rates.aborts) {
-            self.control.abort.store(true, Ordering::Relaxed);
-        }
-        if self.is_gone || self.rng.chance(rates.crashes) {
-            self.is_gone = true;
-            return Err(PlayerError::Crashed("a simulated crash".to_owned()));
-        }
-        if self.rng.chance(rates.hangs) {
-            self.is_gone = true;
-            simulation::pass(timeout);
-            return Err(PlayerError::TimedOut);
-        }
-        let slow = command.starts_with("genmove") && self.rng.chance(rates.thinks_long);
-        let most = if slow { 90_000 } else { 20 };
-        let time = Duration::from_millis(self.rng.below(most).into());
-        simulation::pass(time.min(timeout));
-        if time > timeout {
-            self.is_gone = true;
-            return Err(PlayerError::TimedOut);
-        }
-        Ok(self.answer(command))
-    }
-}
-
-impl SimulatedEngine {
-    fn answer(&mut self, command: &str) -> GtpResponse {
-        let refused = || GtpResponse::Failure("a simulated refusal".to_owned());
-        let mut words = command.split(' ');
-        let done = match (words.next().unwrap_or_default(), words.next(), words.next()) {
-            ("name", ..) => "Simulated",
-            ("version", ..) => "1",
-            ("boardsize", Some(size), _) => {
-                if self.rng.chance(self.rates.refuses_board) {
-                    return refused();
-                }
-                let size = size.parse().ok().and_then(BoardSize::square).expect("a size");
-                self.game = Game::new(size, self.game.rules(), 0.0);
-                ""
-            }
-            ("play", Some(color), Some(vertex)) => {
-                if self.rng.chance(self.rates.refuses_move) {
-                    return refused();
-                }
-                let vertex: Vertex = vertex.parse().expect("a vertex");
-                let mv = vertex_move(self.game.size(), vertex).expect("on the board");
-                self.game.play(color_of(color), mv).expect("the referee sends legal moves");
-                ""
-            }
-            ("genmove", Some(color), _) => return GtpResponse::Success(self.choose(color_of(color))),
-            ("final_score", ..) => return refused(),
-            _ => "",
-        };
-        GtpResponse::Success(done.to_owned())
-    }
-
-    fn choose(&mut self, color: Color) -> String {
-        let (rates, size) = (self.rates, self.game.size());
-        if self.rng.chance(rates.answers_invalidly) {
-            return "?!".to_owned();
-        }
-        if self.rng.chance(rates.resigns) {
-            return "resign".to_owned();
-        }
-        let anything = self.rng.chance(rates.plays_random_points);
-        let is_long = self.game.records().len() > size.area();
-        let tries = if is_long { 1 } else { 8 };
-        for _ in 0..tries {
-            let index = self.rng.below(size.area() as u32) as usize;
-            let mv = Move::Play(size.points().nth(index).expect("a point"));
-            if anything || self.game.check(color, mv).is_ok() {
-                // An engine that plays anything does not notice that its move was illegal.
-                let _ = self.game.play(color, mv);
-                return mv.to_string();
-            }
-        }
-        self.game.play(color, Move::Pass).expect("a pass is legal");
-        Move::Pass.to_string()
-    }
-}
-
-fn color_of(letter: &str) -> Color {
-    if letter == "b" { Color::Black } else { Color::White }
-}
 
 /// Workers that take turns in virtual time.
 struct SimulatedWorkers<'s> {
@@ -219,8 +53,25 @@ struct SimulatedWorkers<'s> {
     events: BTreeMap<(Duration, u64), WorkerEvent>,
     count: u64,
     rng: Rng,
+    engines: &'s [SimulatedEngines; 2],
     /// All games that were played in all runs, with their records.
     played: &'s mut Vec<(GameRecord, String)>,
+}
+
+/// Maximum size of a record of a game, in bytes.
+const MAX_RECORD_BYTES: usize = 20_000;
+
+/// Checks that the end of a game follows from what the engines did. They were used last in this game.
+fn check_game(game: &FinishedGame, engines: &[SimulatedEngines; 2]) {
+    let FinishedGame { record, sgf } = game;
+    for side in Side::BOTH {
+        let is_forfeit = record.ending.is_forfeit();
+        let has_lost = is_forfeit && record.winner == Some(side.other());
+        let has_won = is_forfeit && record.winner == Some(side);
+        engines[side as usize].check_game(record.ending, has_lost, has_won);
+    }
+    let line = serde_json::to_string(record).expect("JSON");
+    assert!(line.len().max(sgf.len()) <= MAX_RECORD_BYTES, "{} and {} bytes", line.len(), sgf.len());
 }
 
 impl Events for SimulatedWorkers<'_> {
@@ -241,6 +92,7 @@ impl Events for SimulatedWorkers<'_> {
                     match event {
                         Some(event) => {
                             if let WorkerEvent::Finished(game) = &event {
+                                check_game(game, self.engines);
                                 self.played.push((game.record.clone(), game.sgf.clone()));
                             }
                             self.events.insert((*time, self.count), event);
@@ -299,7 +151,7 @@ impl<'c> Simulated<'c> {
     fn new(seed: u64, counts: &'c mut Counts) -> Simulated<'c> {
         let mut rng = Rng::new(seed);
         let disk = SimulatedDisk::new(rng.next_u64());
-        let engines = [0, 1].map(|_| SimulatedEngines::new(rng.next_u64()));
+        let engines = [0, 1].map(|_| SimulatedEngines::new(rng.next_u64(), rng.chance(700)));
         let contenders = [0, 1].map(|index| Contender::simulated(["a", "b"][index], engines[index].clone()));
         let conditions = Conditions {
             contenders,
@@ -337,8 +189,9 @@ impl<'c> Simulated<'c> {
         };
         let workers = (0..count).map(worker).collect();
         let (rng, played) = (Rng::new(self.rng.next_u64()), &mut self.played);
+        let (engines, events) = (&self.engines, BTreeMap::new());
         let mut simulated =
-            SimulatedWorkers { games: &games, workers, events: BTreeMap::new(), count: 0, rng, played };
+            SimulatedWorkers { games: &games, workers, events, count: 0, rng, engines, played };
         let mut stored = StoredGames { disk: &self.disk, reported: &mut self.reported };
         let (result, _) = playing.follow(&mut simulated, &games, &mut stored);
         result.map(|()| (playing, control.is_stopped()))

@@ -278,7 +278,7 @@ fn child(genmove: &str, conditions: &Conditions) -> MatchPlayer {
     );
     let mut command = std::process::Command::new("sh");
     command.args(["-c", &script]);
-    let link = EngineLink::Child(Client::spawn_command(command).unwrap());
+    let link = EngineLink::Child(Box::new(Client::spawn_command(command).unwrap()));
     MatchPlayer::new(link, 0, false, conditions, &Control::default()).unwrap()
 }
 

@@ -53,7 +53,7 @@ impl<H: Host> TableSession<H> {
         self.is_answering = false;
         let is_playing = matches!(self.table.phase(), Phase::Playing) && !self.table.is_paused();
         if self.teaches && is_playing && !self.engine_on_turn() {
-            self.judgements.look_ahead(self.table.head());
+            self.judgements.look_ahead(self.table.tree(), self.table.head());
         }
         match self.table.phase() {
             Phase::Marking(dead) if dead.is_empty() => {
@@ -187,9 +187,9 @@ impl<H: Host> TableSession<H> {
         Ok(())
     }
 
-    /// Ends the judgements, and the search for one if it is running.
+    /// Ends the judgements of moves, and the search for one if it is running.
     pub(super) fn stop_judging(&mut self) {
-        self.judgements.stop();
+        self.judgements.stop_review();
         if self.question.is_some_and(|(_, purpose, _)| purpose == TaskPurpose::Judge) {
             self.question = None;
             self.host.stop_task();
@@ -203,14 +203,15 @@ impl<H: Host> TableSession<H> {
         match finding {
             TaskResult::Chosen(decision, outlook) => {
                 self.question = None;
-                let is_move = matches!(decision, Decision::Play(_));
+                let (head, is_move) = (self.table.head(), matches!(decision, Decision::Play(_)));
                 if std::mem::take(&mut self.is_answering) && !is_move {
                     self.host.send_to_all(&json!({ "is": "would-resign" }));
                 } else {
                     self.decided(decision);
                 }
-                if let Some(outlook) = outlook.filter(|_| is_move) {
-                    self.table.add_evaluation(outlook);
+                // If the time had run out, the engine has not moved.
+                if let Some(outlook) = outlook.filter(|_| is_move && self.table.head() != head) {
+                    self.add_evaluation(outlook);
                 }
                 self.changed();
             }
@@ -259,6 +260,7 @@ impl<H: Host> TableSession<H> {
                 }
                 self.revision += 1;
                 self.send_state();
+                self.start_background();
             }
             TaskResult::Solved(found) => {
                 self.question = None;
@@ -269,7 +271,7 @@ impl<H: Host> TableSession<H> {
                 if let Some(problem) = &mut self.problem {
                     problem.give_up();
                 }
-                self.judgements.stop();
+                let unanswered = self.judgements.stop();
                 (self.teaches, self.is_answering) = (false, false);
                 self.host.send_to_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
                 // The engine was restarted. It must not get the same task again, so play is paused and the analysis
@@ -277,7 +279,21 @@ impl<H: Host> TableSession<H> {
                 self.table.pause(true, self.now);
                 self.is_analysed = false;
                 self.changed();
+                for window in unanswered {
+                    self.refuse(window, Refusal::NotNow);
+                }
             }
+        }
+    }
+
+    /// Stores the engine's evaluation of the move that it has just played.
+    fn add_evaluation(&mut self, outlook: MoveEvaluation) {
+        self.table.add_evaluation(outlook);
+        let head = self.table.head();
+        // The windows get the numbers of a new node together with the node.
+        if self.known_nodes.is_some_and(|known| head.number() < known) {
+            let data = [self.table.node_data(head)];
+            self.send_tree(&data, []);
         }
     }
 

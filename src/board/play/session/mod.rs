@@ -5,6 +5,8 @@ mod engines;
 mod problems;
 mod requests;
 mod reviewing;
+#[cfg(test)]
+mod tests;
 
 pub use reviewing::review_record;
 
@@ -212,7 +214,12 @@ impl<H: Host> TableSession<H> {
 
     /// Returns everything that is needed to restore the game later.
     pub fn remembered(&self, now: Duration) -> RestoredGame {
-        self.game_table().remembered(self.host.today(), now)
+        let mut game = self.game_table().remembered(self.host.today(), now);
+        if let (Some(suspended), Some(details)) = (&self.suspended, &mut game.details) {
+            // The game is paused only as long as the problems are on the table.
+            details.paused = suspended.was_paused;
+        }
+        game
     }
 
     /// Returns what a list of games shows about this one.

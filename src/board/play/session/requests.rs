@@ -247,12 +247,13 @@ impl<H: Host> TableSession<H> {
                 }
             }
             PageRequest::Restore { game } => {
-                if !self.table.is_fresh() {
+                if !self.game_table().is_fresh() {
                     let state = self.state();
                     self.host.send(window, &state);
                     return Ok(());
                 }
                 self.table.restore(&game, now)?;
+                self.notes.clear();
                 self.replace_game();
             }
             PageRequest::Save {} => {

@@ -173,7 +173,7 @@ impl GameTable {
         let clock = Clock::new(TimeControl::None);
         GameTable {
             head: tree.root(),
-            game: Box::new(tree.start().clone()),
+            game: Box::new(tree.game_at(tree.root())),
             tree,
             endings: BTreeMap::new(),
             studied_from: None,
@@ -428,6 +428,10 @@ impl GameTable {
             self.tree.put_first(node);
         }
         self.head = node;
+        // In a record, the same side may move again.
+        if let Some(turn) = self.tree.to_move(node).filter(|&turn| turn != self.game.to_move()) {
+            self.game.set_to_move(turn);
+        }
         self.clocks_before.resize(self.tree.moves(node) - 1, before);
         self.clocks_before.push(before);
         self.phase = self.phase_at_head();

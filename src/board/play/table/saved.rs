@@ -6,6 +6,7 @@ use crate::play::strength::name_in_records;
 use crate::play::task::MoveEvaluation;
 use crate::play::tree::MAX_MOVES;
 use crate::review::{HEADING, place, without_ours};
+use crate::words::color_letter;
 use kosumi_engine::time::{Clock, TimeControl, seconds};
 use kosumi_go::board::{ByColor, Color};
 use kosumi_go::score::format_score;
@@ -48,10 +49,15 @@ impl GameTable {
             table.studied_from = None;
         }
         match &remembered.result {
+            Some(result) if table.phase_at_head() == Phase::Over(result.clone()) => {}
             Some(result) => table.end(result.clone()),
             None => {
-                table.endings.remove(&table.head);
+                let ending = table.endings.remove(&table.head);
                 table.phase = table.phase_at_head();
+                // A record may name the result of a game whose dead stones can still be marked.
+                if let Some(result) = ending.filter(|_| table.game.is_over()) {
+                    table.endings.insert(table.head, result);
+                }
             }
         }
         table.seat(remembered.black.clone(), remembered.white.clone())?;
@@ -86,6 +92,12 @@ impl GameTable {
         });
         self.results = known.collect::<Result<_, Refusal>>()?;
         self.is_paused = details.paused;
+        for &(number, letter) in &details.turns {
+            let node = self.tree.node(number).ok_or(bad)?;
+            let color = Color::BOTH.into_iter().find(|&color| color_letter(color) == letter).ok_or(bad)?;
+            self.tree.set_to_move(node, color);
+        }
+        *self.game = self.tree.game_at(self.head);
         Ok(())
     }
 
@@ -109,11 +121,14 @@ impl GameTable {
             })
         });
         let path = self.tree.path(self.head).unwrap_or_default();
-        let place_of = |pair: &[NodeId]| match self.tree.played(pair[1]) {
-            Some((_, mv)) => place(size, mv),
-            None => {
-                let children = self.tree.children(pair[0]);
-                format!("={}", children.iter().position(|&child| child == pair[1]).unwrap_or(0))
+        let place_of = |pair: &[NodeId]| {
+            let children = self.tree.children(pair[0]);
+            let point = |id: NodeId| self.tree.played(id).map(|it| it.1);
+            match point(pair[1]) {
+                Some(mv) if children.iter().find(|&&child| point(child) == Some(mv)) == Some(&pair[1]) => {
+                    place(size, mv)
+                }
+                _ => format!("={}", children.iter().position(|&child| child == pair[1]).unwrap_or(0)),
             }
         };
         let mut tree = self.tree.record().clone();
@@ -131,13 +146,20 @@ impl GameTable {
                 clock: ClockSettings::of(self.clocks[Color::Black].control()),
                 left: Color::BOTH.map(left),
                 paused: self.is_paused,
-                studied_from: self.studied_from.map(|id| number(id).unwrap_or(0)),
+                // If its node was removed, the game continues where the study mode ends.
+                studied_from: self.studied_from.and_then(|id| number(id).or(number(self.head))),
                 endings: self
                     .endings
                     .iter()
                     .filter_map(|(&id, result)| Some((number(id)?, result.clone())))
                     .collect(),
                 known: known.collect(),
+                turns: self
+                    .tree
+                    .turns()
+                    .into_iter()
+                    .filter_map(|(id, color)| Some((number(id)?, color_letter(color))))
+                    .collect(),
             }),
         }
     }

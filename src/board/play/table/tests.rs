@@ -396,3 +396,57 @@ fn an_adaptive_level_changes_by_the_result_of_a_finished_game() {
     }
     assert_eq!(game.name(Color::White, &[]).unwrap(), format!("Kosumi {} (8k)", env!("CARGO_PKG_VERSION")));
 }
+
+/// Checks that another table that restores the game remembers the same.
+fn check_restored(it: &GameTable) {
+    let remembered = it.remembered(None, NOW);
+    let mut other = table(9);
+    other.restore(&remembered, NOW).unwrap();
+    assert_eq!(other.remembered(None, NOW), remembered);
+    assert_eq!(other.game.to_move(), it.game.to_move());
+}
+
+#[test]
+fn what_is_restored_is_what_was_remembered() {
+    let opened = |text: &str| {
+        let mut table = table(9);
+        table.load(text.as_bytes(), false).unwrap();
+        table
+    };
+    // Both sides play at the same point, and one of them twice.
+    let mut same = opened("(;SZ[5]KM[0.5]RU[Chinese];B[aa](;W[bb])(;B[bb];W[cc])(;W[bb];B[dd]))");
+    for node in 0..7 {
+        same.look_at(same.tree.node(node).unwrap(), NOW);
+        check_restored(&same);
+    }
+    // A result, and dead stones that can still be marked.
+    let passed = opened("(;SZ[5]KM[0.5]RU[Chinese]RE[B+3.5];B[];W[])");
+    assert!(matches!(passed.phase, Phase::Marking(_)));
+    check_restored(&passed);
+    // The end of a variation, whose result is not that of the game.
+    let mut counted = opened("(;SZ[5]KM[0.5]RU[Tromp-Taylor](;B[aa];W[bb])(;B[];W[]))");
+    counted.look_at(counted.tree.node(4).unwrap(), NOW);
+    assert!(matches!(counted.phase, Phase::Over(_)));
+    check_restored(&counted);
+    assert!(!counted.remembered(None, NOW).text.contains("RE["));
+    // The move from which the side to move follows is removed, or no longer the first.
+    for node in [2, 3] {
+        let mut turned = opened("(;SZ[5]KM[0.5]RU[Chinese];B[aa](;B[bb])(;W[cc]))");
+        turned.look_at(turned.tree.node(1).unwrap(), NOW);
+        turned.promote(turned.tree.node(3).unwrap()).unwrap();
+        turned.remove(turned.tree.node(node).unwrap(), NOW).unwrap();
+        assert_eq!(turned.game.to_move(), Color::Black);
+        check_restored(&turned);
+    }
+    // The first move cannot be played, but names the side to move.
+    let mut unplayed = table(9);
+    unplayed.load(b"(;SZ[5]KM[0.5]RU[Chinese]AB[aa];W[aa])", true).unwrap();
+    assert_eq!(unplayed.tree.to_move(unplayed.head), Some(unplayed.game.to_move()));
+    // The game to which the study mode would return was removed.
+    let mut studied = table(5);
+    play(&mut studied, &["aa", "bb"], NOW);
+    studied.study(true, NOW);
+    studied.remove(studied.head, NOW).unwrap();
+    check_restored(&studied);
+    assert_eq!(studied.remembered(None, NOW).details.unwrap().studied_from, Some(1));
+}
