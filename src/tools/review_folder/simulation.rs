@@ -149,7 +149,7 @@ impl<'c> Simulated<'c> {
 #[test]
 fn no_review_is_lost_and_none_is_another() {
     let simulate = |seed, counts: &mut Counts| Simulated::new(seed, counts).run();
-    let Some(counts) = run_seeds("review_folder::simulation", 100, simulate) else { return };
+    let Some(counts) = run_seeds("review_folder::simulation", 600, simulate) else { return };
     for what in ["power cuts", "kills", "errors", "reviewed", "finished before"] {
         assert!(counts.of(what) > 0, "{what}: {counts:?}");
     }
