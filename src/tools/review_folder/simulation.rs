@@ -67,7 +67,7 @@ impl<'c> Simulated<'c> {
         let disk = SimulatedDisk::new(rng.next_u64());
         let folder = disk.root().join("reviews/of all");
         let record = |number: u32| {
-            let base = format!("{}{number}.review", if number % 2 == 0 { "below/" } else { "" });
+            let base = format!("{}{number}.review", if number.is_multiple_of(2) { "below/" } else { "" });
             Record { file: format!("{number}.sgf"), base, digest: "0".to_owned() }
         };
         let records = (0..1 + rng.below(6)).map(record).collect();

@@ -106,7 +106,8 @@ impl Autosave {
         warn: fn(&str),
     ) -> anyhow::Result<Autosave> {
         // What an earlier process saved last may not yet have its name on the disk.
-        if let Err(error) = create_folders(folder).and_then(|()| disk::sync_folder(folder)) {
+        let ready = create_folders(folder).and_then(|()| disk::sync_folder(folder));
+        if let Err(error) = &ready {
             warn(&format!("games are not saved: cannot use the folder {}: {error}", folder.display()));
         }
         let name = |path: &Path| disk::canonicalize(path).ok();
@@ -119,7 +120,7 @@ impl Autosave {
         let current = current.map(|path| Unfinished { path, outline: GameOutline::of(engine.game()) });
         Ok(Autosave {
             folder: folder.to_owned(),
-            writer: Writer::start(latest, warn).context("cannot start a thread")?,
+            writer: Writer::start(latest, ready.is_ok(), warn).context("cannot start a thread")?,
             seen: engine.revision(),
             current,
             earlier,
@@ -254,16 +255,7 @@ impl Job {
         match &self.text {
             None => disk::remove(&self.path),
             Some(text) => {
-                let written = write_later(&self.path, text, latest);
-                if let (Err(error), Some(folder)) = (&written, self.path.parent())
-                    && error.kind() == io::ErrorKind::NotFound
-                {
-                    // The folder may have been removed, so it is created again
-                    create_folders(folder)?;
-                    write_later(&self.path, text, latest)?;
-                } else {
-                    written?;
-                }
+                write_later(&self.path, text, latest)?;
                 // A file that cannot be removed does no harm.
                 self.superseded.iter().for_each(|path| disk::remove(path).unwrap_or_default());
                 Ok(())
@@ -316,15 +308,17 @@ struct Worker {
     queue: Arc<Queue>,
     /// Modification time of the file written last.
     latest: SystemTime,
+    /// Whether the folder exists and its name is on the disk. Otherwise a power cut might take all of its files.
+    has_folder: bool,
     /// Whether the last file could not be written.
     is_failing: bool,
     warn: fn(&str),
 }
 
 impl Writer {
-    fn start(latest: SystemTime, warn: fn(&str)) -> io::Result<Writer> {
+    fn start(latest: SystemTime, has_folder: bool, warn: fn(&str)) -> io::Result<Writer> {
         let queue = Arc::new(Queue::default());
-        let mut worker = Worker { queue: Arc::clone(&queue), latest, is_failing: false, warn };
+        let mut worker = Worker { queue: Arc::clone(&queue), latest, has_folder, is_failing: false, warn };
         #[cfg(test)]
         if simulation::is_simulated() {
             simulation::keep(worker);
@@ -391,9 +385,26 @@ impl Worker {
         true
     }
 
+    /// Carries out a job, after an attempt to bring the folder to the disk if that has failed before.
+    fn run(&mut self, job: &Job) -> io::Result<()> {
+        let ready = match job.path.parent().filter(|_| job.text.is_some() && !self.has_folder) {
+            Some(folder) => create_folders(folder),
+            None => Ok(()),
+        };
+        self.has_folder |= job.text.is_some() && ready.is_ok();
+        // The file is written even if only its folder cannot be synchronised.
+        let written = job.run(&mut self.latest);
+        ready.and(written)
+    }
+
     /// Carries out a job. Returns whether it succeeded.
     fn carry_out(&mut self, job: &Job) -> bool {
-        let result = job.run(&mut self.latest);
+        let mut result = self.run(job);
+        if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) && self.has_folder {
+            // The folder may have been removed, so it is created again.
+            self.has_folder = false;
+            result = self.run(job);
+        }
         match &result {
             Ok(()) if self.is_failing => {
                 (self.warn)("games are saved again");

@@ -597,20 +597,29 @@ struct Blocked<'r> {
     lines: usize,
 }
 
-impl Write for Blocked<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        while self.lines == 0 {
+impl Blocked<'_> {
+    /// Waits until the threads wait for the client.
+    fn wait_for_threads(&self) {
+        loop {
             let state = self.requests.state();
             let is_done = state.is_closed && state.queue.is_empty() && state.running.is_empty();
             drop(state);
             let output = self.requests.output();
             assert!(output.bytes <= self.most, "{} bytes wait", output.bytes);
             assert!(!is_done || self.threads == 0, "no thread waits");
-            if if self.threads == 0 { is_done } else { output.blocked == self.threads } {
-                break;
+            if is_done || (self.threads > 0 && output.blocked == self.threads) {
+                return;
             }
             drop(output);
             thread::yield_now();
+        }
+    }
+}
+
+impl Write for Blocked<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.lines == 0 {
+            self.wait_for_threads();
         }
         if self.is_gone {
             return Err(io::Error::from(io::ErrorKind::BrokenPipe));
@@ -646,9 +655,10 @@ fn what_waits_for_a_client_that_does_not_read_is_bounded() {
     let versions = "{\"id\": \"a\", \"action\": \"query_version\"}\n".repeat(1000);
     assert_eq!(serve_blocked(&versions, 1, false).expect("no errors"), 1000);
     // Only the workers have something to say.
+    let moves = [["B", "pass"], ["W", "pass"]].repeat(50);
     let mut query = json!({
         "id": "a", "boardXSize": 3, "boardYSize": 3, "rules": "tromp-taylor", "komi": 0.5, "maxVisits": 1,
-        "moves": vec![["B", "pass"], ["W", "pass"]].repeat(50), "analyzeTurns": (0..100).collect::<Vec<_>>(),
+        "moves": moves, "analyzeTurns": (0..100).collect::<Vec<_>>(),
     });
     assert_eq!(serve_blocked(&format!("{query}\n"), 2, false).expect("no errors"), 100);
     // A client may send everything before it reads anything.
