@@ -250,16 +250,11 @@ struct Job {
 }
 
 impl Job {
-    /// Carries out the job. `latest` is the modification time of the file written last.
+    /// Writes or removes the file. `latest` is the modification time of the file written last.
     fn run(&self, latest: &mut SystemTime) -> io::Result<()> {
         match &self.text {
             None => disk::remove(&self.path),
-            Some(text) => {
-                write_later(&self.path, text, latest)?;
-                // A file that cannot be removed does no harm.
-                self.superseded.iter().for_each(|path| disk::remove(path).unwrap_or_default());
-                Ok(())
-            }
+            Some(text) => write_later(&self.path, text, latest),
         }
     }
 }
@@ -394,7 +389,10 @@ impl Worker {
         self.has_folder |= job.text.is_some() && ready.is_ok();
         // The file is written even if only its folder cannot be synchronised.
         let written = job.run(&mut self.latest);
-        ready.and(written)
+        ready.and(written)?;
+        // A file that cannot be removed does no harm.
+        job.superseded.iter().for_each(|path| disk::remove(path).unwrap_or_default());
+        Ok(())
     }
 
     /// Carries out a job. Returns whether it succeeded.
@@ -424,6 +422,7 @@ impl Worker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::{Plan, SimulatedDisk};
     use kosumi_engine::EngineSettings;
     use std::fs;
 
@@ -455,6 +454,29 @@ mod tests {
         assert!(latest < ahead + Duration::from_secs(1), "it does not run away");
         let order: Vec<PathBuf> = unfinished(folder.path(), 9).into_iter().map(|game| game.path).collect();
         assert_eq!(order, ["w", "y", "x", "z"].map(path));
+    }
+
+    /// Checks that files have different times although the disk fails after some of them got their names.
+    #[test]
+    fn what_is_saved_after_a_failure_has_a_later_time() {
+        let mut failures = 0;
+        for seed in 0..100 {
+            let disk = SimulatedDisk::new(seed);
+            // The clock has been set back, so each time is a step behind the one before.
+            let mut latest = crate::simulation::date() + Duration::from_secs(3600);
+            disk.restart(Plan { trouble: 100, ..Plan::default() });
+            let paths: Vec<PathBuf> =
+                (0..20).map(|number| disk.root().join(format!("{PREFIX}{number:02}.sgf"))).collect();
+            for path in &paths {
+                let text = Some("(;SZ[4])".to_owned());
+                let job = Job { path: path.clone(), text, superseded: Vec::new() };
+                failures += u32::from(job.run(&mut latest).is_err());
+            }
+            let times: Vec<SystemTime> =
+                paths.iter().filter_map(|path| disk::modified_at(path).ok()).collect();
+            assert!(times.is_sorted_by(|earlier, later| earlier < later), "seed {seed}: {times:?}");
+        }
+        assert!(failures > 100, "{failures}");
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn warn(_: &str) {
 /// Content of a file: the text, and its place in the order of all saves. `None` if the file does not exist.
 type Content = Option<(String, u64)>;
 
-/// Contents that each file may have: the last one that is certainly on the disk, and those that were written after it.
+/// Contents that each file may have. The last one is what the session wrote last, or has found.
 #[derive(Default)]
 struct Model {
     files: BTreeMap<PathBuf, Vec<Content>>,
@@ -96,7 +96,8 @@ impl Model {
         }
     }
 
-    /// Returns the moves that were last to be written to a file. If they could not be written, there was a warning.
+    /// Returns the moves that the session wrote last to a file, or has found in it. If they could not be written, there
+    /// was a warning.
     fn last_moves(&self, path: &Path) -> Vec<String> {
         let last = self.files.get(path).and_then(|contents| contents.last());
         last.and_then(Option::as_ref).map(|(text, _)| moves(text)).unwrap_or_default()
@@ -190,10 +191,8 @@ impl<'c> Simulated<'c> {
         WARNINGS.set(0);
         let autosave = Autosave::open(&self.folder, &engine, path.as_deref(), warn).expect("a worker");
         assert_eq!(autosave.current.is_some(), path.is_some(), "the resumed game is the current one");
-        if WARNINGS.get() == 0 && self.disk.stopped().is_none() {
-            // What the session has found stays.
-            self.collapse();
-        }
+        // A session that can use the folder brings to the disk what it has found.
+        self.seen(WARNINGS.get() == 0 && self.disk.stopped().is_none());
         (Commands::new(engine), autosave)
     }
 
@@ -310,12 +309,18 @@ impl<'c> Simulated<'c> {
         }
     }
 
-    /// Notes that the files of the games stay as they are.
-    fn collapse(&mut self) {
+    /// Notes that a session has seen the files of the games as they are. If `they_stay`, they cannot have any other
+    /// content from now on.
+    fn seen(&mut self, they_stay: bool) {
         let mut files = std::mem::take(&mut self.model.files);
         for (path, contents) in files.iter_mut().filter(|(path, _)| **path != self.own) {
             let latest = self.place(path, contents).map(|(_, latest)| latest);
-            contents.retain(|content| content.as_ref().map(|(_, save)| *save) == latest);
+            let is_it = |content: &Content| content.as_ref().map(|(_, save)| *save) == latest;
+            // The others come first, because the last one is what the session knows.
+            contents.sort_by_key(is_it);
+            if they_stay {
+                contents.retain(is_it);
+            }
         }
         self.model.files = files;
     }
@@ -331,7 +336,7 @@ impl<'c> Simulated<'c> {
             self.counts.add("kills", u64::from(stopped == Some(Stop::Process)));
             self.disk.restart(Plan::default());
             self.check();
-            if self.rng.chance(200) {
+            if self.rng.chance(500) {
                 set_now(virtual_now().saturating_sub(Duration::from_secs(self.rng.below(3600).into())));
                 self.counts.add("clock set back", 1);
             }
