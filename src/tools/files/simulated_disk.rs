@@ -237,7 +237,8 @@ impl Content {
             }
         }
         self.bytes = self.kept.clone();
-        if rng.chance(500) {
+        // A time that was not synchronised stays with the content.
+        if share == 1000 {
             self.kept_modified = self.modified;
         }
         self.modified = self.kept_modified;
