@@ -7,7 +7,7 @@
 //! the engine handles text, and everything after it typed values.
 //!
 //! Modules depend on each other in one direction: {files, networks, ranks, statistics, training} ← {collections,
-//! shards} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
+//! review_folder, shards} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
@@ -23,6 +23,7 @@ pub mod networks;
 pub mod players;
 pub mod ranks;
 pub mod regress;
+pub mod review_folder;
 pub mod selfplay;
 pub mod session;
 pub mod setup;

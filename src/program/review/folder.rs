@@ -1,7 +1,7 @@
 //! `kosumi review FOLDER`: reviews all records of a folder, and writes pages about all of them.
 //!
-//! A log in the folder of the reviews has an entry for every finished game. A game is not reviewed again as long as its
-//! record and the settings are unchanged and its files exist.
+//! A log in the folder of the reviews has an entry for every finished game ([`ReviewFolder`]). A game is not reviewed
+//! again as long as its record and the settings are unchanged and its files exist.
 
 use super::outputs::{Format, Outputs, ReviewResult};
 use super::{Arguments, ReviewEvent, ReviewJob, device, interrupt, player, progress, ranks};
@@ -11,11 +11,11 @@ use indicatif::ProgressBar;
 use kosumi_go::board::Color;
 use kosumi_go::sgf::Record;
 use kosumi_tools::collections::{Records, StreamRecord};
-use kosumi_tools::files::{LineLog, complete_lines, files_below, write_atomically};
+use kosumi_tools::files::{files_below, write_atomically};
 use kosumi_tools::review::{FailedRecord, GameEntry, Games, INDEX, review_digest};
+use kosumi_tools::review_folder::{ReviewFolder, ReviewedGame};
 use kosumi_tools::words::counted;
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,20 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const MAX_FILES: usize = 100_000;
 /// Maximum number of games in a folder. All their moves are kept in memory.
 const MAX_GAMES: usize = 50_000;
-/// Log of the finished games.
-const LOG: &str = "reviews.jsonl";
 /// Extensions of files of records.
 const ENDINGS: [&str; 3] = [".sgf", ".sgf.gz", ".sgf.zst"];
-
-/// Line of the log.
-#[derive(Serialize, Deserialize)]
-struct LogLine {
-    /// See [`review_digest`].
-    digest: String,
-    /// Path of the game's files in the folder, without their extensions.
-    base: String,
-    entry: GameEntry,
-}
 
 /// Everything that a review of a game needs besides the record.
 struct Work<'w> {
@@ -64,9 +52,7 @@ struct Batch<'a> {
     formats: Vec<Format>,
     /// Description of everything besides the record on which a review depends.
     settings: String,
-    log: LineLog,
-    /// Log lines of earlier runs, by file and game.
-    known: BTreeMap<(String, u32), LogLine>,
+    reviews: ReviewFolder,
     /// Names of files that belong to a game of this run.
     names: BTreeSet<String>,
     entries: Vec<GameEntry>,
@@ -146,16 +132,7 @@ impl<'a> Batch<'a> {
         out: &'a Path,
         has_network: bool,
     ) -> anyhow::Result<Batch<'a>> {
-        let path = out.join(LOG);
-        let (mut log, bytes) = LineLog::open(&path, "review")?;
-        let (lines, complete) = complete_lines::<LogLine>(&bytes).with_context(|| {
-            format!(
-                "{} is no log of reviews, or one of another version: choose another folder",
-                path.display()
-            )
-        })?;
-        log.resume_after(&bytes[..complete])?;
-        let known = lines.into_iter().map(|line| ((line.entry.file.clone(), line.entry.game), line));
+        let reviews = ReviewFolder::open(out)?;
         let formats = Outputs::formats(arguments);
         Ok(Batch {
             arguments,
@@ -163,8 +140,7 @@ impl<'a> Batch<'a> {
             out,
             settings: settings(arguments, &formats, has_network),
             formats,
-            log,
-            known: known.collect(),
+            reviews,
             names: BTreeSet::new(),
             entries: Vec::new(),
             failed: Vec::new(),
@@ -230,12 +206,11 @@ impl<'a> Batch<'a> {
         }
         let digest = review_digest(&self.settings, bytes);
         let base = self.name(file, game);
-        if let Some(line) = self.known.remove(&(file.to_owned(), game))
-            && line.digest == digest
-            && line.base == base
-            && self.paths(&base).iter().all(|(path, _)| path.is_file())
-        {
-            self.entries.push(line.entry);
+        let reviewed_game = ReviewedGame { file, game, base: &base, digest: &digest };
+        let outputs = Outputs { record: path.to_owned(), files: self.paths(&base) };
+        let files: Vec<PathBuf> = outputs.files.iter().map(|(path, _)| path.clone()).collect();
+        if let Some(entry) = self.reviews.finished(&reviewed_game, &files) {
+            self.entries.push(entry);
             return Ok(());
         }
         let is_stopped = || work.is_stopped.load(Ordering::Relaxed);
@@ -243,7 +218,6 @@ impl<'a> Batch<'a> {
             self.counts.left += 1;
             return Ok(());
         }
-        let outputs = Outputs { record: path.to_owned(), files: self.paths(&base) };
         let shown = if game > 1 { format!("{file}, game {game}") } else { file.to_owned() };
         let found = work.job.game(&outputs, &shown, bytes, work.is_stopped, &mut |event| {
             if let ReviewEvent::Progress { pass, done, total } = event {
@@ -262,34 +236,29 @@ impl<'a> Batch<'a> {
         let (reviewed, result) = found.map_err(GameError::Record)?;
         let page = self.formats.contains(&Format::Html).then(|| format!("{base}.html"));
         let entry = GameEntry::new(&reviewed, file.to_owned(), game, page);
-        let line = LogLine { digest, base, entry };
-        self.store(&outputs, &result, line, &work.bar).map_err(GameError::Other)
+        self.store(&outputs, &result, &reviewed_game, entry, &work.bar).map_err(GameError::Other)
     }
 
-    /// Writes the files of a game, and then its line of the log.
+    /// Stores the files of a game, and then reports it.
     fn store(
         &mut self,
         outputs: &Outputs,
         result: &ReviewResult,
-        line: LogLine,
+        game: &ReviewedGame<'_>,
+        entry: GameEntry,
         bar: &ProgressBar,
     ) -> anyhow::Result<()> {
-        if let Some(folder) = outputs.files.first().and_then(|(path, _)| path.parent()) {
-            fs::create_dir_all(folder)
-                .with_context(|| format!("cannot create the folder {}", folder.display()))?;
-        }
-        for ((path, _), text) in outputs.files.iter().zip(&result.texts) {
-            write_atomically(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        }
+        let texts = result.texts.iter().map(String::as_str);
+        let files = outputs.files.iter().map(|(path, _)| path.as_path()).zip(texts);
+        self.reviews.store(game, entry.clone(), files)?;
         let accuracy = |color: Color| {
-            let accuracy = line.entry.accuracy(color);
+            let accuracy = entry.accuracy(color);
             accuracy.map_or("–".to_owned(), |accuracy| format!("{:.0} %", 100.0 * accuracy))
         };
         let [black, white] = Color::BOTH.map(accuracy);
-        let said = format!("{}: accuracy of Black {black}, of White {white}", line.base);
+        let said = format!("{}: accuracy of Black {black}, of White {white}", game.base);
         bar.suspend(|| writeln!(terminal::stdout(), "{said}"))?;
-        self.log.write(&line)?;
-        self.entries.push(line.entry);
+        self.entries.push(entry);
         self.counts.reviewed += 1;
         Ok(())
     }

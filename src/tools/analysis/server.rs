@@ -2,6 +2,10 @@
 //!
 //! One thread reads and checks lines. Workers take the request with the highest priority. Terminated requests are
 //! answered in KataGo's order: queued requests before the action, running ones after it.
+//!
+//! Another thread writes the answers, so that a client that stops reading stops nothing else: lines are read and
+//! obeyed, and searches go on. Only when many answers wait to be written do searches wait with their answers, and no
+//! further line is read. No lock is held while the output blocks.
 
 use super::config::Config;
 use super::query::{Action, HumanModels, Line, Object, Query, read};
@@ -11,11 +15,12 @@ use kosumi_engine::{Analyst, Question, Reports};
 use kosumi_search::{Analysis, Detail};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io::{self, BufRead, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 #[cfg(test)]
 mod simulation;
@@ -25,6 +30,17 @@ const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// Size of the waiting queries, in bytes, from which no further line is read.
 const MAX_WAITING_BYTES: usize = 512 << 20;
+
+/// Size of the answers that wait to be written, in bytes, from which searches wait with their answers and no further
+/// line is read.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+
+/// Size of the answers that wait to be written, in bytes, from which searches wait with their reports. It is about the
+/// size of a pipe, so that a client that reads slowly does not read old reports.
+const MAX_REPORT_BYTES: usize = 64 << 10;
+
+/// Pause before the next attempt to write to an output that is full and does not block.
+const FULL_PAUSE: Duration = Duration::from_millis(10);
 
 /// Minimum number of visits per thread of a search.
 const VISITS_PER_THREAD: u32 = 16;
@@ -75,18 +91,37 @@ struct State {
     is_closed: bool,
 }
 
-struct Shared<'s, W> {
+struct Shared<'s> {
     server: &'s Server,
     requests: Arc<Requests>,
-    output: Mutex<Output<W>>,
-    /// Size of the waiting queries, in bytes, from which no further line is read.
-    max_waiting_bytes: usize,
+    bounds: Bounds,
 }
 
-/// Requests that wait or run.
+/// Bounds on what waits, in bytes. What one line and each search add at a time may exceed them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Bounds {
+    /// See [`MAX_WAITING_BYTES`].
+    queries: usize,
+    /// See [`MAX_ANSWER_BYTES`].
+    answers: usize,
+    /// See [`MAX_REPORT_BYTES`].
+    reports: usize,
+}
+
+impl Bounds {
+    const USUAL: Bounds =
+        Bounds { queries: MAX_WAITING_BYTES, answers: MAX_ANSWER_BYTES, reports: MAX_REPORT_BYTES };
+}
+
+/// Requests that wait or run, and answers that wait to be written. A thread that locks both locks `state` first.
 #[derive(Default)]
 struct Requests {
     state: Mutex<State>,
+    output: Mutex<Output>,
+    /// Signalled when a line waits to be written, and when no further one will come.
+    has_line: Condvar,
+    /// Signalled when a line has been written, which makes room for another one, and when all work ends.
+    has_room: Condvar,
     /// Signalled when a request is queued, and when the input ends.
     work: Condvar,
     /// Signalled when a request leaves the queue, which makes space for another one.
@@ -100,8 +135,80 @@ impl Requests {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn output(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Adds a line to those that wait to be written. Does not wait.
+    fn queue(&self, answer: &Value) {
+        self.output().queue(answer);
+        self.has_line.notify_all();
+    }
+
+    /// Waits while more than `most` bytes wait to be written, unless all work ends.
+    fn wait_for_room(&self, most: usize) {
+        let mut output = self.output();
+        output.blocked += 1;
+        while output.bytes > most && !self.is_over() {
+            output = self.has_room.wait(output).unwrap_or_else(PoisonError::into_inner);
+        }
+        output.blocked -= 1;
+    }
+
+    /// Returns the next line to write; waits for it, and returns `None` after the last one.
+    fn next_line(&self) -> Option<Unwritten> {
+        let mut output = self.output();
+        loop {
+            let next = output.take();
+            if next.is_some() || output.is_closed {
+                return next;
+            }
+            output = self.has_line.wait(output).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Writes as much of a line as the output takes. Returns false if the output is full and does not block; the caller
+    /// then calls again later. After an error, no line is written any more, and all requests end.
+    fn send(&self, writer: &mut impl Write, line: &mut Unwritten) -> bool {
+        let result = loop {
+            let rest = line.text.get(line.written..).unwrap_or_default();
+            let is_whole = rest.is_empty();
+            match if is_whole { writer.flush().map(|()| 0) } else { writer.write(rest) } {
+                Ok(_) if is_whole => break Ok(()),
+                Ok(0) => break Err(io::Error::from(io::ErrorKind::WriteZero)),
+                Ok(count) => line.written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+                Err(error) => break Err(error),
+            }
+        };
+        let mut output = self.output();
+        output.bytes -= line.text.len();
+        let is_broken = result.is_err();
+        if let Err(error) = result {
+            output.error = Some(error);
+            output.lines.clear();
+            output.bytes = 0;
+        }
+        self.has_room.notify_all();
+        drop(output);
+        if is_broken {
+            self.end();
+        }
+        true
+    }
+
+    /// Writes lines until the output is closed and all are written.
+    fn write(&self, writer: &mut impl Write) {
+        while let Some(mut line) = self.next_line() {
+            while !self.send(writer, &mut line) {
+                thread::sleep(FULL_PAUSE);
+            }
+        }
     }
 
     /// Removes a request that was answered.
@@ -118,14 +225,44 @@ impl Requests {
         state.running.iter().for_each(|(.., stop)| stop.store(true, Ordering::Relaxed));
         self.work.notify_all();
         self.has_space.notify_all();
+        drop(state);
+        // With the lock, no thread is between its look at `is_over` and its wait.
+        let _output = self.output();
+        self.has_room.notify_all();
     }
 }
 
-struct Output<W> {
-    writer: W,
-    /// First error of writing.
+/// Answers that wait to be written.
+#[derive(Default)]
+struct Output {
+    lines: VecDeque<Vec<u8>>,
+    /// Size of the lines, in bytes, with the one that is being written.
+    bytes: usize,
+    /// Number of threads that wait for room.
+    blocked: usize,
+    /// First error of writing. After it, no line waits.
     error: Option<io::Error>,
+    /// Whether further answers are not wanted.
     is_silent: bool,
+    /// Whether no further line will come.
+    is_closed: bool,
+}
+
+/// Line that is being written.
+#[derive(Debug)]
+struct Unwritten {
+    text: Vec<u8>,
+    written: usize,
+}
+
+/// Closes the output when it is dropped, even if a worker has panicked, so that the thread that writes can end.
+struct Closing<'r>(&'r Requests);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.output().is_closed = true;
+        self.0.has_line.notify_all();
+    }
 }
 
 impl Server {
@@ -189,23 +326,11 @@ impl Server {
 
     fn serve_and(
         &self,
-        mut input: impl BufRead,
+        input: impl BufRead,
         output: impl Write + Send,
         at_the_end: impl FnOnce(Arc<Requests>),
     ) -> io::Result<()> {
-        let shared = Shared::new(self, output);
-        let result = thread::scope(|scope| {
-            for _ in 0..self.workers {
-                let mut analyst = self.analyst.clone();
-                let shared = &shared;
-                scope.spawn(move || shared.work(&mut analyst));
-            }
-            let result = shared.listen(&mut input);
-            shared.input_ended();
-            at_the_end(Arc::clone(&shared.requests));
-            result
-        });
-        shared.into_error().map_or(result, Err)
+        Shared::new(self).serve(input, output, at_the_end)
     }
 }
 
@@ -236,26 +361,37 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(line))
 }
 
-impl<'s, W: Write + Send> Shared<'s, W> {
-    fn new(server: &'s Server, output: W) -> Shared<'s, W> {
-        let output = Mutex::new(Output { writer: output, error: None, is_silent: false });
-        Shared { server, requests: Arc::default(), output, max_waiting_bytes: MAX_WAITING_BYTES }
+impl<'s> Shared<'s> {
+    fn new(server: &'s Server) -> Shared<'s> {
+        Shared { server, requests: Arc::default(), bounds: Bounds::USUAL }
     }
 
-    /// Returns the first error of writing.
-    fn into_error(self) -> Option<io::Error> {
-        self.output.into_inner().unwrap_or_else(PoisonError::into_inner).error
+    fn serve(
+        &self,
+        mut input: impl BufRead,
+        mut output: impl Write + Send,
+        at_the_end: impl FnOnce(Arc<Requests>),
+    ) -> io::Result<()> {
+        let result = thread::scope(|scope| {
+            scope.spawn(|| self.requests.write(&mut output));
+            // Dropped after the inner scope, in which all workers end.
+            let _closing = Closing(&self.requests);
+            thread::scope(|scope| {
+                for _ in 0..self.server.workers {
+                    let mut analyst = self.server.analyst.clone();
+                    scope.spawn(move || self.work(&mut analyst));
+                }
+                let result = self.listen(&mut input);
+                self.input_ended();
+                at_the_end(Arc::clone(&self.requests));
+                result
+            })
+        });
+        self.requests.output().error.take().map_or(result, Err)
     }
 
-    fn output(&self) -> MutexGuard<'_, Output<W>> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Writes a line.
-    fn write(&self, answer: &Value) {
-        if self.output().write(answer).is_err() {
-            self.requests.end();
-        }
+    fn queue(&self, answer: &Value) {
+        self.requests.queue(answer);
     }
 
     fn listen(&self, input: &mut impl BufRead) -> io::Result<()> {
@@ -266,23 +402,24 @@ impl<'s, W: Write + Send> Shared<'s, W> {
         };
         let mut is_first = true;
         while let Some(line) = read_line(input)? {
+            self.requests.wait_for_room(self.bounds.answers);
             if self.requests.is_over() {
                 return Ok(());
             }
             // Some editors and shells start a text with a byte order mark.
             let line = if std::mem::take(&mut is_first) { without_bom(&line).to_vec() } else { line };
             let Ok(line) = String::from_utf8(line) else {
-                self.write(
+                self.queue(
                     &json!({ "error": "the line is not UTF-8 - could not parse input line as json request" }),
                 );
                 continue;
             };
             match read(&line, &self.server.config, &human) {
                 Line::Blank => {}
-                Line::Refused(answer) => self.write(&answer),
+                Line::Refused(answer) => self.queue(&answer),
                 Line::Action(object, action) => self.act(object, &action),
                 Line::Query(answers, query) => {
-                    answers.iter().for_each(|answer| self.write(answer));
+                    answers.iter().for_each(|answer| self.queue(answer));
                     if let Some(query) = query {
                         self.enqueue(*query);
                     }
@@ -295,7 +432,7 @@ impl<'s, W: Write + Send> Shared<'s, W> {
     /// Lets the workers end when no request is left.
     fn input_ended(&self) {
         if self.server.quits_at_once {
-            self.output().is_silent = true;
+            self.requests.output().is_silent = true;
             self.requests.end();
         }
         self.requests.state().is_closed = true;
@@ -305,7 +442,7 @@ impl<'s, W: Write + Send> Shared<'s, W> {
     fn enqueue(&self, query: Query) {
         let query = Arc::new(query);
         let mut state = self.requests.state();
-        while state.bytes > self.max_waiting_bytes && !self.requests.is_over() {
+        while state.bytes > self.bounds.queries && !self.requests.is_over() {
             state = self.requests.has_space.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if query.turns.is_empty() {
@@ -337,7 +474,7 @@ impl<'s, W: Write + Send> Shared<'s, W> {
                 return self.terminate(id.as_deref(), turns.as_ref(), Value::Object(object));
             }
         }
-        self.write(&Value::Object(object));
+        self.queue(&Value::Object(object));
     }
 
     fn models(&self) -> Value {
@@ -375,22 +512,17 @@ impl<'s, W: Write + Send> Shared<'s, W> {
         ended.iter().for_each(|request| state.bytes -= request.leave());
         self.requests.has_space.notify_all();
         // The output is locked until the action is answered, so a search that stops now is answered later.
-        let mut output = self.output();
-        let mut result = Ok(());
+        let mut output = self.requests.output();
         for request in &ended {
-            result = result.and(output.write(&report::no_results(&request.query.id, request.turn)));
+            output.queue(&report::no_results(&request.query.id, request.turn));
         }
         for (_, request, stop) in &state.running {
             if is_meant(request) {
                 stop.store(true, Ordering::Relaxed);
             }
         }
-        result = result.and(output.write(&answer));
-        drop(output);
-        drop(state);
-        if result.is_err() {
-            self.requests.end();
-        }
+        output.queue(&answer);
+        self.requests.has_line.notify_all();
     }
 
     /// Processes requests until none are left.
@@ -463,14 +595,16 @@ impl<'s, W: Write + Send> Shared<'s, W> {
         self.answer(request, analyst.analyze(&question));
     }
 
-    /// Writes a report during the search of a request.
+    /// Gives a report during the search of a request, when there is room for it.
     fn report(&self, Request { query, turn, .. }: &Request, analysis: Analysis) {
-        self.write(&report::result(query, *turn, analysis, true));
+        self.requests.wait_for_room(self.bounds.reports);
+        self.queue(&report::result(query, *turn, analysis, true));
     }
 
-    /// Gives the final answer to a request. `analysis` is `None` if the search did not begin.
+    /// Gives the final answer to a request, when there is room for it. `analysis` is `None` if the search did not begin.
     fn answer(&self, Request { query, turn, .. }: &Request, analysis: Option<Analysis>) {
-        self.write(&match analysis {
+        self.requests.wait_for_room(self.bounds.answers);
+        self.queue(&match analysis {
             Some(analysis) => report::result(query, *turn, analysis, false),
             None => report::no_results(&query.id, *turn),
         });
@@ -485,18 +619,20 @@ impl Request {
     }
 }
 
-impl<W: Write> Output<W> {
-    fn write(&mut self, answer: &Value) -> io::Result<()> {
+impl Output {
+    /// Adds a line, unless it is not wanted or cannot be written.
+    fn queue(&mut self, answer: &Value) {
         if self.is_silent || self.error.is_some() {
-            return Ok(());
+            return;
         }
-        let mut line = answer.to_string();
-        line.push('\n');
-        let result = self.writer.write_all(line.as_bytes()).and_then(|()| self.writer.flush());
-        result.map_err(|error| {
-            let kind = error.kind();
-            self.error = Some(error);
-            io::Error::from(kind)
-        })
+        let mut line = answer.to_string().into_bytes();
+        line.push(b'\n');
+        self.bytes += line.len();
+        self.lines.push_back(line);
+    }
+
+    /// Takes the first line.
+    fn take(&mut self) -> Option<Unwritten> {
+        self.lines.pop_front().map(|text| Unwritten { text, written: 0 })
     }
 }

@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tempfile::TempPath;
 
@@ -52,6 +52,12 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
     fs::OpenOptions::new().write(true).create_new(true).open(path).map(real)
 }
 
+/// Opens a regular file for reading; see [`open_regular`](super::open_regular).
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    on_simulated!(path, disk => disk.open_to_read(path));
+    super::regular::open_to_read(path).map(real)
+}
+
 /// Opens a pipe or a device for writing.
 pub(super) fn open_device(path: &Path) -> io::Result<File> {
     super::regular::open_to_write(path).map(real)
@@ -77,9 +83,29 @@ pub(crate) fn modified(file: &File) -> io::Result<SystemTime> {
     #[cfg(test)]
     let file = match file {
         File::Real(file) => file,
-        File::Simulated(_) => return Err(io::Error::from(io::ErrorKind::Unsupported)),
+        File::Simulated(file) => return Ok(file.modified()),
     };
     file.metadata()?.modified()
+}
+
+/// Returns the time of the last change of the file with this path.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be found, or if the system does not know the time.
+pub(crate) fn modified_at(path: &Path) -> io::Result<SystemTime> {
+    on_simulated!(path, disk => disk.modified(path));
+    fs::metadata(path)?.modified()
+}
+
+/// Returns the absolute path without links, like [`fs::canonicalize`].
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be found.
+pub(crate) fn canonicalize(path: &Path) -> io::Result<PathBuf> {
+    on_simulated!(path, disk => disk.length(path).map(|_| path.to_owned()));
+    fs::canonicalize(path)
 }
 
 /// Renames an unfinished file. Replaces an existing file.
@@ -89,7 +115,11 @@ pub(super) fn persist(unfinished: TempPath, path: &Path) -> io::Result<()> {
 }
 
 /// Synchronises the names in a folder to the disk. It is not an error if the system cannot open or synchronise folders.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+///
+/// Returns an error if the storage is full, or if the device fails.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     on_simulated!(folder, disk => disk.sync_folder(folder));
     let Ok(open) = fs::File::open(folder) else { return Ok(()) };
     match open.sync_all().map_err(|error| (error.kind(), error)) {

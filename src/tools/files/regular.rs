@@ -1,5 +1,6 @@
 //! Reading of regular files up to a limit, and opening of pipes without waiting.
 
+use super::disk;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
@@ -10,7 +11,12 @@ use std::path::Path;
 /// # Errors
 ///
 /// Returns an error if the file cannot be opened or is not a regular file.
-pub fn open_regular(path: &Path) -> io::Result<File> {
+pub fn open_regular(path: &Path) -> io::Result<disk::File> {
+    disk::open_regular(path)
+}
+
+/// Opens a regular file of the file system, like [`open_regular`].
+pub(super) fn open_to_read(path: &Path) -> io::Result<File> {
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
@@ -30,7 +36,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {most} bytes"));
     let file = open_regular(path)?;
-    if file.metadata()?.len() > most {
+    if disk::regular_length(&file)?.is_none_or(|length| length > most) {
         return Err(too_long());
     }
     let mut bytes = Vec::new();

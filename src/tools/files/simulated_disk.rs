@@ -10,10 +10,12 @@
 //! * Writes may be short or interrupted. A full disk or a failing device lasts for a number of operations.
 //!
 //! A disk stops at an operation that the [`Plan`] names: that operation happens in part, and all later ones fail.
-//! [`SimulatedDisk::restart`] then leaves only what the disk kept. Reading never fails, and permissions, links and
-//! pipes are not simulated. An [`AtomicFile`](super::AtomicFile) that is dropped leaves its unfinished file, as a
+//! [`SimulatedDisk::restart`] then leaves only what the disk kept. The time of a file is that of the last write in
+//! virtual time, or the one that was set, and is kept with its content. Reading never fails, nor does setting a time,
+//! and permissions, links and pipes are not simulated. An [`AtomicFile`](super::AtomicFile) that is dropped leaves its unfinished file, as a
 //! killed process does.
 
+use crate::simulation;
 use kosumi_go::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, TryLockError};
@@ -145,7 +147,7 @@ impl Names {
 }
 
 /// Contents of a file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Content {
     /// Content that the process reads.
     bytes: Vec<u8>,
@@ -156,10 +158,28 @@ struct Content {
     /// Blocks whose synchronisation failed.
     doubtful: BTreeSet<usize>,
     is_locked: bool,
+    /// Time of the last change, as the process reads it, and as it is certainly on the disk.
+    modified: SystemTime,
+    kept_modified: SystemTime,
+}
+
+impl Default for Content {
+    fn default() -> Content {
+        Content {
+            bytes: Vec::new(),
+            kept: Vec::new(),
+            dirty: BTreeSet::new(),
+            doubtful: BTreeSet::new(),
+            is_locked: false,
+            modified: simulation::date(),
+            kept_modified: simulation::date(),
+        }
+    }
 }
 
 impl Content {
     fn write(&mut self, at: usize, bytes: &[u8]) {
+        self.modified = simulation::date();
         let end = at + bytes.len();
         let old = self.bytes.len();
         if end > old {
@@ -174,6 +194,7 @@ impl Content {
     }
 
     fn set_length(&mut self, length: usize) {
+        self.modified = simulation::date();
         self.bytes.resize(length, 0);
         for blocks in [&mut self.dirty, &mut self.doubtful] {
             blocks.retain(|block| block * BLOCK < length);
@@ -193,6 +214,7 @@ impl Content {
             Content::keep(&mut self.kept, &self.bytes, block);
         }
         self.dirty.clear();
+        self.kept_modified = self.modified;
     }
 
     fn sync_failed(&mut self) {
@@ -215,6 +237,11 @@ impl Content {
             }
         }
         self.bytes = self.kept.clone();
+        // A time that was not synchronised stays with the content.
+        if share == 1000 {
+            self.kept_modified = self.modified;
+        }
+        self.modified = self.kept_modified;
     }
 }
 
@@ -452,6 +479,17 @@ impl Shared {
         Ok(self.open(file))
     }
 
+    pub(super) fn open_to_read(&self, path: &Path) -> io::Result<File> {
+        let &file = self.state().names.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(self.open(file))
+    }
+
+    pub(super) fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        let mut state = self.state();
+        let &file = state.names.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(state.content(file).modified)
+    }
+
     pub(super) fn create_new(&self, path: &Path) -> io::Result<File> {
         let mut state = self.state();
         if state.names.files.contains_key(path) {
@@ -536,6 +574,11 @@ impl SimulatedFile {
     pub(super) fn length(&self) -> u64 {
         self.disk.state().content(self.content).bytes.len() as u64
     }
+
+    /// Returns the time of the last change.
+    pub(super) fn modified(&self) -> SystemTime {
+        self.disk.state().content(self.content).modified
+    }
 }
 
 impl Drop for SimulatedFile {
@@ -578,7 +621,10 @@ impl File {
     pub(crate) fn set_modified(&self, time: SystemTime) -> io::Result<()> {
         match self {
             File::Real(file) => file.set_modified(time),
-            File::Simulated(_) => Err(io::Error::from(io::ErrorKind::Unsupported)),
+            File::Simulated(file) => {
+                file.disk.state().content(file.content).modified = time;
+                Ok(())
+            }
         }
     }
 

@@ -12,7 +12,7 @@
 //! that ends normally leaves no such file.
 
 use crate::collections::read_game;
-use crate::files::{disk, write_atomically_with};
+use crate::files::{create_folders, disk, write_atomically_with};
 use anyhow::Context;
 use kosumi_engine::{CommentDetail, Engine, Revision};
 use kosumi_go::board::{Color, Key, Move};
@@ -20,12 +20,14 @@ use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Meta, Record};
 use std::collections::VecDeque;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
+
+#[cfg(test)]
+mod simulation;
 
 /// Maximum time that a response waits for the disk.
 const WRITE_WAIT_MAX: Duration = Duration::from_millis(100);
@@ -103,10 +105,12 @@ impl Autosave {
         resumed: Option<&Path>,
         warn: fn(&str),
     ) -> anyhow::Result<Autosave> {
-        if let Err(error) = fs::create_dir_all(folder) {
+        // What an earlier process saved last may not yet have its name on the disk.
+        let ready = create_folders(folder).and_then(|()| disk::sync_folder(folder));
+        if let Err(error) = &ready {
             warn(&format!("games are not saved: cannot use the folder {}: {error}", folder.display()));
         }
-        let name = |path: &Path| path.canonicalize().ok();
+        let name = |path: &Path| disk::canonicalize(path).ok();
         let resumed = resumed.and_then(name);
         let mut earlier = unfinished(folder, MAX_FILES);
         let latest =
@@ -116,7 +120,7 @@ impl Autosave {
         let current = current.map(|path| Unfinished { path, outline: GameOutline::of(engine.game()) });
         Ok(Autosave {
             folder: folder.to_owned(),
-            writer: Writer::start(latest, warn).context("cannot start a thread")?,
+            writer: Writer::start(latest, ready.is_ok(), warn).context("cannot start a thread")?,
             seen: engine.revision(),
             current,
             earlier,
@@ -170,7 +174,7 @@ impl Autosave {
             // clock was set back.
             let name = format!("{PREFIX}{now}-{}-{}.sgf", std::process::id(), self.files);
             let path = self.folder.join(name);
-            if !path.exists() {
+            if !disk::exists(&path) {
                 return path;
             }
         }
@@ -193,8 +197,16 @@ pub fn today() -> String {
 
 /// Returns the current time in UTC: `2026-01-31T23:59:59`.
 fn now() -> String {
-    humantime::format_rfc3339_seconds(SystemTime::now()).to_string().trim_end_matches('Z').to_owned()
+    humantime::format_rfc3339_seconds(clock()).to_string().trim_end_matches('Z').to_owned()
 }
+
+#[cfg(not(test))]
+fn clock() -> SystemTime {
+    SystemTime::now()
+}
+
+#[cfg(test)]
+use crate::simulation::date as clock;
 
 /// Returns the unfinished game that was saved last in a folder.
 pub fn newest(folder: &Path) -> Option<(PathBuf, Record)> {
@@ -206,11 +218,11 @@ pub fn newest(folder: &Path) -> Option<(PathBuf, Record)> {
 /// Returns the autosave files in a folder with their modification times.
 fn files(folder: &Path) -> Vec<(SystemTime, PathBuf)> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(".sgf"));
-        if is_ours && let Ok(saved) = entry.metadata().and_then(|data| data.modified()) {
-            files.push((saved, entry.path()));
+    for name in disk::names(folder).into_iter().flatten() {
+        let path = folder.join(&name);
+        let is_ours = name.starts_with(PREFIX) && name.ends_with(".sgf");
+        if is_ours && let Ok(saved) = disk::modified_at(&path) {
+            files.push((saved, path));
         }
     }
     files
@@ -238,46 +250,31 @@ struct Job {
 }
 
 impl Job {
-    /// Carries out the job. `latest` is the modification time of the file written last.
+    /// Writes or removes the file. `latest` is the modification time of the file written last.
     fn run(&self, latest: &mut SystemTime) -> io::Result<()> {
         match &self.text {
-            None => fs::remove_file(&self.path),
-            Some(text) => {
-                let written = write_later(&self.path, text, latest);
-                if let (Err(error), Some(folder)) = (&written, self.path.parent())
-                    && error.kind() == io::ErrorKind::NotFound
-                {
-                    // The folder may have been removed, so it is created again
-                    fs::create_dir_all(folder)?;
-                    write_later(&self.path, text, latest)?;
-                } else {
-                    written?;
-                }
-                // A file that cannot be removed does no harm.
-                self.superseded.iter().for_each(|path| fs::remove_file(path).unwrap_or_default());
-                Ok(())
-            }
+            None => disk::remove(&self.path),
+            Some(text) => write_later(&self.path, text, latest),
         }
     }
 }
 
-/// Writes a whole file with a modification time later than `latest`, and sets `latest` to it.
+/// Writes a whole file with a modification time later than `latest`, and sets `latest` to it. After an error, the file
+/// may be there nevertheless, so `latest` is then set as well.
 fn write_later(path: &Path, text: &str, latest: &mut SystemTime) -> io::Result<()> {
-    let mut saved = *latest;
     write_atomically_with(path, |output| {
         output.write_all(text.as_bytes())?;
         output.flush()?;
         let file = output.get_ref();
-        saved = disk::modified(file)?;
+        let mut saved = disk::modified(file)?;
         if saved <= *latest {
             saved = latest.checked_add(TIME_STEP).unwrap_or(saved);
             // Files without a modification time, such as pipes, need none.
             let _ = file.set_modified(saved);
         }
-        Ok::<(), io::Error>(())
-    })?;
-    *latest = saved;
-    Ok(())
+        *latest = saved;
+        Ok(())
+    })
 }
 
 /// Thread that writes files, so that a slow disk does not delay the game.
@@ -300,23 +297,41 @@ struct State {
     is_closed: bool,
 }
 
+/// What the thread that writes knows.
+#[derive(Debug)]
+struct Worker {
+    queue: Arc<Queue>,
+    /// Modification time of the file written last.
+    latest: SystemTime,
+    /// Whether the folder exists and its name is on the disk. Otherwise a power cut might take all of its files.
+    has_folder: bool,
+    /// Whether the last file could not be written.
+    is_failing: bool,
+    warn: fn(&str),
+}
+
 impl Writer {
-    fn start(latest: SystemTime, warn: fn(&str)) -> io::Result<Writer> {
+    fn start(latest: SystemTime, has_folder: bool, warn: fn(&str)) -> io::Result<Writer> {
         let queue = Arc::new(Queue::default());
-        let its = Arc::clone(&queue);
-        thread::Builder::new().name("autosave".to_owned()).spawn(move || its.work(latest, warn))?;
+        let mut worker = Worker { queue: Arc::clone(&queue), latest, has_folder, is_failing: false, warn };
+        #[cfg(test)]
+        if simulation::is_simulated() {
+            simulation::keep(worker);
+            return Ok(Writer(queue));
+        }
+        thread::Builder::new().name("autosave".to_owned()).spawn(move || while worker.next() {})?;
         Ok(Writer(queue))
     }
 
-    /// Adds a job to the queue and returns its ticket. Replaces a waiting job for the same file.
-    fn submit(&self, mut job: Job) -> u64 {
+    /// Adds a job to the queue and returns its ticket. Replaces a waiting job for the same file, unless that job
+    /// supersedes other files: the game may have been undone since, so that the new text does not contain theirs.
+    fn submit(&self, job: Job) -> u64 {
         let mut state = self.0.lock();
         state.tickets += 1;
         let ticket = state.tickets;
-        if state.jobs.back().is_some_and(|(_, last)| last.path == job.path)
-            && let Some((_, last)) = state.jobs.pop_back()
-        {
-            job.superseded.extend(last.superseded);
+        let replaces = |last: &Job| last.path == job.path && last.superseded.is_empty();
+        if state.jobs.back().is_some_and(|(_, last)| replaces(last)) {
+            state.jobs.pop_back();
         }
         state.jobs.push_back((ticket, job));
         self.0.changed.notify_all();
@@ -325,6 +340,10 @@ impl Writer {
 
     /// Waits until the job is done, but at most `longest`.
     fn wait(&self, ticket: u64, longest: Duration) {
+        #[cfg(test)]
+        if simulation::carry_out() {
+            return;
+        }
         let is_open = |state: &mut State| state.done < ticket;
         // A poisoned lock does not affect the job.
         drop(self.0.changed.wait_timeout_while(self.0.lock(), longest, is_open));
@@ -346,35 +365,66 @@ impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn work(&self, mut latest: SystemTime, warn: fn(&str)) {
-        let mut is_failing = false;
-        loop {
-            let idle = |state: &mut State| state.jobs.is_empty() && !state.is_closed;
-            let waited = self.changed.wait_while(self.lock(), idle);
-            let next = waited.unwrap_or_else(PoisonError::into_inner).jobs.pop_front();
-            let Some((ticket, job)) = next else { return };
-            match job.run(&mut latest) {
-                Ok(()) if is_failing => {
-                    warn("games are saved again");
-                    is_failing = false;
-                }
-                Err(error) if !is_failing && job.text.is_some() => {
-                    warn(&format!("the game is not saved: cannot write {}: {error}", job.path.display()));
-                    is_failing = true;
-                }
-                _ => {}
-            }
-            self.lock().done = ticket;
-            self.changed.notify_all();
+impl Worker {
+    /// Waits for the next job and carries it out. Returns false after the last one.
+    fn next(&mut self) -> bool {
+        let idle = |state: &mut State| state.jobs.is_empty() && !state.is_closed;
+        let waited = self.queue.changed.wait_while(self.queue.lock(), idle);
+        let next = waited.unwrap_or_else(PoisonError::into_inner).jobs.pop_front();
+        let Some((ticket, job)) = next else { return false };
+        self.carry_out(&job);
+        self.queue.lock().done = ticket;
+        self.queue.changed.notify_all();
+        true
+    }
+
+    /// Carries out a job, after an attempt to bring the folder to the disk if that has failed before.
+    fn run(&mut self, job: &Job) -> io::Result<()> {
+        let ready = match job.path.parent().filter(|_| job.text.is_some() && !self.has_folder) {
+            Some(folder) => create_folders(folder),
+            None => Ok(()),
+        };
+        self.has_folder |= job.text.is_some() && ready.is_ok();
+        // The file is written even if only its folder cannot be synchronised.
+        let written = job.run(&mut self.latest);
+        ready.and(written)?;
+        // A file that cannot be removed does no harm.
+        job.superseded.iter().for_each(|path| disk::remove(path).unwrap_or_default());
+        Ok(())
+    }
+
+    /// Carries out a job. Returns whether it succeeded.
+    fn carry_out(&mut self, job: &Job) -> bool {
+        let mut result = self.run(job);
+        if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) && self.has_folder {
+            // The folder may have been removed, so it is created again.
+            self.has_folder = false;
+            result = self.run(job);
         }
+        match &result {
+            Ok(()) if self.is_failing => {
+                (self.warn)("games are saved again");
+                self.is_failing = false;
+            }
+            Err(error) if !self.is_failing && job.text.is_some() => {
+                let path = job.path.display();
+                (self.warn)(&format!("the game is not saved: cannot write {path}: {error}"));
+                self.is_failing = true;
+            }
+            _ => {}
+        }
+        result.is_ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::{Plan, SimulatedDisk};
     use kosumi_engine::EngineSettings;
+    use std::fs;
 
     #[test]
     fn what_is_saved_last_has_the_latest_time_whatever_the_clock_says() {
@@ -404,6 +454,29 @@ mod tests {
         assert!(latest < ahead + Duration::from_secs(1), "it does not run away");
         let order: Vec<PathBuf> = unfinished(folder.path(), 9).into_iter().map(|game| game.path).collect();
         assert_eq!(order, ["w", "y", "x", "z"].map(path));
+    }
+
+    /// Checks that files have different times although the disk fails after some of them got their names.
+    #[test]
+    fn what_is_saved_after_a_failure_has_a_later_time() {
+        let mut failures = 0;
+        for seed in 0..100 {
+            let disk = SimulatedDisk::new(seed);
+            // The clock has been set back, so each time is a step behind the one before.
+            let mut latest = crate::simulation::date() + Duration::from_secs(3600);
+            disk.restart(Plan { trouble: 100, ..Plan::default() });
+            let paths: Vec<PathBuf> =
+                (0..20).map(|number| disk.root().join(format!("{PREFIX}{number:02}.sgf"))).collect();
+            for path in &paths {
+                let text = Some("(;SZ[4])".to_owned());
+                let job = Job { path: path.clone(), text, superseded: Vec::new() };
+                failures += u32::from(job.run(&mut latest).is_err());
+            }
+            let times: Vec<SystemTime> =
+                paths.iter().filter_map(|path| disk::modified_at(path).ok()).collect();
+            assert!(times.is_sorted_by(|earlier, later| earlier < later), "seed {seed}: {times:?}");
+        }
+        assert!(failures > 100, "{failures}");
     }
 
     #[test]

@@ -1,16 +1,22 @@
 //! Simulation of the server, with pipes and workers that follow from a seed.
 //!
-//! The reading and checking of lines, the queue, the actions and the answers are the real ones. The pipes, the searches
-//! and the threads are simulated: the input arrives in pieces, and between two pieces the workers take steps in any
-//! order. The output may be written in parts, and its reader may go away. A simple model of the protocol determines
-//! every line of the output, so that:
+//! The reading and checking of lines, the queue, the actions, the answers and their writing are the real ones. The pipes,
+//! the searches and the threads are simulated: the input arrives in pieces, and between two pieces the workers, the
+//! thread that writes and the client take steps in any order. The output is a pipe that may be full. The client may stop
+//! reading for a while, during which it sends lines and closes the input; it then reads on or goes away. A simple model
+//! of the protocol determines every line of the output, so that:
 //!
 //! * every turn of a query gets exactly one final answer, at the end of its search, or without results if it was
 //!   terminated before; and a faulty query gets one error;
 //! * a turn that waits is answered before the action that terminates it, and never afterwards; a turn that is being
 //!   searched is answered once, after the action;
 //! * turns are searched in the order of their priorities;
+//! * while the client does not read, lines are obeyed and searches go on, until as much waits as the bounds allow;
+//! * what waits to be written is counted to the byte, and nothing of it is lost, doubled or reordered;
 //! * if the reader goes away, the client has read the beginning of these lines, and the server ends.
+//!
+//! A step that would wait for room is not taken. That the real threads wait is checked by
+//! [`what_waits_for_a_client_that_does_not_read_is_bounded`].
 
 use super::*;
 use crate::simulation::{Counts, run_seeds};
@@ -21,11 +27,13 @@ use kosumi_go::rules::Rules;
 use kosumi_net::random;
 use kosumi_search::{Limits, Restriction};
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 /// Maximum number of lines of a client.
 const LINES: u32 = 30;
+
+/// Number of steps after which a server that waits is stuck.
+const PATIENCE: u32 = 1_000_000;
 
 /// Analyst of the server, which is never called, and the analysis that all simulated searches find.
 static ANALYST: LazyLock<(Analyst, Analysis)> = LazyLock::new(|| {
@@ -198,37 +206,89 @@ fn short(line: &str) -> String {
     text.trim().to_owned()
 }
 
-/// Pipe to a client, which may go away.
-struct Output_<'s> {
-    read: &'s Mutex<Vec<u8>>,
-    rng: Rng,
+/// Client that reads the output, and the pipe to it.
+struct Reader {
+    /// What the client has read, and what is in the pipe.
+    read: Vec<u8>,
+    unread: Vec<u8>,
+    /// Size of the pipe, in bytes.
+    capacity: usize,
     is_choppy: bool,
+    /// Steps per thousand at which the client stops reading, at which it reads on, and at which it goes away instead.
+    stops: u32,
+    goes_on: u32,
+    leaves: u32,
+    is_stalled: bool,
     /// Number of bytes after which the client goes away.
     closes_after: Option<usize>,
+    is_gone: bool,
+    rng: Rng,
 }
 
-impl Write for Output_<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut read = self.read.lock().expect("one thread");
-        let mut most = bytes.len();
-        if let Some(end) = self.closes_after {
-            if read.len() >= end {
-                return Err(io::Error::from(io::ErrorKind::BrokenPipe));
-            }
-            most = most.min(end - read.len());
+impl Reader {
+    fn draw(rng: &mut Rng) -> Reader {
+        let stops = if rng.chance(600) { rng.below(300) } else { 0 };
+        let capacity = if rng.chance(500) { 400 } else { 20_000 };
+        Reader {
+            read: Vec::new(),
+            unread: Vec::new(),
+            capacity: 64 + rng.below(capacity) as usize,
+            is_choppy: rng.chance(500),
+            stops,
+            goes_on: 1 + rng.below(60),
+            leaves: if rng.chance(200) { rng.below(30) } else { 0 },
+            is_stalled: false,
+            closes_after: rng.chance(200).then(|| rng.below(4000) as usize),
+            is_gone: false,
+            rng: Rng::new(rng.next_u64()),
         }
-        if self.is_choppy && !bytes.is_empty() {
+    }
+
+    fn step(&mut self, counts: &mut Counts) {
+        if self.is_gone {
+            return;
+        }
+        if self.is_stalled {
+            self.is_stalled = !self.rng.chance(self.goes_on);
+            self.is_gone = self.rng.chance(self.leaves);
+            counts.add("gone while stalled", u64::from(self.is_gone));
+            return;
+        }
+        let mut most = self.unread.len().min(1 + self.rng.below(6000) as usize);
+        if let Some(end) = self.closes_after {
+            most = most.min(end - self.read.len());
+        }
+        self.read.extend(self.unread.drain(..most));
+        self.is_gone = self.closes_after.is_some_and(|end| self.read.len() >= end);
+        self.is_stalled = self.rng.chance(self.stops);
+        counts.add("stalls", u64::from(self.is_stalled));
+    }
+}
+
+impl Write for Reader {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_gone {
+            return Err(io::Error::from(io::ErrorKind::BrokenPipe));
+        }
+        let mut most = bytes.len().min(self.capacity - self.unread.len());
+        if most == 0 {
+            return Err(io::Error::from(io::ErrorKind::WouldBlock));
+        }
+        if self.is_choppy {
             most = most.min(self.rng.below(200) as usize);
             if most == 0 {
                 return Err(io::Error::from(io::ErrorKind::Interrupted));
             }
         }
-        read.extend_from_slice(&bytes[..most]);
+        self.unread.extend_from_slice(&bytes[..most]);
         Ok(most)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        let is_disturbed = self.is_choppy && self.rng.chance(200);
+        let kinds = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted];
+        let kind = kinds[self.rng.below(2) as usize];
+        if is_disturbed { Err(io::Error::from(kind)) } else { Ok(()) }
     }
 }
 
@@ -246,22 +306,57 @@ struct Job {
     is_answered: bool,
 }
 
-struct Crew<'s, 'o, 'c> {
-    shared: &'s Shared<'s, Output_<'o>>,
+struct SimulatedThreads<'s, 'c> {
+    shared: &'s Shared<'s>,
     workers: Vec<Worker>,
+    reader: Reader,
+    /// Line that is being written.
+    sending: Option<Unwritten>,
     model: Model,
     rng: Rng,
     counts: &'c mut Counts,
 }
 
-impl Crew<'_, '_, '_> {
-    /// Lets one worker take a step. Returns false if the worker had nothing to do.
-    fn step(&mut self) -> bool {
-        let index = self.rng.below(self.workers.len() as u32) as usize;
+impl SimulatedThreads<'_, '_> {
+    /// Lets a worker, the thread that writes or the client take a step.
+    fn step(&mut self) {
+        match self.rng.below(self.workers.len() as u32 + 2) as usize {
+            0 => self.send(),
+            1 => self.reader.step(self.counts),
+            number => self.work(number - 2),
+        }
+        let output = self.shared.requests.output();
+        let waiting: usize = output.lines.iter().map(Vec::len).sum();
+        let sending = self.sending.as_ref().map_or(0, |line| line.text.len());
+        assert_eq!(output.bytes, waiting + sending, "bytes that wait to be written");
+    }
+
+    /// Writes as much of a line as the pipe takes.
+    fn send(&mut self) {
+        if self.sending.is_none() {
+            self.sending = self.shared.requests.output().take();
+        }
+        let Some(line) = &mut self.sending else { return };
+        if self.shared.requests.send(&mut self.reader, line) {
+            self.sending = None;
+        } else {
+            self.counts.add("full pipes", 1);
+        }
+    }
+
+    /// Returns whether a thread would not wait for room for its lines.
+    fn has_room(&self, most: usize) -> bool {
+        self.shared.requests.output().bytes <= most || self.shared.requests.is_over()
+    }
+
+    fn work(&mut self, index: usize) {
+        let bounds = self.shared.bounds;
+        let [has_room, has_room_for_report] =
+            [bounds.answers, bounds.reports].map(|most| self.has_room(most));
         let worker = &mut self.workers[index];
         let Some(job) = &mut worker.job else {
             let taken = self.shared.take(&mut self.shared.requests.state(), &worker.stop);
-            let Some((number, request, _)) = taken else { return false };
+            let Some((number, request, _)) = taken else { return };
             if !self.shared.requests.is_over() {
                 let turn = self.model.take().expect("a turn that waits");
                 assert_eq!((&request.query.id, request.turn), (&turn.id, turn.turn), "the highest priority");
@@ -269,7 +364,7 @@ impl Crew<'_, '_, '_> {
             }
             let reports = if request.query.first_report.is_some() { self.rng.below(3) } else { 0 };
             worker.job = Some(Job { number, request, reports, is_answered: false });
-            return true;
+            return;
         };
         let analysis = || ANALYST.1.clone();
         let (id, turn) = (&job.request.query.id, job.request.turn);
@@ -284,6 +379,8 @@ impl Crew<'_, '_, '_> {
             self.shared.requests.leave(job.number);
             self.model.running.retain(|(number, ..)| *number != job.number);
             worker.job = None;
+        } else if !has_room {
+            self.counts.add("answers that wait", 1);
         } else if is_stopped {
             // The search ends at once, before or after its first result.
             let is_begun = self.rng.chance(500);
@@ -291,6 +388,8 @@ impl Crew<'_, '_, '_> {
             self.shared.answer(&job.request, is_begun.then(analysis));
             (job.is_answered, job.reports) = (true, 0);
             self.counts.add("stopped", 1);
+        } else if job.reports > 0 && !has_room_for_report {
+            self.counts.add("reports that wait", 1);
         } else if job.reports > 0 {
             self.model.expect(format!("report {id} {turn}"));
             self.shared.report(&job.request, analysis());
@@ -301,7 +400,6 @@ impl Crew<'_, '_, '_> {
             job.is_answered = true;
             self.counts.add("answered", 1);
         }
-        true
     }
 
     fn some_steps(&mut self, most: u32) {
@@ -309,38 +407,49 @@ impl Crew<'_, '_, '_> {
             self.step();
         }
         // The server reads no line while too much waits.
-        while !self.shared.requests.is_over()
-            && self.shared.requests.state().bytes > self.shared.max_waiting_bytes
-        {
-            self.counts.add("full", 1);
+        for _ in 0..PATIENCE {
+            let is_full = self.shared.requests.state().bytes > self.shared.bounds.queries;
+            let has_room = self.has_room(self.shared.bounds.answers);
+            if self.shared.requests.is_over() || (!is_full && has_room) {
+                return;
+            }
+            self.counts.add(if has_room { "full" } else { "lines that wait" }, 1);
             self.step();
         }
+        panic!("no line is read any more");
     }
 
-    /// Lets the workers take steps until they end.
+    /// Lets all take steps until the workers have ended and all lines are written.
     fn finish(&mut self) {
-        loop {
+        for _ in 0..PATIENCE {
             self.step();
             let is_idle = self.workers.iter().all(|worker| worker.job.is_none());
             let state = self.shared.requests.state();
-            if is_idle && state.queue.is_empty() {
+            let is_written = self.sending.is_none() && self.shared.requests.output().lines.is_empty();
+            if is_idle && state.queue.is_empty() && is_written {
                 assert!(state.running.is_empty() && state.is_closed);
                 assert!(state.bytes == 0, "{} bytes wait, but no query", state.bytes);
+                // The client reads what is in the pipe, unless it has gone.
+                let reader = &mut self.reader;
+                if !reader.is_gone && reader.closes_after.is_none() {
+                    reader.read.append(&mut reader.unread);
+                }
                 return;
             }
         }
+        panic!("the server does not end");
     }
 }
 
-/// Pipe from a client. The workers take steps while the server waits for the next piece.
-struct Input<'i, 's, 'o, 'c> {
-    crew: &'i RefCell<Crew<'s, 'o, 'c>>,
+/// Pipe from a client. The others take steps while the server waits for the next piece.
+struct Input<'i, 's, 'c> {
+    threads: &'i RefCell<SimulatedThreads<'s, 'c>>,
     /// Pieces of lines. The last piece of a line comes with the line as understood by the model.
     pieces: VecDeque<(Vec<u8>, Option<Sent>)>,
     at: usize,
 }
 
-impl Read for Input<'_, '_, '_, '_> {
+impl Read for Input<'_, '_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.fill_buf()?.read(buffer)?;
         self.consume(count);
@@ -348,7 +457,7 @@ impl Read for Input<'_, '_, '_, '_> {
     }
 }
 
-impl BufRead for Input<'_, '_, '_, '_> {
+impl BufRead for Input<'_, '_, '_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.pieces.front().is_some_and(|(piece, _)| self.at >= piece.len()) {
             self.pieces.pop_front();
@@ -356,15 +465,22 @@ impl BufRead for Input<'_, '_, '_, '_> {
         }
         // At the end of the input, a last line without a line break is still to be read.
         if self.at == 0 && !self.pieces.is_empty() {
-            let crew = &mut *self.crew.borrow_mut();
-            crew.some_steps(8);
-            if crew.rng.chance(100) {
+            let threads = &mut *self.threads.borrow_mut();
+            threads.some_steps(8);
+            if threads.rng.chance(100) {
                 return Err(io::Error::from(io::ErrorKind::Interrupted));
             }
             let sent = self.pieces.front_mut().and_then(|(_, sent)| sent.take());
             // A server whose output is closed reads one more line.
-            if let Some(sent) = sent.filter(|_| !crew.shared.requests.is_over()) {
-                crew.model.hear(sent, crew.counts);
+            if let Some(sent) = sent.filter(|_| !threads.shared.requests.is_over()) {
+                if threads.reader.is_stalled {
+                    let what = match sent {
+                        Sent::Terminate { .. } => "terminations during a stall",
+                        _ => "lines during a stall",
+                    };
+                    threads.counts.add(what, 1);
+                }
+                threads.model.hear(sent, threads.counts);
             }
         }
         Ok(self.pieces.front().map_or(&[], |(piece, _)| &piece[self.at..]))
@@ -403,37 +519,39 @@ fn simulate(seed: u64, counts: &mut Counts) {
     let is_deserted = rng.chance(100);
     let models = Models { version: "1".to_owned(), names: vec!["random".to_owned()] };
     let server = Server::new(Config::default(), models, ANALYST.0.clone(), 2).quitting_at_once(quits);
-    let read = Mutex::new(Vec::new());
-    let closes_after = rng.chance(200).then(|| rng.below(4000) as usize);
-    let output =
-        Output_ { read: &read, rng: Rng::new(rng.next_u64()), is_choppy: rng.chance(500), closes_after };
-    let max_waiting_bytes = if rng.chance(500) { rng.below(4000) as usize } else { MAX_WAITING_BYTES };
-    let shared = Shared { max_waiting_bytes, ..Shared::new(&server, output) };
+    let reader = Reader::draw(&mut rng);
+    let bound = |rng: &mut Rng, usual| if rng.chance(500) { rng.below(4000) as usize } else { usual };
+    let bounds = Bounds {
+        queries: bound(&mut rng, MAX_WAITING_BYTES),
+        answers: bound(&mut rng, MAX_ANSWER_BYTES),
+        reports: bound(&mut rng, MAX_REPORT_BYTES),
+    };
+    let shared = Shared { bounds, ..Shared::new(&server) };
     let pieces = draw_pieces(&mut rng);
     let workers = (0..1 + rng.below(4)).map(|_| Worker::default()).collect();
-    let crew = Crew { shared: &shared, workers, model: Model::default(), rng, counts };
-    let crew = RefCell::new(crew);
-    shared.listen(&mut Input { crew: &crew, pieces, at: 0 }).expect("the input has no errors");
+    let model = Model::default();
+    let threads = SimulatedThreads { shared: &shared, workers, reader, sending: None, model, rng, counts };
+    let threads = RefCell::new(threads);
+    shared.listen(&mut Input { threads: &threads, pieces, at: 0 }).expect("the input has no errors");
     shared.input_ended();
-    let mut crew = crew.into_inner();
-    let expected_at_the_end = crew.model.expected.len();
+    let mut threads = threads.into_inner();
+    threads.counts.add("closed during a stall", u64::from(threads.reader.is_stalled));
+    let expected_at_the_end = threads.model.expected.len();
     if is_deserted {
-        crew.some_steps(20);
+        threads.some_steps(20);
         shared.requests.end();
     }
-    crew.finish();
-    let expected = std::mem::take(&mut crew.model.expected);
-    drop(crew);
+    threads.finish();
+    let SimulatedThreads { model: Model { expected, .. }, reader, .. } = threads;
+    let error = shared.requests.output().error.take();
     let is_over = shared.requests.is_over();
-    let error = shared.into_error();
-    assert!(error.is_none_or(|error| error.kind() == io::ErrorKind::BrokenPipe));
-    let read = read.into_inner().expect("one thread");
-    let text = String::from_utf8(read).expect("text");
+    assert!(error.is_none_or(|error| error.kind() == io::ErrorKind::BrokenPipe && reader.is_gone));
+    let text = String::from_utf8(reader.read).expect("text");
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let lines: Vec<String> = text[..whole].lines().map(short).collect();
     counts.add("lines", lines.len() as u64);
-    if closes_after.is_some_and(|end| text.len() >= end) {
-        counts.add("closed", 1);
+    if reader.is_gone || reader.closes_after.is_some() {
+        counts.add("closed", u64::from(reader.is_gone));
         assert_eq!(lines, expected[..lines.len()]);
     } else if quits {
         assert_eq!(lines, expected[..expected_at_the_end]);
@@ -446,7 +564,109 @@ fn simulate(seed: u64, counts: &mut Counts) {
 #[test]
 fn every_turn_is_answered_once() {
     let Some(counts) = run_seeds("analysis::server::simulation", 300, simulate) else { return };
-    for what in ["answered", "stopped", "terminated", "full", "closed"] {
+    for what in [
+        "answered",
+        "stopped",
+        "terminated",
+        "full",
+        "closed",
+        "stalls",
+        "full pipes",
+        "answers that wait",
+        "reports that wait",
+        "lines that wait",
+        "lines during a stall",
+        "terminations during a stall",
+        "closed during a stall",
+        "gone while stalled",
+    ] {
         assert!(counts.of(what) > 0, "{what}: {counts:?}");
     }
+}
+
+/// Output of a client that reads nothing until threads of the server wait for it.
+struct Blocked<'r> {
+    requests: &'r Requests,
+    /// Number of threads that must wait for the client before it reads; 0 if none may wait, and the client reads when
+    /// all work is done.
+    threads: usize,
+    /// Maximum number of bytes that may wait for the client.
+    most: usize,
+    /// Whether the client then goes away instead.
+    is_gone: bool,
+    lines: usize,
+}
+
+impl Blocked<'_> {
+    /// Waits until the threads wait for the client.
+    fn wait_for_threads(&self) {
+        loop {
+            let state = self.requests.state();
+            let is_done = state.is_closed && state.queue.is_empty() && state.running.is_empty();
+            drop(state);
+            let output = self.requests.output();
+            assert!(output.bytes <= self.most, "{} bytes wait", output.bytes);
+            assert!(!is_done || self.threads == 0, "no thread waits");
+            if is_done || (self.threads > 0 && output.blocked == self.threads) {
+                return;
+            }
+            drop(output);
+            thread::yield_now();
+        }
+    }
+}
+
+impl Write for Blocked<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.lines == 0 {
+            self.wait_for_threads();
+        }
+        if self.is_gone {
+            return Err(io::Error::from(io::ErrorKind::BrokenPipe));
+        }
+        self.lines += 1;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs the server with real threads and this input until it ends, before a client that reads only when `threads`
+/// threads wait (see [`Blocked`]), or then goes away. Returns the number of lines that the client has read.
+fn serve_blocked(input: &str, threads: usize, is_gone: bool) -> io::Result<usize> {
+    let models = Models { version: "1".to_owned(), names: vec!["random".to_owned()] };
+    let server = Server { workers: 2, ..Server::new(Config::default(), models, ANALYST.0.clone(), 2) };
+    let small = Bounds { answers: 10_000, reports: 5_000, ..Bounds::USUAL };
+    let bounds = if threads == 0 { Bounds::USUAL } else { small };
+    let shared = Shared { bounds, ..Shared::new(&server) };
+    let requests = Arc::clone(&shared.requests);
+    // Each thread may add a line, of less than 10,000 bytes, after it has found room.
+    let most = bounds.answers + (server.workers + 1) * 10_000;
+    let mut output = Blocked { requests: &requests, threads, most, is_gone, lines: 0 };
+    shared.serve(input.as_bytes(), &mut output, |_| {})?;
+    Ok(output.lines)
+}
+
+#[test]
+fn what_waits_for_a_client_that_does_not_read_is_bounded() {
+    // Only the thread that reads lines has something to say.
+    let versions = "{\"id\": \"a\", \"action\": \"query_version\"}\n".repeat(1000);
+    assert_eq!(serve_blocked(&versions, 1, false).expect("no errors"), 1000);
+    // Only the workers have something to say.
+    let moves = [["B", "pass"], ["W", "pass"]].repeat(50);
+    let mut query = json!({
+        "id": "a", "boardXSize": 3, "boardYSize": 3, "rules": "tromp-taylor", "komi": 0.5, "maxVisits": 1,
+        "moves": moves, "analyzeTurns": (0..100).collect::<Vec<_>>(),
+    });
+    assert_eq!(serve_blocked(&format!("{query}\n"), 2, false).expect("no errors"), 100);
+    // A client may send everything before it reads anything.
+    assert_eq!(serve_blocked(&format!("{versions}{query}\n"), 0, false).expect("no errors"), 1100);
+    // A search without end waits with its reports, and ends when the client goes away.
+    query["analyzeTurns"] = json!([0]);
+    query["maxVisits"] = 1_000_000_000.into();
+    query["reportDuringSearchEvery"] = 0.001.into();
+    let error = serve_blocked(&format!("{query}\n"), 1, true).expect_err("no client");
+    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
