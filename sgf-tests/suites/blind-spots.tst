@@ -1,9 +1,11 @@
 # Blind spots: kinds of positions that networks are reported to misjudge.
 #
 # blind-spots/proofs.txt names the proof of every answer, and tests/blind_spots.rs repeats it. Where the whole board is
-# solved, the komi lies half a point below the best score for the side to move, so every other move loses. Rules: area
-# scoring, positional superko, no suicide, unless a test sets others. No program had a part in the choice of positions,
-# except the solver: most of them are random fillings of a drawn frame that have at most two best moves.
+# solved, the komi lies half a point below the best score for the side to move, so every other move loses. Where a
+# ladder is read, the komi lies between the results of the right move and of all others. Rules: area scoring, positional
+# superko, no suicide, unless a test sets others. No network had a part in the choice of positions: most of them are
+# random fillings of a drawn frame of which the solver, or the reading of the ladder, kept those with at most two right
+# moves.
 
 # Cyclic group: a ring around a fight, with few liberties of its own.
 #
@@ -642,3 +644,275 @@ loadsgf blind-spots/under-stones-1.sgf
 loadsgf blind-spots/under-stones-2.sgf
 1120 reg_genmove b
 #? [(E1)]
+
+# Distant ladder: Black must capture K11, which can be driven to either side. One way a stone breaks the ladder.
+#
+#       A B C D E F G H J K L M N O P Q R S T
+#    19 X X X X X X X X X X X X X X X X X X X
+#    18 X . . . . . X X X X X X X . . . . . X
+#    17 X . O . . . . X X X X X . . . O . . X
+#    16 X X . . . . . . X X X . . . . . . X X
+#    15 X X X . . . . . . X . . . . . . X X X
+#    14 X X X X . . . . X X X . . . . X X X X
+#    13 X X X X X . . . O O O . . . X X X X X
+#    12 X . X X X X . X X O X X . X X X X . X
+#    11 X X X X X X X X X O X X X X X X X X X
+#    10 O O O O O O O O O X O O O O O O O O O
+#     9 O X X X X X X X X X X X X X X X X X O
+#     8 O O O O O . X . O O O O O O O O O O O
+#     7 O X X X X X X X X X X X X X X X X X O
+#     6 O O O O O O O O O O O O X O O O O O O
+#     5 O X X X X X X X X X X X X X X X X X O
+#     4 O O O O O O X O O O O O O O O O O O O
+#     3 O X X X X X X X X X X X X X X X X X O
+#     2 O O O O O O O O O O O O O O O O O O O
+#     1 O . O O O O O O O O O O O O O O O . O
+#
+# Black to move, komi -18.5.
+loadsgf blind-spots/ladder-1.sgf
+1210 reg_genmove b
+#? [(M13)]
+
+# Distant ladder: Black must capture K11, which can be driven to either side. One way a stone breaks the ladder.
+#
+#       A B C D E F G H J K L M N O P Q R S T
+#    19 X X X X X X X X X X X X X X X X X X X
+#    18 X . . . . . X X X X X X X . . . . . X
+#    17 X . . O . . . X X X X X . . . . O . X
+#    16 X X . . . . . . X X X . . . . . . X X
+#    15 X X X . . . . . . X . . . . . . X X X
+#    14 X X X X . . . . X X X . . . . X X X X
+#    13 X X X X X . . . O O O . . . X X X X X
+#    12 X . X X X X . X X O X X . X X X X . X
+#    11 X X X X X X X X X O X X X X X X X X X
+#    10 O O O O O O O O O X O O O O O O O O O
+#     9 O X X X X X X X X X X X X X X X X X O
+#     8 O O O O O . X . O O O O O O O O O O O
+#     7 O X X X X X X X X X X X X X X X X X O
+#     6 O O O O O O O O O O O O X O O O O O O
+#     5 O X X X X X X X X X X X X X X X X X O
+#     4 O O O O O O X O O O O O O O O O O O O
+#     3 O X X X X X X X X X X X X X X X X X O
+#     2 O O O O O O O O O O O O O O O O O O O
+#     1 O . O O O O O O O O O O O O O O O . O
+#
+# Black to move, komi -18.5.
+loadsgf blind-spots/ladder-2.sgf
+1220 reg_genmove b
+#? [(H13)]
+
+# Distant ladder: White must capture L9, which can be driven to either side. One way a stone breaks the ladder.
+#
+#       A B C D E F G H J K L M N O P Q R S T
+#    17 X X X X X X X X X X O O O O O O O O O
+#    16 . X O X O X O X O X O . O O O . . . O
+#    15 X X O X O X O X O X O O O O . . . . O
+#    14 X X O X O X O X O X O O O . . . . . O
+#    13 X X O X O X O . O X O O . . . . X . O
+#    12 X X O O O X O O O X O . . . . . . O O
+#    11 X X O X O X O . O X O O . . . . O O O
+#    10 X X O X O X O X O X O O X O . O O O O
+#     9 X X O X O X O X O O X X X O O O O O O
+#     8 X X O X O X O X O X O O X O . O O O O
+#     7 X X O X O X O X O X O O . . . . O O O
+#     6 X X O X O O O X O X O . . . . . . O O
+#     5 X X O X O X O X O X O O . . . . . X O
+#     4 X X O X O X O X O X O O O . . . . . O
+#     3 X X O X O X O X O X O O O O . . . . O
+#     2 . X O X O X O X O X O . O O O . . . O
+#     1 X X X X X X X X X X O O O O O O O O O
+#
+# White to move, komi 22.5.
+loadsgf blind-spots/ladder-3.sgf
+1230 reg_genmove w
+#? [(N11)]
+
+# Distant ladder: White must capture L9, which can be driven to either side. One way a stone breaks the ladder.
+#
+#       A B C D E F G H J K L M N O P Q R S T
+#    17 X X X X X X X X X X O O O O O O O O O
+#    16 . X O X O X O X O X O . O O O . . . O
+#    15 X X O X O X O X O X O O O O . . . . O
+#    14 X X O X O X O X O X O O O . . . . . O
+#    13 X X O X O X O . O X O O . . . . . X O
+#    12 X X O O O X O O O X O . . . . . . O O
+#    11 X X O X O X O . O X O O . . . . O O O
+#    10 X X O X O X O X O X O O X O . O O O O
+#     9 X X O X O X O X O O X X X O O O O O O
+#     8 X X O X O X O X O X O O X O . O O O O
+#     7 X X O X O X O X O X O O . . . . O O O
+#     6 X X O X O O O X O X O . . . . . . O O
+#     5 X X O X O X O X O X O O . . . . X . O
+#     4 X X O X O X O X O X O O O . . . . . O
+#     3 X X O X O X O X O X O O O O . . . . O
+#     2 . X O X O X O X O X O . O O O . . . O
+#     1 X X X X X X X X X X O O O O O O O O O
+#
+# White to move, komi 22.5.
+loadsgf blind-spots/ladder-4.sgf
+1240 reg_genmove w
+#? [(N7)]
+
+# Distant ladder: Black must capture K9, which can be driven to either side. One way a stone breaks the ladder.
+#
+#       A B C D E F G H J K L M N O P Q R S T
+#    19 O . O O O O O O O O O O O O O O O . O
+#    18 O O O O O O O O O O O O O O O O O O O
+#    17 O X X X X X X X X X X X X X X X X X O
+#    16 O O O O O O X O O O O O O O O O O O O
+#    15 O X X X X X X X X X X X X X X X X X O
+#    14 O O O O O O O O O O O O X O O O O O O
+#    13 O X X X X X X X X X X X X X X X X X O
+#    12 O O O O O . X . O O O O O O O O O O O
+#    11 O X X X X X X X X X X X X X X X X X O
+#    10 O O O O O O O O O X O O O O O O O O O
+#     9 X X X X X X X X X O X X X X X X X X X
+#     8 X . X X X X . X X O X X . X X X X . X
+#     7 X X X X X . . . O O O . . . X X X X X
+#     6 X X X X . . X . X X X . . . . X X X X
+#     5 X X X . . . . . . X . . . . . . X X X
+#     4 X X . . . . . . X X X . . . . O . X X
+#     3 X . . . . . . X X X X X . . . . . . X
+#     2 X . O . . . X X X X X X X O . . . . X
+#     1 X X X X X X X X X X X X X X X X X X X
+#
+# Black to move, komi -18.5.
+loadsgf blind-spots/ladder-5.sgf
+1250 reg_genmove b
+#? [(M7)]
+
+# Distant ladder: Black must capture K9, which can be driven to either side. One way a stone breaks the ladder.
+#
+#       A B C D E F G H J K L M N O P Q R S T
+#    19 O . O O O O O O O O O O O O O O O . O
+#    18 O O O O O O O O O O O O O O O O O O O
+#    17 O X X X X X X X X X X X X X X X X X O
+#    16 O O O O O O X O O O O O O O O O O O O
+#    15 O X X X X X X X X X X X X X X X X X O
+#    14 O O O O O O O O O O O O X O O O O O O
+#    13 O X X X X X X X X X X X X X X X X X O
+#    12 O O O O O . X . O O O O O O O O O O O
+#    11 O X X X X X X X X X X X X X X X X X O
+#    10 O O O O O O O O O X O O O O O O O O O
+#     9 X X X X X X X X X O X X X X X X X X X
+#     8 X . X X X X . X X O X X . X X X X . X
+#     7 X X X X X . . . O O O . . . X X X X X
+#     6 X X X X . . . . X X X . . . . X X X X
+#     5 X X X . . . . . . X . . . . . . X X X
+#     4 X X O . . . . . X X X . . . . X . X X
+#     3 X . . O . . . X X X X X . . O . . . X
+#     2 X . . . . . X X X X X X X . X . . . X
+#     1 X X X X X X X X X X X X X X X X X X X
+#
+# Black to move, komi -18.5.
+loadsgf blind-spots/ladder-6.sgf
+1260 reg_genmove b
+#? [(H7)]
+
+# Distant ladder: White must capture J9, which can be driven to either side. One way a stone breaks the ladder.
+#
+#       A B C D E F G H J K L M N O P Q R S T
+#    17 O O O O O O O O O X X X X X X X X X X
+#    16 O X . . O O O . O X O X O X O X O X .
+#    15 O . O . . O O O O X O X O X O X O X X
+#    14 O . . . . . O O O X O X O X O X O X X
+#    13 O . . . . . . O O X O X O X O X O X X
+#    12 O O . . . . . . O X O X O O O X O X X
+#    11 O O O . . . . O O X O X O X O X O X X
+#    10 O O O O . O X O O X O X O X O X O X X
+#     9 O O O O O O X X X O O X O X O X O X X
+#     8 O O O O . O X O O X O X O X O X O X X
+#     7 O O O . . . . O O X O . O X O X O X X
+#     6 O O . . . . . . O X O O O X O O O X X
+#     5 O . . X . . . O O X O . O X O X O X X
+#     4 O . . . . . O O O X O X O X O X O X X
+#     3 O . X . . O O O O X O X O X O X O X X
+#     2 O . . . O O O . O X O X O X O X O X .
+#     1 O O O O O O O O O X X X X X X X X X X
+#
+# White to move, komi 22.5.
+loadsgf blind-spots/ladder-7.sgf
+1270 reg_genmove w
+#? [(G7)]
+
+# Distant ladder: White must capture J9, which can be driven to either side. One way a stone breaks the ladder.
+#
+#       A B C D E F G H J K L M N O P Q R S T
+#    17 O O O O O O O O O X X X X X X X X X X
+#    16 O . . X O O O . O X O X O X O X O X .
+#    15 O . . . . O O O O X O X O X O X O X X
+#    14 O . . . X . O O O X O X O X O X O X X
+#    13 O . . . . . . O O X O X O X O X O X X
+#    12 O O . . . . . . O X O X O O O X O X X
+#    11 O O O . . . . O O X O X O X O X O X X
+#    10 O O O O . O X O O X O X O X O X O X X
+#     9 O O O O O O X X X O O X O X O X O X X
+#     8 O O O O . O X O O X O X O X O X O X X
+#     7 O O O . . . . O O X O . O X O X O X X
+#     6 O O . . . . . . O X O O O X O O O X X
+#     5 O . . . . . . O O X O . O X O X O X X
+#     4 O . . . . . O O O X O X O X O X O X X
+#     3 O . . X O O O O O X O X O X O X O X X
+#     2 O . . . O O O . O X O X O X O X O X .
+#     1 O O O O O O O O O X X X X X X X X X X
+#
+# White to move, komi 22.5.
+loadsgf blind-spots/ladder-8.sgf
+1280 reg_genmove w
+#? [(G11)]
+
+# Thousand-year ko in the lower left corner: Black can connect for a seki, or begin the ko, but has no ko threat.
+#
+#       A B C D E F
+#     5 . X . X X X
+#     4 X X X X X X
+#     3 O O O O X X
+#     2 X O . O O X
+#     1 . X X . O X
+#
+# Black to move, komi 11.5.
+loadsgf blind-spots/thousand-year-1.sgf
+1310 reg_genmove b
+#? [(A1)]
+
+# Thousand-year ko in the lower left corner: Black can connect for a seki, or begin the ko, and has a ko threat.
+#
+#       A B C D E F G H
+#     5 . X . X X X O O
+#     4 X X X X X X O .
+#     3 O O O O X X O .
+#     2 X O . O O X O .
+#     1 . X X . O X O .
+#
+# Black to move, komi 11.5.
+loadsgf blind-spots/thousand-year-2.sgf
+1320 reg_genmove b
+#? [(C2|D1)]
+
+# Thousand-year ko in the lower left corner: Black can connect for a seki, unless White takes first.
+#
+#       A B C D E F
+#     5 . X . X X X
+#     4 X X X X X X
+#     3 O O O O X X
+#     2 X O . O O X
+#     1 . X X . O X
+#
+# White to move, komi 8.5.
+loadsgf blind-spots/thousand-year-3.sgf
+1330 reg_genmove w
+#? [(A1)]
+
+# Thousand-year ko in the lower left corner: White has taken, and Black may take back.
+#
+#       A B C D E F
+#     5 . X . X X X
+#     4 X X X X X X
+#     3 O O O O X X
+#     2 . O . O O X
+#     1 O X X . O X
+#
+# Black to move, komi 11.5.
+loadsgf blind-spots/thousand-year-4.sgf
+1340 reg_genmove b
+#? [(A2)]

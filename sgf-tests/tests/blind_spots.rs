@@ -2,13 +2,18 @@
 //!
 //! * `board`: the whole board is solved. The right answers are all moves that reach the best score. The komi is half a
 //!   point less than that score for the side to move, so every other move loses.
+//! * `ladder PREY CUT`: a ladder decides the game, and it is read to the end. The right answer wins with the komi, and
+//!   every other move loses. See [`ladders`] for the two chains.
 //! * `rule`: the answer follows from the rules, and the suite itself plays the moves.
 
-use kosumi_go::board::{Color, Move};
+mod ladders;
+
+use kosumi_go::board::{Color, Move, Point};
 use kosumi_go::game::Game;
 use kosumi_go::sgf::Record;
 use kosumi_solve::{BoardRequest, solve_board};
 use kosumi_tools::regress::{Matching, Suite};
+use ladders::{Ladder, Question, after, is_legal};
 use sgf_tests::{Evaluation, play_kosumi, surprises};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,9 +22,11 @@ use std::path::{Path, PathBuf};
 const MEMORY: usize = 64 << 20;
 /// Maximum number of nodes of a proof.
 const NODES: u64 = 50_000_000;
+/// Maximum number of positions of a proof about one first move on a board with a ladder.
+const POSITIONS: u64 = 3_000_000;
 
 /// Tests that the small network fails with 60 simulations.
-const KNOWN_FAILURES: &[(&str, &[u32])] = &[("blind-spots", &[110, 220, 1110])];
+const KNOWN_FAILURES: &[(&str, &[u32])] = &[("blind-spots", &[110, 220, 1110, 1220])];
 
 fn suites() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("suites")
@@ -80,15 +87,16 @@ fn game(record: &Path) -> Game {
     record.game(record.rules().unwrap_or_default(), 0.0, None).unwrap()
 }
 
+fn check_command(test: &Proven, color: Color) {
+    let color = if color == Color::Black { 'b' } else { 'w' };
+    assert_eq!(test.command, format!("reg_genmove {color}"), "{}", test.number);
+}
+
 /// Solves the board and compares the best moves and the komi.
 fn check_board(test: &Proven) {
     let (game, number) = (game(&test.record), test.number);
     let color = game.to_move();
-    assert_eq!(
-        test.command,
-        format!("reg_genmove {}", if color == Color::Black { 'b' } else { 'w' }),
-        "{number}"
-    );
+    check_command(test, color);
     let request = BoardRequest {
         board: game.board(),
         to_move: color,
@@ -109,18 +117,57 @@ fn check_board(test: &Proven) {
     assert_eq!(game.komi(), score as f32 - half, "{number}: the best score is {score}");
 }
 
+/// Proves for every first move whether it wins, with the komi of the record.
+fn check_ladder(test: &Proven, chains: &str) {
+    let (game, number) = (game(&test.record), test.number);
+    let (board, color) = (game.board(), game.to_move());
+    check_command(test, color);
+    let point = |name: &str| board.size().points().find(|point| point.to_string() == name).unwrap();
+    let (prey, cut) = chains.split_once(' ').unwrap();
+    let ladder = Ladder { chaser: color, prey: point(prey), cut: point(cut) };
+    // Least score of each side with which it wins.
+    let least = |side: Color| {
+        let komi = if side == Color::Black { game.komi() } else { -game.komi() };
+        (komi + 0.5) as i32
+    };
+    let first: Vec<Point> = board.size().points().filter(|&it| is_legal(board, it, color)).collect();
+    for mv in first.into_iter().map(Move::Play).chain([Move::Pass]) {
+        let next = if let Move::Play(point) = mv { after(board, point, color) } else { *board };
+        if test.moves.contains(&mv.to_string()) {
+            let mut question = Question::new(ladder, color, least(color), POSITIONS);
+            assert!(question.wins_after(board, &next), "{number}: {mv} is not proven to win");
+        } else {
+            let opponent = color.opponent();
+            let mut question = Question::new(ladder, opponent, least(opponent), POSITIONS);
+            assert!(question.wins_to_move(board, &next), "{number}: {mv} is not proven to lose");
+        }
+    }
+}
+
 #[test]
 fn short_proofs() {
     let mut kinds = BTreeSet::new();
     for test in tests() {
         match test.proof.as_str() {
             "board" => check_board(&test),
+            ladder if ladder.starts_with("ladder ") => {}
             "rule" => assert!(test.command.starts_with("is_legal "), "{}", test.number),
             other => panic!("{}: unknown proof {other}", test.number),
         }
         kinds.insert(test.number / 100);
     }
-    assert!(kinds.len() >= 11, "{kinds:?}");
+    assert!(kinds.len() >= 13, "{kinds:?}");
+}
+
+#[test]
+fn ladders_decide() {
+    let tests = tests();
+    let ladders = tests.iter().filter_map(|test| Some((test, test.proof.strip_prefix("ladder ")?)));
+    std::thread::scope(|scope| {
+        for (test, chains) in ladders {
+            scope.spawn(move || check_ladder(test, chains));
+        }
+    });
 }
 
 #[test]
