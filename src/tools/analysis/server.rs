@@ -3,9 +3,10 @@
 //! One thread reads and checks lines. Workers take the request with the highest priority. Terminated requests are
 //! answered in KataGo's order: queued requests before the action, running ones after it.
 //!
-//! Another thread writes the answers, so that a client that stops reading stops nothing else: lines are read and
-//! obeyed, and searches go on. Only when many answers wait to be written do searches wait with their answers, and no
-//! further line is read. No lock is held while the output blocks.
+//! Another thread writes the answers. If a client stops reading, everything else continues: lines are still read and
+//! carried out, and searches go on. When many answers wait to be written, reports during searches are left out. When
+//! even more wait, searches wait with their answers, and no further line is read. No lock is held while the output
+//! blocks.
 
 use super::config::Config;
 use super::query::{Action, HumanModels, Line, Object, Query, read};
@@ -35,8 +36,8 @@ const MAX_WAITING_BYTES: usize = 512 << 20;
 /// line is read.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// Size of the answers that wait to be written, in bytes, from which searches wait with their reports. It is about the
-/// size of a pipe, so that a client that reads slowly does not read old reports.
+/// Size of the answers that wait to be written, in bytes, from which reports during searches are left out. It is about
+/// the size of a pipe, so that a client that reads slowly does not read old reports.
 const MAX_REPORT_BYTES: usize = 64 << 10;
 
 /// Pause before the next attempt to write to an output that is full and does not block.
@@ -595,9 +596,12 @@ impl<'s> Shared<'s> {
         self.answer(request, analyst.analyze(&question));
     }
 
-    /// Gives a report during the search of a request, when there is room for it.
+    /// Gives a report during the search of a request if there is room for it. A search never waits with a report, so
+    /// that it keeps its limits and can be terminated.
     fn report(&self, Request { query, turn, .. }: &Request, analysis: Analysis) {
-        self.requests.wait_for_room(self.bounds.reports);
+        if self.requests.output().bytes > self.bounds.reports {
+            return;
+        }
         self.queue(&report::result(query, *turn, analysis, true));
     }
 

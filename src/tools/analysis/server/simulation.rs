@@ -388,10 +388,12 @@ impl SimulatedThreads<'_, '_> {
             self.shared.answer(&job.request, is_begun.then(analysis));
             (job.is_answered, job.reports) = (true, 0);
             self.counts.add("stopped", 1);
-        } else if job.reports > 0 && !has_room_for_report {
-            self.counts.add("reports that wait", 1);
         } else if job.reports > 0 {
-            self.model.expect(format!("report {id} {turn}"));
+            if has_room_for_report {
+                self.model.expect(format!("report {id} {turn}"));
+            } else {
+                self.counts.add("reports left out", 1);
+            }
             self.shared.report(&job.request, analysis());
             job.reports -= 1;
         } else {
@@ -573,7 +575,7 @@ fn every_turn_is_answered_once() {
         "stalls",
         "full pipes",
         "answers that wait",
-        "reports that wait",
+        "reports left out",
         "lines that wait",
         "lines during a stall",
         "terminations during a stall",
@@ -584,32 +586,46 @@ fn every_turn_is_answered_once() {
     }
 }
 
-/// Output of a client that reads nothing until threads of the server wait for it.
+/// Moment at which a client begins to read.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Reading {
+    /// When this number of threads wait for the client.
+    Blocked(usize),
+    /// When more than this number of bytes wait for the client.
+    Full(usize),
+    /// When all work is done. No thread may wait.
+    Done,
+}
+
+/// Output of a client that at first reads nothing.
 struct Blocked<'r> {
     requests: &'r Requests,
-    /// Number of threads that must wait for the client before it reads; 0 if none may wait, and the client reads when
-    /// all work is done.
-    threads: usize,
+    reading: Reading,
     /// Maximum number of bytes that may wait for the client.
     most: usize,
-    /// Whether the client then goes away instead.
+    /// Whether the client goes away instead of reading.
     is_gone: bool,
     lines: usize,
 }
 
 impl Blocked<'_> {
-    /// Waits until the threads wait for the client.
-    fn wait_for_threads(&self) {
+    /// Waits until the client begins to read.
+    fn wait(&self) {
         loop {
             let state = self.requests.state();
             let is_done = state.is_closed && state.queue.is_empty() && state.running.is_empty();
             drop(state);
             let output = self.requests.output();
             assert!(output.bytes <= self.most, "{} bytes wait", output.bytes);
-            assert!(!is_done || self.threads == 0, "no thread waits");
-            if is_done || (self.threads > 0 && output.blocked == self.threads) {
+            let begins = match self.reading {
+                Reading::Blocked(threads) => output.blocked == threads,
+                Reading::Full(bytes) => output.bytes > bytes,
+                Reading::Done => is_done,
+            };
+            if begins {
                 return;
             }
+            assert!(!is_done, "{:?} is never reached", self.reading);
             drop(output);
             thread::yield_now();
         }
@@ -619,7 +635,7 @@ impl Blocked<'_> {
 impl Write for Blocked<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.lines == 0 {
-            self.wait_for_threads();
+            self.wait();
         }
         if self.is_gone {
             return Err(io::Error::from(io::ErrorKind::BrokenPipe));
@@ -633,19 +649,39 @@ impl Write for Blocked<'_> {
     }
 }
 
-/// Runs the server with real threads and this input until it ends, before a client that reads only when `threads`
-/// threads wait (see [`Blocked`]), or then goes away. Returns the number of lines that the client has read.
-fn serve_blocked(input: &str, threads: usize, is_gone: bool) -> io::Result<usize> {
+/// End of a part of the input that comes when more than this number of bytes wait for the client.
+struct Pause<'r>(&'r Requests, usize);
+
+impl Read for Pause<'_> {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        while self.0.output().bytes <= self.1 {
+            thread::yield_now();
+        }
+        Ok(0)
+    }
+}
+
+/// Bounds of tests with real threads.
+const SMALL: Bounds = Bounds { answers: 10_000, reports: 5_000, ..Bounds::USUAL };
+
+/// Runs the server with real threads until it ends, before a client that begins to read, or goes away, at the given
+/// moment. The client sends the second part of the input when it gets no more reports. Returns the number of lines that
+/// the client has read.
+fn serve_blocked(parts: [&str; 2], bounds: Bounds, reading: Reading, is_gone: bool) -> io::Result<usize> {
     let models = Models { version: "1".to_owned(), names: vec!["random".to_owned()] };
     let server = Server { workers: 2, ..Server::new(Config::default(), models, ANALYST.0.clone(), 2) };
-    let small = Bounds { answers: 10_000, reports: 5_000, ..Bounds::USUAL };
-    let bounds = if threads == 0 { Bounds::USUAL } else { small };
     let shared = Shared { bounds, ..Shared::new(&server) };
     let requests = Arc::clone(&shared.requests);
     // Each thread may add a line, of less than 10,000 bytes, after it has found room.
     let most = bounds.answers + (server.workers + 1) * 10_000;
-    let mut output = Blocked { requests: &requests, threads, most, is_gone, lines: 0 };
-    shared.serve(input.as_bytes(), &mut output, |_| {})?;
+    let mut output = Blocked { requests: &requests, reading, most, is_gone, lines: 0 };
+    let [first, second] = parts.map(str::as_bytes);
+    let pause = (!second.is_empty()).then_some(Pause(&requests, bounds.reports));
+    let input: Box<dyn Read> = match pause {
+        Some(pause) => Box::new(first.chain(pause).chain(second)),
+        None => Box::new(first),
+    };
+    shared.serve(io::BufReader::new(input), &mut output, |_| {})?;
     Ok(output.lines)
 }
 
@@ -653,20 +689,29 @@ fn serve_blocked(input: &str, threads: usize, is_gone: bool) -> io::Result<usize
 fn what_waits_for_a_client_that_does_not_read_is_bounded() {
     // Only the thread that reads lines has something to say.
     let versions = "{\"id\": \"a\", \"action\": \"query_version\"}\n".repeat(1000);
-    assert_eq!(serve_blocked(&versions, 1, false).expect("no errors"), 1000);
+    let lines = serve_blocked([&versions, ""], SMALL, Reading::Blocked(1), false);
+    assert_eq!(lines.expect("no errors"), 1000);
     // Only the workers have something to say.
     let moves = [["B", "pass"], ["W", "pass"]].repeat(50);
     let mut query = json!({
         "id": "a", "boardXSize": 3, "boardYSize": 3, "rules": "tromp-taylor", "komi": 0.5, "maxVisits": 1,
         "moves": moves, "analyzeTurns": (0..100).collect::<Vec<_>>(),
     });
-    assert_eq!(serve_blocked(&format!("{query}\n"), 2, false).expect("no errors"), 100);
+    let lines = serve_blocked([&format!("{query}\n"), ""], SMALL, Reading::Blocked(2), false);
+    assert_eq!(lines.expect("no errors"), 100);
     // A client may send everything before it reads anything.
-    assert_eq!(serve_blocked(&format!("{versions}{query}\n"), 0, false).expect("no errors"), 1100);
-    // A search without end waits with its reports, and ends when the client goes away.
+    let lines = serve_blocked([&format!("{versions}{query}\n"), ""], Bounds::USUAL, Reading::Done, false);
+    assert_eq!(lines.expect("no errors"), 1100);
+    // A search without end gives no more reports, and ends when the client goes away.
     query["analyzeTurns"] = json!([0]);
     query["maxVisits"] = 1_000_000_000.into();
     query["reportDuringSearchEvery"] = 0.001.into();
-    let error = serve_blocked(&format!("{query}\n"), 1, true).expect_err("no client");
+    let query = format!("{query}\n");
+    let error =
+        serve_blocked([&query, ""], SMALL, Reading::Full(SMALL.reports), true).expect_err("no client");
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    // It is terminated while the client does not read.
+    let end = "{\"id\": \"b\", \"action\": \"terminate\", \"terminateId\": \"a\"}\n";
+    let lines = serve_blocked([&query, end], SMALL, Reading::Done, false).expect("no errors");
+    assert!(lines > 2, "{lines} lines");
 }
