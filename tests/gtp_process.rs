@@ -59,3 +59,54 @@ fn an_orphan_ends_in_the_middle_of_a_search() {
         thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// A program that sets its end of a socket not to block does so for the engine, too, if both share the open file.
+#[cfg(unix)]
+#[test]
+fn streams_that_do_not_block_end_nothing() {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    let analysis = |number| format!("{{\"id\":\"{number}\",\"action\":\"query_version\"}}\n");
+    for (arguments, question, end) in [
+        (
+            "gtp --no-model",
+            &(|number| format!("{number} list_commands\n")) as &dyn Fn(usize) -> String,
+            "\n\n",
+        ),
+        ("analysis --network small", &analysis, "}\n"),
+    ] {
+        let (own, theirs) = UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        let output = Stdio::from(OwnedFd::from(theirs.try_clone().unwrap()));
+        let mut engine = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+            .args(arguments.split(' '))
+            .args(["--threads", "1", "--memory", "16"])
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(output)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (mut input, mut output) = (own.try_clone().unwrap(), BufReader::new(own));
+        let mut answer = String::new();
+        let mut read = || {
+            answer.clear();
+            while output.read_line(&mut answer).unwrap() > 0 && !answer.ends_with(end) {}
+            answer.clone()
+        };
+        // The engine has read everything, and waits for the next line.
+        input.write_all(question(0).as_bytes()).unwrap();
+        assert!(read().contains('0'), "{arguments}");
+        // The answers to the other questions fill the socket before the first one is read.
+        const QUESTIONS: usize = 3000;
+        for number in 1..=QUESTIONS {
+            input.write_all(question(number).as_bytes()).unwrap();
+        }
+        for number in 1..=QUESTIONS {
+            let found = read();
+            assert!(found.contains(&number.to_string()), "{arguments}, {number}: {found}");
+        }
+        input.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(engine.wait().unwrap().success());
+    }
+}

@@ -233,7 +233,7 @@ impl<R: Read> AnswerReader<R> {
     }
 }
 
-/// An engine that runs as a child process.
+/// An engine that runs as a child process, or as another [`Process`].
 ///
 /// Dropping the client kills the engine. [`quit`](Client::quit) ends it in an orderly way.
 ///
@@ -393,7 +393,7 @@ impl Client {
         mem::take(&mut self.garbage).into()
     }
 
-    /// Returns the process id of the engine.
+    /// Returns the process id of the engine, or 0 if it has none.
     #[must_use]
     pub fn process_id(&self) -> u32 {
         self.output.lines.input().process.id()

@@ -9,7 +9,7 @@
 //! * [`response`]: content, formatting and parsing of responses;
 //! * [`server`]: the engine's side, a loop around a [`Handler`];
 //! * [`process`]: the process behind a client;
-//! * [`client`]: the controller's side, with the engine as a child process;
+//! * [`client`]: the controller's side, with the engine as a child process or another [`Process`];
 //! * [`log`]: a log file that never delays its caller.
 //!
 //! The crate knows no game rules: it has no board, no legality and no engine. Its only knowledge of Go is that columns
@@ -23,6 +23,7 @@
 )]
 
 pub mod arguments;
+pub mod blocking;
 pub mod client;
 pub mod command;
 mod error;
@@ -34,6 +35,7 @@ pub mod server;
 pub mod vertex;
 
 pub use arguments::{ArgumentError, Arguments};
+pub use blocking::Blocking;
 pub use client::{Client, ClientError, CommandLineError, split_command_line};
 pub use command::{Command, CommandError, Line, MAX_LINE_BYTES};
 pub use log::Log;

@@ -45,7 +45,7 @@ pub trait Process: fmt::Debug + Send {
     /// Closes the engine's input after the lines that were handed over.
     fn close_input(&mut self);
 
-    /// Reads from the engine's output. Waits at most this long for the first byte. Returns 0 at the end.
+    /// Reads from the engine's output. Waits at most `wait` for the first byte. Returns 0 at the end of the output.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ pub trait Process: fmt::Debug + Send {
     /// of the output.
     fn read(&mut self, buffer: &mut [u8], wait: Duration) -> io::Result<usize>;
 
-    /// Waits at most this long for the exit of the engine. Returns `None` if it is still running.
+    /// Waits at most `wait` for the exit of the engine. Returns `None` if it is still running.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ pub trait Process: fmt::Debug + Send {
     /// Ends the engine at once.
     fn kill(&mut self);
 
-    /// Returns the last lines that the engine wrote to its standard error. Waits at most this long for its end.
+    /// Returns the last lines that the engine wrote to its standard error. Waits at most `wait` for its end.
     fn stderr_tail(&self, wait: Duration) -> Vec<String>;
 
     /// Returns the process id; 0 if there is none.

@@ -8,9 +8,10 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use kosumi_engine::{Analyst, processors};
 use kosumi_eval::NetworkSettings;
+use kosumi_gtp::Blocking;
 use kosumi_tools::analysis::{Config, Models, Server};
 use kosumi_tools::system::wait_until_unread;
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -114,7 +115,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let server = server.with_search_memory(share).quitting_at_once(arguments.quit_without_waiting);
     warn("Started, ready to begin handling requests");
     server
-        .serve_until(io::stdin().lock(), io::stdout(), wait_until_unread)
+        .serve_until(BufReader::new(Blocking(io::stdin())), io::stdout(), wait_until_unread)
         .context("the analysis server failed")
 }
 

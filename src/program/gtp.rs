@@ -14,7 +14,7 @@ use kosumi_eval::NetworkSettings;
 use kosumi_go::board::BoardSize;
 use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rules::Rules;
-use kosumi_gtp::Log;
+use kosumi_gtp::{Blocking, Log};
 use kosumi_net::{BuiltIn, Network, Profile, RankSetting};
 use kosumi_tools::collections::read_game;
 use kosumi_tools::commands::{Commands, GraphicsKind, Setting};
@@ -334,7 +334,8 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
         .with_date(|| Some(today()));
     super::shell::greet();
     let mut served = RecordedCommands::new(commands, autosave, log);
-    kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_until_unread)?;
+    let (input, output) = (Blocking(io::stdin()), Blocking(io::stdout()));
+    kosumi_gtp::serve_until(input, output, &mut served, wait_until_unread)?;
     Ok(())
 }
 
