@@ -394,8 +394,15 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   await server.kill();
   await page.waitForSelector("#connection:not([hidden])");
   const port = new URL(server.url).port;
+  // The page still shows the old game when it is connected again, until the new server's game comes. Then it restores
+  // the old one.
+  const restored = new Promise(done => page.on("websocket", socket => socket.on("framesent", ({ payload }) => {
+    if (!String(payload).startsWith('{"do":"restore"')) return;
+    socket.on("framereceived", frame => { if (String(frame.payload).includes('"is":"state"')) done(); });
+  })));
   server = await start(kosumi, [...common, "--engine", opponent, "--token", token, "--port", port]);
   await page.waitForSelector("#connection", { state: "hidden" });
+  await restored;
   await page.waitForFunction(() => document.querySelectorAll("#board [data-stone]").length === 2);
   equal(await stones(page), before, "after a restart the game is on the board again");
   await click(page, "C3");

@@ -15,16 +15,17 @@ export async function ready(page, url) {
 // Waits until the page shows its game.
 export const shown = page => page.waitForFunction(() => document.getElementById("counter").textContent !== "");
 
-// Returns the centre of a point on a board with this number of rows, as a position in the window.
-export async function place(page, name, rows = 9) {
+// Returns the centre of a point on a board with this number of rows, relative to the board: the page may move the board
+// until it is clicked.
+async function place(page, name, rows = 9) {
   return page.$eval("#board", (board, [column, row]) => {
-    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
-    return [at.x, at.y];
+    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM()), box = board.getBoundingClientRect();
+    return { position: { x: at.x - box.left, y: at.y - box.top } };
   }, [LETTERS.indexOf(name[0]), rows - Number(name.slice(1))]);
 }
 
-export const click = async (page, name, rows) => page.mouse.click(...await place(page, name, rows));
-export const tap = async (page, name, rows) => page.touchscreen.tap(...await place(page, name, rows));
+export const click = async (page, name, rows) => page.click("#board", await place(page, name, rows));
+export const tap = async (page, name, rows) => page.tap("#board", await place(page, name, rows));
 
 // Starts a game with the dialog, and waits until it is on the board, because a move before that would belong to the
 // previous game.
