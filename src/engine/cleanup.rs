@@ -2,7 +2,7 @@
 //! some rules require it.
 
 use super::decide::MoveConstraints;
-use super::passing::PASS_LOSS_MAX;
+use super::passing::MAX_PASS_LOSS;
 use super::status::{self, Moment};
 use super::{Decision, Engine, Purpose, SearchRequest};
 use kosumi_go::board::{Cell, Color, Move, PointSet};
@@ -11,7 +11,7 @@ use kosumi_go::tactics;
 use kosumi_search::{Limits, MoveReport, Restriction, SearchReport};
 
 /// Maximum value that a move which takes a liberty may lose against the best move nearby, on a scale from −1 to 1.
-const CAPTURE_LOSS_MAX: f32 = 0.1;
+const MAX_CAPTURE_LOSS: f32 = 0.1;
 /// Share of the best move's visits below which the value of a move is too uncertain.
 const ENOUGH_VISITS: f32 = 0.05;
 
@@ -82,7 +82,7 @@ impl Engine {
             .iter()
             .find(|entry| entry.mv != Move::Pass && self.game.check(color, entry.mv).is_ok());
         let choice = match (best, elsewhere) {
-            (Some(best), Some(other)) if own(best) < own(other) - PASS_LOSS_MAX => Some(other),
+            (Some(best), Some(other)) if own(best) < own(other) - MAX_PASS_LOSS => Some(other),
             (best, other) => best.or(other),
         };
         let mv = choice.map_or(Move::Pass, |entry| entry.mv);
@@ -106,7 +106,7 @@ impl Engine {
         let sign = color.sign() as f32;
         let is_good = |entry: &&MoveReport| {
             entry.visits as f32 >= ENOUGH_VISITS * best.visits as f32
-                && entry.value * sign >= best.value * sign - CAPTURE_LOSS_MAX
+                && entry.value * sign >= best.value * sign - MAX_CAPTURE_LOSS
         };
         let takes_liberty = |entry: &&MoveReport| {
             entry.mv.point().is_some_and(|point| {

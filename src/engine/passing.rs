@@ -13,15 +13,15 @@ use kosumi_search::{Limits, MoveReport, SearchContext, SearchReport};
 use std::time::Duration;
 
 /// Maximum duration of the search that checks a pass.
-const PASS_CHECK_TIME_MAX: Duration = Duration::from_millis(500);
+const MAX_PASS_CHECK_TIME: Duration = Duration::from_millis(500);
 /// Maximum loss of a pass in the expected result. The results of two searches of one position differ by less.
-pub(super) const PASS_LOSS_MAX: f32 = 0.3;
+pub(super) const MAX_PASS_LOSS: f32 = 0.3;
 /// Mean owner from which a point looks settled.
 const LOOKS_SETTLED_MEAN: f32 = 0.8;
 /// Maximum number of unsettled points in a position that looks settled. They may be neutral or belong to a seki.
-const UNSETTLED_POINTS_MAX: usize = 6;
+const MAX_UNSETTLED_POINTS: usize = 6;
 /// Number of points that a pass must cost less than, by the search and by the count.
-const PASS_COST_MAX: f32 = 0.5;
+const MAX_PASS_COST: f32 = 0.5;
 
 impl Engine {
     /// Returns whether answering the opponent's pass with a pass certainly wins the game. This is so if nothing is left
@@ -59,7 +59,7 @@ impl Engine {
         let is_enough = score > 0.0 || self.game.rules().scoring == Scoring::Territory;
         self.is_settled(&status)
             && is_enough
-            && best_score(turn, report) - score < PASS_COST_MAX
+            && best_score(turn, report) - score < MAX_PASS_COST
             && self.can_afford_to_pass(turn, report)
     }
 
@@ -69,7 +69,7 @@ impl Engine {
         let is_open = |point: &Point| ownership.mean(*point).abs() < LOOKS_SETTLED_MEAN;
         ownership.count() >= self.search.evaluator().evaluations_for_ownership()
             && self.game.board().stone_count() * 3 >= self.game.size().area()
-            && self.game.size().points().filter(is_open).count() <= UNSETTLED_POINTS_MAX
+            && self.game.size().points().filter(is_open).count() <= MAX_UNSETTLED_POINTS
     }
 
     /// Returns whether nothing is left to gain. Neutral points are worth points under area scoring, and dead stones are
@@ -108,7 +108,7 @@ impl Engine {
         // A move that the search evaluates as worse than the pass, such as one into the player's own territory, is no
         // improvement.
         let is_worse = pass.is_some_and(|pass| {
-            pass.score * sign - score >= PASS_COST_MAX || (pass.value - other.value) * sign > PASS_LOSS_MAX
+            pass.score * sign - score >= MAX_PASS_COST || (pass.value - other.value) * sign > MAX_PASS_LOSS
         });
         if is_worse {
             return None;
@@ -120,7 +120,7 @@ impl Engine {
         } else {
             return None;
         };
-        (score - counted * sign >= PASS_COST_MAX).then_some(mv)
+        (score - counted * sign >= MAX_PASS_COST).then_some(mv)
     }
 
     /// Returns a move to play instead of a pass: one that saves an enclosed group of the player or kills one of the
@@ -153,7 +153,7 @@ impl Engine {
         }
         // If the settings limit visits or simulations, the result must not depend on time.
         let is_timed = self.settings.playouts.is_none() && self.settings.visits.is_none();
-        let hard = [is_timed.then_some(PASS_CHECK_TIME_MAX), turn.time_left()].into_iter().flatten().min();
+        let hard = [is_timed.then_some(MAX_PASS_CHECK_TIME), turn.time_left()].into_iter().flatten().min();
         let playouts = self.search.evaluator().simulations_before_passing();
         let limits = Limits { hard, ..Limits::playouts(playouts) };
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
@@ -163,8 +163,8 @@ impl Engine {
         let answers = self.search.run_in_place(&after, seed, &context);
         let sign = turn.color.sign() as f32;
         answers.is_some_and(|answers| {
-            (report.value - answers.value) * sign <= PASS_LOSS_MAX
-                && best_score(turn, report) - answers.score * sign < PASS_COST_MAX
+            (report.value - answers.value) * sign <= MAX_PASS_LOSS
+                && best_score(turn, report) - answers.score * sign < MAX_PASS_COST
         })
     }
 }

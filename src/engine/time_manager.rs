@@ -26,7 +26,7 @@ pub(super) struct TimeManager {
 }
 
 /// Maximum duration of pondering. An opponent who takes longer has probably left.
-const PONDER_TIME_MAX: Duration = Duration::from_secs(600);
+const MAX_PONDER_TIME: Duration = Duration::from_secs(600);
 /// Interval at which pondering checks how full the node table is.
 const PONDER_SLICE: Duration = Duration::from_millis(500);
 /// Share of the node table that pondering may fill. If the table is fuller, the search for the next move begins by
@@ -173,7 +173,7 @@ impl Engine {
         let stopwatch = Stopwatch::start(self.time_source);
         let limits = Limits { visits: self.settings.visits, ..Limits::time(PONDER_SLICE) };
         let game = self.game.clone();
-        while !interrupted() && stopwatch.elapsed() < PONDER_TIME_MAX {
+        while !interrupted() && stopwatch.elapsed() < MAX_PONDER_TIME {
             let report = self.run_search(&game, &limits, SearchRequest::new(interrupted), Purpose::Pondering);
             let is_enough = self.settings.visits.is_some_and(|visits| report.visits >= visits);
             if is_enough || report.usage.fullness() > PONDER_FULLNESS {

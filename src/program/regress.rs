@@ -183,10 +183,10 @@ fn exit_code(tally: &OutcomeCounts, fail_on_pass: bool, ignore_unsupported: bool
 }
 
 /// Maximum size of the results of a run, in bytes.
-const RUN_BYTES_MAX: u64 = 256 << 20;
+const MAX_RUN_BYTES: u64 = 256 << 20;
 
 fn read_run(path: &Path) -> anyhow::Result<RunResult> {
-    let text = read_text(path, RUN_BYTES_MAX).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read_text(path, MAX_RUN_BYTES).with_context(|| format!("cannot read {}", path.display()))?;
     RunResult::from_json(&text).with_context(|| path.display().to_string())
 }
 

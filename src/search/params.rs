@@ -201,7 +201,7 @@ constants! {
         root_fpu_reduction_max: f32 = 0.1, Kind::Real(0.0, 2.0), "rootFpuReductionMax", Root, Everywhere;
         /// Bases the assumed utility of a move without visits on the network's value of the position until the likely moves are visited.
         fpu_parent_weight_by_visited_policy: bool = true, Kind::Flag, "fpuParentWeightByVisitedPolicy", Exploration, Everywhere;
-        /// Exponent of the visited probability, by which the search's value replaces the network's value.
+        /// Exponent applied to the visited probability; the result is the weight of the search's value against the network's.
         fpu_parent_weight_by_visited_policy_pow: f32 = 2.0, Kind::Real(0.0, 5.0), "fpuParentWeightByVisitedPolicyPow", Exploration, Everywhere;
         /// Additional utility that a move is assumed to lose for every halving of its probability.
         fpu_reduction_per_halving: f32 = 0.0 or "0.05 for networks of up to 2 million weights", Kind::Real(0.0, 2.0), "fpuReductionPerHalving", Exploration, Everywhere;
@@ -231,7 +231,7 @@ constants! {
         uncertainty_max_weight: f32 = 8.0, Kind::Real(1.0, 100.0), "uncertaintyMaxWeight", Values, Everywhere;
         /// Share of the network's mean error after moves of the same kind by which its value is corrected.
         subtree_value_bias_factor: f32 = 0.45, Kind::Real(0.0, 1.0), "subtreeValueBiasFactor", Values, Everywhere;
-        /// Exponent of a position's visits in its weight in that mean error.
+        /// Exponent applied to a position's visits to get its weight in that mean error.
         subtree_value_bias_weight_exponent: f32 = 0.85, Kind::Real(0.0, 1.0), "subtreeValueBiasWeightExponent", Values, Everywhere;
         /// Share of a position's contribution that is removed when the position leaves the graph.
         subtree_value_bias_free_prop: f32 = 0.8, Kind::Real(0.0, 1.0), "subtreeValueBiasFreeProp", Values, Everywhere;

@@ -30,7 +30,7 @@ use std::ops::Deref;
 use std::sync::PoisonError;
 
 /// Largest size of a table, in MiB: more than node numbers of 32 bits can use, or half of the addresses of 32 bits.
-const MEBIBYTES_MAX: usize = if usize::BITS > 32 { 1 << 20 } else { 2048 };
+const MAX_MEBIBYTES: usize = if usize::BITS > 32 { 1 << 20 } else { 2048 };
 
 /// Selection of the moves of a node that are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -115,7 +115,7 @@ impl NodeTable {
     /// `expand_after` has edges, one for each legal move. Otherwise a little less than half goes to nodes and index: a
     /// node then has about ten edges.
     pub fn new(mebibytes: usize, storing: StoredMoves) -> NodeTable {
-        let mut mebibytes = mebibytes.clamp(1, MEBIBYTES_MAX);
+        let mut mebibytes = mebibytes.clamp(1, MAX_MEBIBYTES);
         loop {
             if let Some(table) = NodeTable::try_new(mebibytes, storing) {
                 return table;

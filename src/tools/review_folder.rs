@@ -9,7 +9,7 @@ use crate::files::{LineLog, complete_lines, create_folders, disk, write_atomical
 use anyhow::Context;
 use kosumi_board::review::GameEntry;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 #[cfg(test)]
@@ -99,11 +99,13 @@ impl ReviewFolder {
             // If the work ends before the new line is written, the old one must not count for the new files.
             self.log.write(&LogLine { digest: String::new(), ..line })?;
         }
+        let files: Vec<(&Path, &str)> = files.into_iter().collect();
+        let folders: BTreeSet<&Path> = files.iter().filter_map(|(path, _)| path.parent()).collect();
+        for folder in folders {
+            create_folders(folder)
+                .with_context(|| format!("cannot create the folder {}", folder.display()))?;
+        }
         for (path, text) in files {
-            if let Some(folder) = path.parent() {
-                create_folders(folder)
-                    .with_context(|| format!("cannot create the folder {}", folder.display()))?;
-            }
             write_atomically(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
         self.log.write(&LogLine { digest: digest.to_owned(), base: base.to_owned(), entry })

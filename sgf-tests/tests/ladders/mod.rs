@@ -25,7 +25,7 @@ pub(super) struct Ladder {
 pub(super) struct Question {
     ladder: Ladder,
     winner: Color,
-    /// Least number of points more than the opponent with which the winner has won.
+    /// Minimum lead, in points, that counts as a win.
     needed: i32,
     /// Number of positions whose unconditional life was read.
     positions: u64,
@@ -138,11 +138,11 @@ impl Question {
     }
 
     /// Returns whether the loser's move and the winner's reply lead to the same position in both orders without a
-    /// capture, as far as a look at the chains beside the two points tells. What is held unconditionally after the
-    /// reply is then still held after both moves.
+    /// capture, judged only by the chains adjacent to the two points. What is held unconditionally after the reply is
+    /// then still held after both moves.
     fn commute(&self, board: &Board, point: Point, reply: Point, won: &Board) -> bool {
         let loser = self.winner.opponent();
-        // The reply captures nothing if all chains beside it have more liberties than the two moves take.
+        // The reply captures nothing if all chains beside it have more liberties than the two moves can fill.
         let free = |p: &Point| *p != point && board.cell(*p) == Cell::Empty;
         let safe = |p: &Point| board.cell(*p) != Cell::from(loser) || board.liberty_count(*p) > 2;
         point != reply

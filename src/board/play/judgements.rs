@@ -137,7 +137,7 @@ impl Judgements {
         self.total = self.queue.len();
     }
 
-    /// Ends the judgements of moves of the tree. Answers to problems, which another window may have sent, stay.
+    /// Ends the judgements of moves of the tree. Answers to problems, which another window may have sent, are kept.
     pub(super) fn stop_review(&mut self) {
         self.queue.clear();
         (self.urgent, self.total) = (None, 0);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 
 /// Maximum number of unsent messages of a window. A window that falls further behind is closed.
-const QUEUE_MAX: usize = 256;
+const MAX_QUEUE: usize = 256;
 
 /// Open windows by number.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Windows {
 
 /// Returns the two ends of a window's channel.
 pub(super) fn channel() -> (SyncSender<Arc<str>>, Receiver<Arc<str>>) {
-    mpsc::sync_channel(QUEUE_MAX)
+    mpsc::sync_channel(MAX_QUEUE)
 }
 
 impl Windows {
@@ -67,10 +67,10 @@ mod tests {
         let mut windows = Windows::default();
         let (sender, receiver) = channel();
         windows.add(1, sender);
-        for number in 0..QUEUE_MAX + 1 {
+        for number in 0..MAX_QUEUE + 1 {
             windows.send_to_all(&Value::from(number));
         }
-        assert_eq!(receiver.iter().count(), QUEUE_MAX, "and then the channel closes");
+        assert_eq!(receiver.iter().count(), MAX_QUEUE, "and then the channel closes");
         windows.send(1, &Value::Null);
     }
 }

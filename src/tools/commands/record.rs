@@ -12,7 +12,7 @@ use std::io;
 use std::path::Path;
 
 /// Maximum size of a file. A larger file is not a game record, or is a collection, for which `loadsgf` is not meant.
-const FILE_BYTES_MAX: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Argument that requests as much of a record as can be followed.
 const PARTIAL: &str = "--partial";
@@ -57,7 +57,7 @@ fn cannot_load(why: &impl fmt::Display) -> Failure {
 
 /// Reads a regular file that is not too large.
 fn contents(path: &Path) -> Result<Vec<u8>, String> {
-    read_regular(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
+    read_regular(path, MAX_FILE_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => "the file is too large for a game record".to_owned(),
         _ => error.to_string(),
     })

@@ -22,7 +22,7 @@ const LOCK_ATTEMPTS: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// Maximum length of a log that is read, in bytes. It is enough for a few hundred thousand games.
-const LOG_BYTES_MAX: u64 = 1 << 30;
+const MAX_LOG_BYTES: u64 = 1 << 30;
 
 /// Open log.
 #[derive(Debug)]
@@ -47,8 +47,8 @@ impl LineLog {
         let Some(length) = disk::regular_length(&file).with_context(about)? else {
             return Err(not_regular()).with_context(about);
         };
-        if length > LOG_BYTES_MAX {
-            bail!("the log {} is longer than {LOG_BYTES_MAX} bytes", path.display());
+        if length > MAX_LOG_BYTES {
+            bail!("the log {} is longer than {MAX_LOG_BYTES} bytes", path.display());
         }
         if !lock(&mut file) {
             bail!("another {what} is writing {}", path.display());
@@ -58,7 +58,7 @@ impl LineLog {
             disk::sync_folder(disk::folder_of(path)).with_context(about)?;
         }
         let mut bytes = Vec::new();
-        Read::take(&mut file, LOG_BYTES_MAX).read_to_end(&mut bytes).with_context(about)?;
+        Read::take(&mut file, MAX_LOG_BYTES).read_to_end(&mut bytes).with_context(about)?;
         Ok((LineLog { file, complete: bytes.len() as u64, is_torn: false }, bytes))
     }
 

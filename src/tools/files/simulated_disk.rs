@@ -12,8 +12,8 @@
 //! A disk stops at an operation that the [`Plan`] names: that operation happens in part, and all later ones fail.
 //! [`SimulatedDisk::restart`] then leaves only what the disk kept. The time of a file is that of the last write in
 //! virtual time, or the one that was set, and is kept with its content. Reading never fails, nor does setting a time,
-//! and permissions, links and pipes are not simulated. An [`AtomicFile`](super::AtomicFile) that is dropped leaves its unfinished file, as a
-//! killed process does.
+//! and permissions, links and pipes are not simulated. An [`AtomicFile`](super::AtomicFile) that is dropped leaves its
+//! unfinished file, as a killed process does.
 
 use crate::simulation;
 use kosumi_go::rng::Rng;

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Maximum time of an engine for commands other than moves.
-pub(super) const COMMAND_TIME_MAX: Duration = Duration::from_secs(60);
+pub(super) const MAX_COMMAND_TIME: Duration = Duration::from_secs(60);
 /// Maximum time of an engine to quit.
 const QUIT_TIME: Duration = Duration::from_secs(5);
 /// Interval at which a waiting thread checks whether the match is aborted.
@@ -136,7 +136,7 @@ impl MatchPlayer {
             stray: 0,
             latency: (Duration::ZERO, 0),
         };
-        let mut ask = |command: &str| match player.send(command, COMMAND_TIME_MAX, control) {
+        let mut ask = |command: &str| match player.send(command, MAX_COMMAND_TIME, control) {
             Ok(answer) => Ok(answer.trim().to_owned()),
             Err(PlayerFault::Refused(_)) => Ok(String::new()),
             Err(fault) => Err(anyhow::anyhow!("{command}: {fault}")),
@@ -237,7 +237,7 @@ impl MatchPlayer {
         commands.push(format!("komi {}", plan.board.komi));
         commands.extend(conditions.time.map(|time| self.dialect.settings(time)));
         for command in &commands {
-            self.send(command, COMMAND_TIME_MAX, control).map_err(|fault| format!("{command}: {fault}"))?;
+            self.send(command, MAX_COMMAND_TIME, control).map_err(|fault| format!("{command}: {fault}"))?;
         }
         // The engine may refuse these commands, because it may have rules of its own and need not support them.
         let rules = format!("kata-set-rules {}", rules_json(conditions.rules));
@@ -246,7 +246,7 @@ impl MatchPlayer {
         for command in [rules, seed] {
             let name = command.split(' ').next().unwrap_or_default();
             if self.commands.contains(name) {
-                match self.send(&command, COMMAND_TIME_MAX, control) {
+                match self.send(&command, MAX_COMMAND_TIME, control) {
                     Ok(_) | Err(PlayerFault::Refused(_)) => {}
                     Err(fault) => return Err(format!("{name}: {fault}")),
                 }
@@ -255,7 +255,7 @@ impl MatchPlayer {
         let points = plan.board.handicap(plan.handicap).unwrap_or_default();
         if !points.is_empty() {
             let command = format!("fixed_handicap {}", points.len());
-            let answer = self.send(&command, COMMAND_TIME_MAX, control);
+            let answer = self.send(&command, MAX_COMMAND_TIME, control);
             let answer = answer.map_err(|fault| format!("{command}: {fault}"))?;
             let own: BTreeSet<String> = points.iter().map(ToString::to_string).collect();
             let theirs: BTreeSet<String> = answer.split_whitespace().map(str::to_uppercase).collect();
@@ -271,7 +271,7 @@ impl MatchPlayer {
     /// Sends a move to the engine.
     pub(super) fn send_move(&mut self, color: Color, mv: Move, control: &Control) -> Result<(), PlayerFault> {
         let start = control.now();
-        self.send(&play_command(color, mv), COMMAND_TIME_MAX, control)?;
+        self.send(&play_command(color, mv), MAX_COMMAND_TIME, control)?;
         self.latency.0 += control.since(start);
         self.latency.1 += 1;
         Ok(())
@@ -288,7 +288,7 @@ impl MatchPlayer {
             return Ok(());
         }
         let command = self.dialect.time_left(letter(color), clock);
-        match self.send(&command, COMMAND_TIME_MAX, control) {
+        match self.send(&command, MAX_COMMAND_TIME, control) {
             // Not every engine supports the command, and none needs it to play.
             Err(PlayerFault::Refused(_)) => {
                 self.is_time_left_known = false;
@@ -348,7 +348,7 @@ impl MatchPlayer {
         if !self.commands.is_empty() && !self.commands.contains(name) {
             return Ok(None);
         }
-        match self.send(command, COMMAND_TIME_MAX, control) {
+        match self.send(command, MAX_COMMAND_TIME, control) {
             Ok(answer) => Ok(Some(answer.trim().to_owned())),
             Err(PlayerFault::Refused(_)) => Ok(None),
             Err(fault) => Err(fault),

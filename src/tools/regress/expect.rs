@@ -168,11 +168,11 @@ impl Expectation {
 }
 
 /// Maximum memory of a compiled pattern, in bytes. (GNU Go's suites need a few kilobytes each.)
-const COMPILED_BYTES_MAX: usize = 1 << 20;
+const MAX_COMPILED_BYTES: usize = 1 << 20;
 
 fn builder(pattern: &str) -> RegexBuilder {
     let mut builder = RegexBuilder::new(pattern);
-    builder.size_limit(COMPILED_BYTES_MAX);
+    builder.size_limit(MAX_COMPILED_BYTES);
     builder
 }
 

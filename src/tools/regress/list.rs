@@ -10,9 +10,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Maximum nesting depth of lists.
-const DEPTH_MAX: usize = 32;
+const MAX_DEPTH: usize = 32;
 /// Maximum number of entries in all lists.
-const SUITES_MAX: usize = 10_000;
+const MAX_SUITES: usize = 10_000;
 
 /// Fault of a list. It is displayed as `file:line: message` if it is inside a list.
 #[derive(Debug, thiserror::Error)]
@@ -36,13 +36,13 @@ pub enum ListError {
         path: PathBuf,
     },
     /// The lists are nested too deeply.
-    #[error("{place}lists are nested deeper than {DEPTH_MAX}")]
+    #[error("{place}lists are nested deeper than {MAX_DEPTH}")]
     TooDeep {
         /// Location of the entry that exceeds the limit.
         place: String,
     },
     /// There are too many entries.
-    #[error("more than {SUITES_MAX} suites")]
+    #[error("more than {MAX_SUITES} suites")]
     TooMany,
 }
 
@@ -73,7 +73,7 @@ struct ListReader {
 impl ListReader {
     fn entry(&mut self, name: &str, folder: Option<&Path>, place: &str) -> Result<(), ListError> {
         self.entries += 1;
-        if self.entries > SUITES_MAX {
+        if self.entries > MAX_SUITES {
             return Err(ListError::TooMany);
         }
         let list = name.strip_prefix('@');
@@ -94,7 +94,7 @@ impl ListReader {
         if self.open.contains(&canonical) {
             return Err(ListError::Cycle { place: place.to_owned(), path });
         }
-        if self.open.len() >= DEPTH_MAX {
+        if self.open.len() >= MAX_DEPTH {
             return Err(ListError::TooDeep { place: place.to_owned() });
         }
         let text = read_text(&path).map_err(failed)?;

@@ -21,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Maximum size of a suite, in bytes. (The largest of GNU Go's has 50 kB.)
-const FILE_BYTES_MAX: u64 = 4 << 20;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// Suite: its commands in order.
 #[derive(Clone, Debug)]
@@ -122,7 +122,7 @@ pub enum SuiteReadError {
 
 /// Reads a file up to the maximum size of a suite. Replaces bytes that are not UTF-8.
 pub(super) fn read_text(path: &Path) -> io::Result<String> {
-    let bytes = read_regular(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
+    let bytes = read_regular(path, MAX_FILE_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => io::Error::new(error.kind(), "too large for a suite"),
         _ => error,
     })?;

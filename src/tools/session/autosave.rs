@@ -4,7 +4,7 @@
 //!
 //! * every file is a complete record;
 //! * a change of the game is on the disk before the response to the command is sent, unless the disk takes longer than
-//!   [`WRITE_WAIT_MAX`]; then the game continues, and the change is written later;
+//!   [`MAX_WRITE_WAIT`]; then the game continues, and the change is written later;
 //! * a file is removed only when another one contains everything that it contained;
 //! * among the files of successive processes, the one saved last has the latest time, even if the clock was set back.
 //!
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant, SystemTime};
 mod simulation;
 
 /// Maximum time that a response waits for the disk.
-const WRITE_WAIT_MAX: Duration = Duration::from_millis(100);
+const MAX_WRITE_WAIT: Duration = Duration::from_millis(100);
 /// Maximum time that the end of the process waits for the disk.
 const CLOSING_TIME: Duration = Duration::from_secs(2);
 /// Prefix of the names of autosave files. Other files in the folder are left alone.
@@ -105,7 +105,7 @@ impl Autosave {
         resumed: Option<&Path>,
         warn: fn(&str),
     ) -> anyhow::Result<Autosave> {
-        // What an earlier process saved last may not yet have its name on the disk.
+        // The directory entry of the file that an earlier process saved last may not be on the disk yet.
         let ready = create_folders(folder).and_then(|()| disk::sync_folder(folder));
         if let Err(error) = &ready {
             warn(&format!("games are not saved: cannot use the folder {}: {error}", folder.display()));
@@ -152,7 +152,7 @@ impl Autosave {
         self.current = Some(Unfinished { path: path.clone(), outline });
         let ticket = self.writer.submit(Job { path, text: Some(text), superseded });
         if revision.change != before.change {
-            self.writer.wait(ticket, WRITE_WAIT_MAX);
+            self.writer.wait(ticket, MAX_WRITE_WAIT);
         }
         start.elapsed()
     }
@@ -303,9 +303,9 @@ struct Worker {
     queue: Arc<Queue>,
     /// Modification time of the file written last.
     latest: SystemTime,
-    /// Whether the folder exists and its name is on the disk. Otherwise a power cut might take all of its files.
+    /// Whether the folder exists and its name is on the disk. Otherwise a power cut might lose all its files.
     has_folder: bool,
-    /// Whether the last file could not be written.
+    /// Whether a warning says that games are not saved.
     is_failing: bool,
     warn: fn(&str),
 }
@@ -313,7 +313,8 @@ struct Worker {
 impl Writer {
     fn start(latest: SystemTime, has_folder: bool, warn: fn(&str)) -> io::Result<Writer> {
         let queue = Arc::new(Queue::default());
-        let mut worker = Worker { queue: Arc::clone(&queue), latest, has_folder, is_failing: false, warn };
+        let mut worker =
+            Worker { queue: Arc::clone(&queue), latest, has_folder, is_failing: !has_folder, warn };
         #[cfg(test)]
         if simulation::is_simulated() {
             simulation::keep(worker);
@@ -380,7 +381,7 @@ impl Worker {
         true
     }
 
-    /// Carries out a job, after an attempt to bring the folder to the disk if that has failed before.
+    /// Carries out a job, after an attempt to synchronise the folder if that has failed before.
     fn run(&mut self, job: &Job) -> io::Result<()> {
         let ready = match job.path.parent().filter(|_| job.text.is_some() && !self.has_folder) {
             Some(folder) => create_folders(folder),

@@ -1,4 +1,4 @@
-//! SimulatedHost of a simulated table: windows and engines, which read and answer when the simulation lets them.
+//! Host of a simulated table: windows and engines, which read and answer when the simulation lets them.
 
 use super::OBSERVER;
 use kosumi_board::play::{Host, Task};
@@ -6,7 +6,7 @@ use kosumi_go::game::Game;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 
-/// SimulatedHost of the table.
+/// Simulated host of the table.
 #[derive(Default)]
 pub(super) struct SimulatedHost {
     /// Messages that each open window has not read.

@@ -121,7 +121,7 @@ struct Origin {
     seed: u64,
     are_processes: bool,
     started: AtomicU64,
-    /// FaultRates of the engines in this run, and the control flags of its match.
+    /// Fault rates of the engines in this run, and the control flags of its match.
     now: Mutex<(FaultRates, Arc<Control>)>,
     deeds: Mutex<Deeds>,
 }
