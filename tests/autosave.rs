@@ -276,7 +276,8 @@ fn write_errors_do_not_end_the_game() {
     }
     let errors = player.quit();
     let lines = |text: &str| errors.lines().filter(|line| line.contains(text)).count();
-    assert_eq!((lines("not saved"), lines("logging is off")), (2, 1), "{errors}");
+    // The warning about the folder holds until a game can be saved.
+    assert_eq!((lines("not saved"), lines("logging is off")), (1, 1), "{errors}");
 }
 
 #[test]
