@@ -13,6 +13,8 @@ mod share;
 mod strength;
 mod table;
 mod task;
+#[cfg(test)]
+mod test_host;
 mod tree;
 mod tsumego;
 

@@ -13,6 +13,7 @@ use super::query::{Action, HumanModels, Line, Object, Query, read};
 use super::report;
 use crate::files::without_bom;
 use kosumi_engine::{Analyst, Question, Reports};
+use kosumi_gtp::Blocking;
 use kosumi_search::{Analysis, Detail};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -21,7 +22,6 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 #[cfg(test)]
 mod simulation;
@@ -39,9 +39,6 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// Size of the answers that wait to be written, in bytes, from which reports during searches are left out. It is about
 /// the size of a pipe, so that a client that reads slowly does not read old reports.
 const MAX_REPORT_BYTES: usize = 64 << 10;
-
-/// Pause before the next attempt to write to an output that is full and does not block.
-const FULL_PAUSE: Duration = Duration::from_millis(10);
 
 /// Minimum number of visits per thread of a search.
 const VISITS_PER_THREAD: u32 = 16;
@@ -204,11 +201,10 @@ impl Requests {
     }
 
     /// Writes lines until the output is closed and all are written.
-    fn write(&self, writer: &mut impl Write) {
+    fn write(&self, writer: impl Write) {
+        let mut writer = Blocking(writer);
         while let Some(mut line) = self.next_line() {
-            while !self.send(writer, &mut line) {
-                thread::sleep(FULL_PAUSE);
-            }
+            while !self.send(&mut writer, &mut line) {}
         }
     }
 
@@ -370,11 +366,11 @@ impl<'s> Shared<'s> {
     fn serve(
         &self,
         mut input: impl BufRead,
-        mut output: impl Write + Send,
+        output: impl Write + Send,
         at_the_end: impl FnOnce(Arc<Requests>),
     ) -> io::Result<()> {
         let result = thread::scope(|scope| {
-            scope.spawn(|| self.requests.write(&mut output));
+            scope.spawn(|| self.requests.write(output));
             // Dropped after the inner scope, in which all workers end.
             let _closing = Closing(&self.requests);
             thread::scope(|scope| {

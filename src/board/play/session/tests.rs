@@ -3,55 +3,12 @@
 use super::*;
 use crate::play::message::PlayerKind;
 use crate::play::task::{MoveEvaluation, TaskResult};
+use crate::play::test_host::TestHost;
 use crate::review::{Candidate, Estimate, PositionReview};
 use kosumi_engine::Decision;
 use kosumi_go::board::{Color, Move, PointSet};
 
 const NOW: Duration = Duration::ZERO;
-
-#[derive(Default)]
-struct TestHost {
-    /// Messages with their windows; `None` for all.
-    messages: Vec<(Option<usize>, Value)>,
-    task: Option<(u64, Game, Task)>,
-    last: u64,
-}
-
-impl Host for TestHost {
-    fn send(&mut self, window: usize, message: &Value) {
-        self.messages.push((Some(window), message.clone()));
-    }
-
-    fn send_to_all(&mut self, message: &Value) {
-        self.messages.push((None, message.clone()));
-    }
-
-    fn has_windows(&self) -> bool {
-        true
-    }
-
-    fn start_task(&mut self, game: &Game, task: Task) -> u64 {
-        self.last += 1;
-        self.task = Some((self.last, game.clone(), task));
-        self.last
-    }
-
-    fn stop_task(&mut self) {
-        self.task = None;
-    }
-
-    fn ask_engine(&mut self, _: usize, _: u64, _: &Game) {}
-
-    fn start_review(&mut self, _: u64, _: String) -> bool {
-        false
-    }
-
-    fn end_review(&mut self) {}
-
-    fn today(&self) -> Option<String> {
-        None
-    }
-}
 
 type Session = TableSession<TestHost>;
 

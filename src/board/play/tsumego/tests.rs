@@ -1,54 +1,12 @@
 //! Tests of problems at the table, with the solver.
 
 use super::*;
-use crate::play::{Host, TableSession, Task, TaskResult};
+use crate::play::test_host::TestHost;
+use crate::play::{TableSession, Task, TaskResult};
 use kosumi_go::board::BoardSize;
 use std::time::Duration;
 
 const NOW: Duration = Duration::ZERO;
-
-#[derive(Default)]
-struct TestHost {
-    sent: Vec<Value>,
-    task: Option<(u64, Task)>,
-    last: u64,
-}
-
-impl Host for TestHost {
-    fn send(&mut self, _: usize, message: &Value) {
-        self.sent.push(message.clone());
-    }
-
-    fn send_to_all(&mut self, message: &Value) {
-        self.sent.push(message.clone());
-    }
-
-    fn has_windows(&self) -> bool {
-        true
-    }
-
-    fn start_task(&mut self, _: &Game, task: Task) -> u64 {
-        self.last += 1;
-        self.task = Some((self.last, task));
-        self.last
-    }
-
-    fn stop_task(&mut self) {
-        self.task = None;
-    }
-
-    fn ask_engine(&mut self, _: usize, _: u64, _: &Game) {}
-
-    fn start_review(&mut self, _: u64, _: String) -> bool {
-        false
-    }
-
-    fn end_review(&mut self) {}
-
-    fn today(&self) -> Option<String> {
-        None
-    }
-}
 
 struct Table(TableSession<TestHost>);
 
@@ -64,13 +22,13 @@ impl Table {
     /// Sends a request and lets the solver do its work. Returns the latest message of this kind.
     fn request(&mut self, request: &Value, kind: &str) -> Value {
         self.0.handle_message(1, &request.to_string(), NOW);
-        while let Some((number, Task::Solve(task))) = self.0.host().task.clone() {
+        while let Some((number, _, Task::Solve(task))) = self.0.host().task.clone() {
             self.0.host().task = None;
             let found = task.run(1, &|| false);
             self.0.handle_result(number, TaskResult::Solved(found), NOW);
         }
-        let sent = &self.0.host().sent;
-        sent.iter().rev().find(|message| message["is"] == kind).cloned().unwrap_or_default()
+        let mut messages = self.0.host().messages.iter().rev().map(|(_, message)| message);
+        messages.find(|message| message["is"] == kind).cloned().unwrap_or_default()
     }
 
     fn play(&mut self, at: usize, place: &str) -> Value {
@@ -148,7 +106,7 @@ fn a_right_move_solves_and_a_wrong_one_is_refuted_in_the_tree() {
         (&Value::Null, &json!(1), &json!(false))
     );
     assert_eq!(table.0.game_number(), game);
-    assert!(matches!(table.0.host().task, Some((_, Task::Choose { .. }))), "Kosumi goes on");
+    assert!(matches!(table.0.host().task, Some((_, _, Task::Choose { .. }))), "Kosumi goes on");
     let again = table.request(&pose, "state");
     assert!(again["game"].as_u64().unwrap() > state["game"].as_u64().unwrap());
 }
