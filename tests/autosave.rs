@@ -297,7 +297,7 @@ fn the_log_has_commands_and_searches_and_pondering() {
             break;
         }
     }
-    assert_eq!(player.ask("name"), "Kosumi", "nothing was said in between");
+    assert_eq!(player.ask("name"), "Kosumi", "no other response came in between");
     drop(player.quit());
     let log = fs::read_to_string(&path).unwrap();
     for text in [

@@ -172,8 +172,8 @@ fn gtp2ogs_starts_with_its_configuration() {
     let begin = Instant::now();
     while !started.exists() {
         let ended = child.0.try_wait().unwrap();
-        let said = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
-        assert!(ended.is_none() && begin.elapsed() < PATIENCE, "{}{}", said("out"), said("err"));
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(ended.is_none() && begin.elapsed() < PATIENCE, "{}{}", read("out"), read("err"));
         thread::sleep(Duration::from_millis(50));
     }
 }

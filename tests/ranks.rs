@@ -37,7 +37,7 @@ impl Session {
         Session { child, input, output: BufReader::new(output) }
     }
 
-    fn say(&mut self, command: &str) {
+    fn send(&mut self, command: &str) {
         writeln!(self.input, "{command}").unwrap();
     }
 
@@ -49,7 +49,7 @@ impl Session {
 
     /// Returns the response to a command.
     fn ask(&mut self, command: &str) -> String {
-        self.say(command);
+        self.send(command);
         let answer = self.line();
         assert_eq!(self.line(), "", "after {answer}");
         answer
@@ -57,7 +57,7 @@ impl Session {
 
     /// Ends the session. Returns whether it succeeded, and its standard error.
     fn end(mut self) -> (bool, String) {
-        self.say("quit");
+        self.send("quit");
         drop(self.input);
         let output = self.child.wait_with_output().unwrap();
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -79,17 +79,20 @@ fn a_game_is_played_over_four_ranks() {
     assert_eq!(session.ask("clear_board"), "=");
     assert!(session.ask("genmove b").starts_with("= "));
     // Reports during the search, which ends when input arrives.
-    session.say("lz-analyze b 5");
+    session.send("lz-analyze b 5");
     assert_eq!(session.line(), "=");
     assert!(session.line().starts_with("info move "));
-    session.say("name");
+    session.send("name");
     // The search reports at most 20 times a second, until it ends.
     let reports = iter::from_fn(|| Some(session.line()).filter(|line| !line.is_empty()));
     assert!(reports.take(200).count() < 200, "the analysis goes on");
     assert_eq!(session.line(), "= Kosumi");
     assert_eq!(session.line(), "");
-    let (is_success, said) = session.end();
-    assert!(is_success && said.contains("searches with 4 ranks") && !said.contains("gives up"), "{said}");
+    let (is_success, errors) = session.end();
+    assert!(
+        is_success && errors.contains("searches with 4 ranks") && !errors.contains("gives up"),
+        "{errors}"
+    );
 }
 
 /// Returns the games of a self-play log by number.
@@ -173,7 +176,7 @@ fn a_killed_rank_costs_no_game_of_selfplay() {
         let child = command.spawn().unwrap();
         kill_rank_1(&child, || games(&folder).len() >= 6);
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         if options.is_empty() {
             // Open MPI ends all other ranks. Finished games are in the log, and the same command resumes.
             assert!(!output.status.success());
@@ -185,9 +188,9 @@ fn a_killed_rank_costs_no_game_of_selfplay() {
             let after = games(&folder);
             assert!(before.iter().all(|(number, game)| after.get(number) == Some(game)));
         } else {
-            assert!(said.contains("rank 1 is lost"), "{said}");
+            assert!(errors.contains("rank 1 is lost"), "{errors}");
         }
-        assert_eq!(games(&folder).len(), 60, "{said}");
+        assert_eq!(games(&folder).len(), 60, "{errors}");
     }
 }
 
@@ -195,15 +198,15 @@ fn a_killed_rank_costs_no_game_of_selfplay() {
 fn run_both(options: &[&str], arguments: &[&str], scratch: &Path) -> Option<[String; 2]> {
     let mut ranks = kosumi(3, options)?;
     let mut alone = Command::new(env!("CARGO_BIN_EXE_kosumi"));
-    let mut said = Vec::new();
+    let mut outputs = Vec::new();
     for (command, folder) in [(&mut alone, "one"), (&mut ranks, "many")] {
         let folder = scratch.join(folder);
         fs::create_dir_all(&folder).unwrap();
         let output = command.args(arguments).current_dir(&folder).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        said.push(String::from_utf8_lossy(&output.stdout).into_owned());
+        outputs.push(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    said.try_into().ok()
+    outputs.try_into().ok()
 }
 
 /// Returns the files of a folder with their contents.
@@ -265,14 +268,14 @@ fn distributed_commands_give_the_results_of_one_process() {
         (" s", &["regress", "../suite.tst", "--no-model", "--playouts", "30", "-v", "--junit", "all.xml"]),
     ];
     for (time, arguments) in commands {
-        let Some(said) = run_both(&[], arguments, scratch.path()) else { return };
+        let Some(outputs) = run_both(&[], arguments, scratch.path()) else { return };
         // Lines with times may differ.
         let timeless = |text: &str| -> Vec<String> {
             let is_timeless = |line: &&str| time.is_empty() || !format!("{line}\n").contains(time);
             text.lines().filter(is_timeless).map(str::to_owned).collect()
         };
-        assert_eq!(timeless(&said[0]), timeless(&said[1]), "{arguments:?}");
-        assert!(!said[0].is_empty() || arguments.contains(&"-o") || arguments.contains(&"--json"));
+        assert_eq!(timeless(&outputs[0]), timeless(&outputs[1]), "{arguments:?}");
+        assert!(!outputs[0].is_empty() || arguments.contains(&"-o") || arguments.contains(&"--json"));
     }
     let [mut one, mut many] = ["one", "many"].map(|folder| files(&scratch.path().join(folder)));
     // This file contains times.
@@ -305,9 +308,9 @@ fn pieces_of_a_killed_rank_are_reassigned() {
     input.write_all(games[10_000..].concat().as_bytes()).unwrap();
     drop(input);
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("rank 1 is lost"), "{said}");
-    assert_eq!(fs::read_to_string(&taken).unwrap(), games.concat(), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("rank 1 is lost"), "{errors}");
+    assert_eq!(fs::read_to_string(&taken).unwrap(), games.concat(), "{errors}");
 }
 
 /// Returns the total size of the files of a folder, in bytes.
@@ -343,7 +346,7 @@ fn a_killed_rank_costs_no_game_of_a_match() {
         let child = command.spawn().unwrap();
         kill_rank_1(&child, || match_games(&log).len() >= 6);
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         if options.is_empty() {
             // Open MPI ends all other ranks. Finished games are in the log, and the same command resumes.
             assert!(!output.status.success());
@@ -355,10 +358,10 @@ fn a_killed_rank_costs_no_game_of_a_match() {
             let after = match_games(&log);
             assert!(before.iter().all(|(number, game)| after.get(number) == Some(game)));
         } else {
-            assert!(said.contains("rank 1 is lost"), "{said}");
+            assert!(errors.contains("rank 1 is lost"), "{errors}");
         }
         let wanted: Vec<u64> = (1..=60).collect();
-        assert_eq!(match_games(&log).into_keys().collect::<Vec<_>>(), wanted, "{said}");
+        assert_eq!(match_games(&log).into_keys().collect::<Vec<_>>(), wanted, "{errors}");
         // A process that was killed may leave an unfinished record, under another name.
         let names = fs::read_dir(&records).unwrap().map(|entry| entry.unwrap().path());
         assert_eq!(names.filter(|path| path.extension().is_some_and(|end| end == "sgf")).count(), 60);
@@ -386,8 +389,8 @@ fn sums_are_exact_and_descents_legal_over_four_ranks() {
                 break;
             }
         }
-        let (is_success, said) = session.end();
-        assert!(is_success && said.contains("searches with 4 ranks"), "{said}");
-        assert!(!said.contains("panicked") && !said.contains("alone"), "{said}");
+        let (is_success, errors) = session.end();
+        assert!(is_success && errors.contains("searches with 4 ranks"), "{errors}");
+        assert!(!errors.contains("panicked") && !errors.contains("alone"), "{errors}");
     }
 }

@@ -111,9 +111,9 @@ fn the_record_stays_and_is_annotated() {
 fn a_record_without_moves_is_said_to_have_none() {
     let folder = folder("no-moves");
     for record in ["(;SZ[5])", "(;SZ[5]AB[bb][cc]AW[dd])"] {
-        let said = review(&folder, record, &["--sgf", "--html", "--json"]);
-        assert!(said.contains("the record has no moves"), "{said}");
-        assert!(!said.contains('%') && said.contains("1 position,"), "{said}");
+        let output = review(&folder, record, &["--sgf", "--html", "--json"]);
+        assert!(output.contains("the record has no moves"), "{output}");
+        assert!(!output.contains('%') && output.contains("1 position,"), "{output}");
         let root = Tree::parse(written(&folder, "sgf").as_bytes()).unwrap();
         let comment = root.node(root.root()).text("C").unwrap();
         assert!(comment.contains("Black: no move was reviewed."), "{comment}");
@@ -121,9 +121,9 @@ fn a_record_without_moves_is_said_to_have_none() {
         assert!(!json.contains("-0.0") && !html.contains(">-0"), "{json}");
     }
     // A record with moves of one side only.
-    let said = review(&folder, "(;SZ[5];B[cc])", &["--sgf"]);
-    let white = said.lines().find(|line| line.starts_with("White")).unwrap();
-    assert!(white.contains("no move was reviewed") && !white.contains('%'), "{said}");
+    let output = review(&folder, "(;SZ[5];B[cc])", &["--sgf"]);
+    let white = output.lines().find(|line| line.starts_with("White")).unwrap();
+    assert!(white.contains("no move was reviewed") && !white.contains('%'), "{output}");
 }
 
 /// Checks that ^C ends a review, and that the results of the first pass are kept.
@@ -143,17 +143,20 @@ fn a_stopped_review_writes_partial_results() {
         .spawn()
         .unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut said = String::new();
-    while !said.contains("pass 1 of 3") {
-        assert!(out.read_line(&mut said).unwrap() > 0, "{said}");
+    let mut output = String::new();
+    while !output.contains("pass 1 of 3") {
+        assert!(out.read_line(&mut output).unwrap() > 0, "{output}");
     }
     let read = || serde_json::from_str::<Value>(&written(&folder, "json")).unwrap();
     assert_eq!((&read()["is_complete"], &read()["search"]["playouts"]), (&true.into(), &16.into()));
     rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
         .unwrap();
-    out.read_to_string(&mut said).unwrap();
+    out.read_to_string(&mut output).unwrap();
     assert!(child.wait().unwrap().success());
-    assert!(said.contains("note: the review was stopped") && said.contains("stopped; the results"), "{said}");
+    assert!(
+        output.contains("note: the review was stopped") && output.contains("stopped; the results"),
+        "{output}"
+    );
     let positions = read();
     let positions = positions["positions"].as_array().unwrap();
     assert!(positions.len() == 10 && positions.iter().all(|it| it["analysis"].is_object()));
@@ -179,8 +182,8 @@ fn check_candidate(value: &Value) {
 #[test]
 fn numbers_for_other_programs() {
     let folder = folder("json");
-    let said = review(&folder, GAME, &["--json", "--playouts", "300", "--candidates", "3"]);
-    assert!(said.contains("written: game.review.json\n"), "{said}");
+    let output = review(&folder, GAME, &["--json", "--playouts", "300", "--candidates", "3"]);
+    assert!(output.contains("written: game.review.json\n"), "{output}");
     assert!(!folder.join("game.review.html").exists() && !folder.join("game.review.sgf").exists());
     let text = written(&folder, "json");
     let json: Value = serde_json::from_str(&text).unwrap();
@@ -308,10 +311,10 @@ fn records_of_all_kinds() {
         ("cut off", "(;SZ[5];B[bb];W[cc]C[oh", 3, Some("the record is truncated")),
     ];
     for (name, text, positions, note) in rows {
-        let said = review(&folder, text, &all);
+        let output = review(&folder, text, &all);
         match note {
-            Some(note) => assert!(said.contains(note), "{name}: {said}"),
-            None => assert!(!said.contains("note:"), "{name}: {said}"),
+            Some(note) => assert!(output.contains(note), "{name}: {output}"),
+            None => assert!(!output.contains("note:"), "{name}: {output}"),
         }
         let json: Value = serde_json::from_str(&written(&folder, "json")).unwrap();
         assert_eq!(json["positions"].as_array().unwrap().len(), positions, "{name}");
@@ -477,9 +480,9 @@ fn ranks_are_estimated_for_each_player_over_a_folder() {
 fn parts_of_a_game_are_named_everywhere() {
     let folder = folder("parts");
     let all = ["--sgf", "--html", "--json", "--to", "4"];
-    let said = review(&folder, GAME, &[&all[..], &["--player", "a</title>"]].concat());
+    let output = review(&folder, GAME, &[&all[..], &["--player", "a</title>"]].concat());
     let part = "only moves 1 to 4 of 7, only Black’s moves";
-    assert!(said.contains(part) && said.contains("White        0  no move was reviewed"), "{said}");
+    assert!(output.contains(part) && output.contains("White        0  no move was reviewed"), "{output}");
     assert!(written(&folder, "sgf").contains(part));
     let html = written(&folder, "html");
     assert!(html.contains("only moves 1 to 4 of 7") && html.contains("only Black’s moves"));
@@ -488,8 +491,8 @@ fn parts_of_a_game_are_named_everywhere() {
     let judged = |index: usize| json["positions"][index]["judgement"].is_object();
     assert_eq!([1, 2, 3, 4, 5, 6, 7].map(judged), [true, false, true, false, false, false, false]);
     // For the whole game, no part is stated.
-    let said = review(&folder, GAME, &["--json"]);
-    assert!(!said.contains("in part"), "{said}");
+    let output = review(&folder, GAME, &["--json"]);
+    assert!(!output.contains("in part"), "{output}");
     let json: Value = serde_json::from_str(&written(&folder, "json")).unwrap();
     assert!(json["part"].is_null());
 }
@@ -524,9 +527,9 @@ fn a_folder_is_reviewed_once() {
     };
     let out = games.join("out");
     let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
-    let (said, error) = batch(&[]);
-    assert!(said.contains("3 games reviewed, 0 reviewed before"), "{said}");
-    assert!(said.contains("2 records could not be reviewed"), "{said}");
+    let (output, error) = batch(&[]);
+    assert!(output.contains("3 games reviewed, 0 reviewed before"), "{output}");
+    assert!(output.contains("2 records could not be reviewed"), "{output}");
     assert!(error.contains("broken.sgf, game 1: no game record; left out"), "{error}");
     assert!(error.contains("chess.sgf, game 1: "), "{error}");
     let names = ["one.review.html", "old/two.review.html", "old/two-2.review.json", "player-1.html"];
@@ -546,24 +549,24 @@ fn a_folder_is_reviewed_once() {
     assert_eq!((&report["name"], &report["all"]["games"]), (&"B".into(), &3.into()));
     assert_eq!(report["all"]["moves"], 8, "three as White, four as Black, and one");
     // A second run finds the pages of the first one in the folder, has nothing to do, and writes the same pages.
-    let (said, _) = batch(&[]);
-    assert!(said.contains("0 games reviewed, 3 reviewed before"), "{said}");
+    let (output, _) = batch(&[]);
+    assert!(output.contains("0 games reviewed, 3 reviewed before"), "{output}");
     assert!(read("index.html") == index);
     // A game is reviewed again if its record has changed or if its page was removed.
     fs::write(games.join("one.sgf"), GAME.replace("PW[B]", "PW[E]")).unwrap();
     fs::remove_file(out.join("old/two-2.review.html")).unwrap();
-    let (said, _) = batch(&[]);
-    assert!(said.contains("2 games reviewed, 1 reviewed before"), "{said}");
+    let (output, _) = batch(&[]);
+    assert!(output.contains("2 games reviewed, 1 reviewed before"), "{output}");
     assert!(read("index.html").contains(">E<") || read("index.html").contains("E</td>"));
     // Other settings, and one player: games of others are left out.
-    let (said, _) = batch(&["--player", "c"]);
-    assert!(said.contains("1 game reviewed, 0 reviewed before"), "{said}");
-    assert!(said.contains("2 games without this player left out"), "{said}");
+    let (output, _) = batch(&["--player", "c"]);
+    assert!(output.contains("1 game reviewed, 0 reviewed before"), "{output}");
+    assert!(output.contains("2 games without this player left out"), "{output}");
     // A torn last line, as after a power cut, costs at most one game.
     let log = read("reviews.jsonl");
     fs::write(out.join("reviews.jsonl"), &log[..log.len() - 20]).unwrap();
-    let (said, _) = batch(&["--player", "c"]);
-    assert!(said.contains("1 game reviewed"), "{said}");
+    let (output, _) = batch(&["--player", "c"]);
+    assert!(output.contains("1 game reviewed"), "{output}");
     fs::write(out.join("reviews.jsonl"), "{\"other\":1}\n").unwrap();
     let output = run(&folder, &["games", "-o", "games/out"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("is no log of reviews"));

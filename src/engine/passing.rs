@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// Returns whether the game continues as `report` expects if the player passes. A search in which the player moves
-    /// first cannot tell, because it counts as alive a group that dies unless the player defends it. Therefore this
+    /// first cannot decide, because it counts as alive a group that dies unless the player defends it. Therefore this
     /// function searches the position after the pass, with the opponent to move, in the same graph and without evicting
     /// nodes.
     fn can_afford_to_pass(&mut self, turn: &MoveConstraints<'_>, report: &SearchReport) -> bool {

@@ -276,7 +276,7 @@ impl Engine {
         let follow =
             FollowOptions { rules: self.settings.rules, up_to: None, strictness: Strictness::Tolerant };
         let followed = record.follow(&follow)?;
-        let said = followed.lines().collect();
+        let lines = followed.lines().collect();
         self.set_game(followed.game);
         self.forget();
         self.notes.note_source(record);
@@ -306,6 +306,6 @@ impl Engine {
                 self.clocks[color].set_time_left(seconds(left), count);
             }
         }
-        Ok(said)
+        Ok(lines)
     }
 }

@@ -279,12 +279,12 @@ mod tests {
     /// point.
     fn ownership_with_dead_chain(board: &Board, column: usize, row: usize) -> Ownership {
         let anchor = board.anchor(Point::new(column, row));
-        let says = |point: Point| {
+        let owner = |point: Point| {
             let owner = board.cell(point).color().map_or(0, Color::sign) as i8 * 120;
             let is_in_it = owner != 0 && board.anchor(point) == anchor;
             if is_in_it { -owner } else { owner }
         };
-        let owners: Vec<i8> = board.size().points().map(says).collect();
+        let owners: Vec<i8> = board.size().points().map(owner).collect();
         let mut ownership = Ownership::default();
         ownership.add_expected(board.size(), &owners);
         ownership

@@ -337,9 +337,9 @@ fn bias_sums_equal_contributions() {
             }) as Work
         };
         run_concurrently(turn, [note(ids[0], 0.5), note(ids[1], -0.25)]);
-        let said = ids.map(|id| BiasTable::contribution(table.node(id)).expect("tied"));
+        let parts = ids.map(|id| BiasTable::contribution(table.node(id)).expect("tied"));
         let sums = bias.sums();
-        assert_eq!(sums, vec![(1, said[0].1 + said[1].1, said[0].2 + said[1].2)]);
+        assert_eq!(sums, vec![(1, parts[0].1 + parts[1].1, parts[0].2 + parts[1].2)]);
     });
 }
 

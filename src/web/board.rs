@@ -25,7 +25,7 @@ enum BoardRequest {
     /// The page is open.
     Open,
     /// The page has sent a message.
-    Say { message: String },
+    Message { message: String },
     /// The engine goes on with its task.
     Advance,
     /// A game that was remembered replaces that on the table.
@@ -186,7 +186,7 @@ impl Board {
         let now = (self.time)();
         match request {
             BoardRequest::Open => self.session.handle_open(WINDOW, now),
-            BoardRequest::Say { message } => self.session.handle_message(WINDOW, &message, now),
+            BoardRequest::Message { message } => self.session.handle_message(WINDOW, &message, now),
             BoardRequest::Advance => self.advance(),
             BoardRequest::Restore { game, is_paused } => {
                 let refused = |_| Refusal::new("the game cannot be restored");

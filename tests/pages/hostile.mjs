@@ -61,7 +61,7 @@ for (const line of ["Origin: http://evil.example", "Origin: null", "Origin: file
   equal(status(await request(`/${token}/`, [line])), "403", line);
   equal(status(await request(`/${token}/socket`, [...upgrade, line])), "403", `WebSocket, ${line}`);
 }
-equal(status(await request(`/${token}/socket`, upgrade)), "403", "a WebSocket that does not say where it comes from");
+equal(status(await request(`/${token}/socket`, upgrade)), "403", "a WebSocket without an origin");
 for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT"]) {
   check(["405", "400"].includes(status(await request(`/${token}/`, [], method))), method);
 }
@@ -132,7 +132,7 @@ await browse(chromium, {}, async context => {
   evil.close();
 
   // Messages that no page sends do no harm, and the game stays.
-  const said = await game.evaluate(async () => {
+  const results = await game.evaluate(async () => {
     const open = () => new Promise((done, fail) => {
       const socket = new WebSocket(new URL("socket", location.href).href.replace("http", "ws"));
       socket.received = [];
@@ -171,10 +171,10 @@ await browse(chromium, {}, async context => {
     many.forEach(it => it.value?.close());
     return results;
   });
-  equal(said.refused, 19, "every message that is none is refused");
-  equal(said.moves, 0, "and changes nothing");
-  equal([said.flood, said.long, said.binary], [true, true, true], "too many, too long, and binary messages end the connection");
-  check(said.windows >= 10 && said.windows <= 16, `so many windows at most: ${said.windows}`);
+  equal(results.refused, 19, "every invalid message is refused");
+  equal(results.moves, 0, "and changes nothing");
+  equal([results.flood, results.long, results.binary], [true, true, true], "too many, too long, and binary messages end the connection");
+  check(results.windows >= 10 && results.windows <= 16, `number of windows, limited: ${results.windows}`);
   await game.waitForTimeout(500);
   await game.reload();
   await game.waitForFunction(() => document.getElementById("counter").textContent === "Move 0");
@@ -248,7 +248,7 @@ const live = await start(kosumi, ["review", join(folder, "game.sgf"), "--live", 
       await new Promise(done => setTimeout(done, 800));
       return received.filter(what => what === "refused").length;
     });
-    check(refused >= 6, `what no page says is refused: ${refused}`);
+    check(refused >= 6, `messages that no page sends are refused: ${refused}`);
     equal(await page.evaluate(() => [window.broken ?? null, document.querySelectorAll("img").length]), [null, 0], "nothing of the record runs");
   });
   check(live.isAlive(), "the server of the review is still there");

@@ -51,10 +51,10 @@ await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" 
       return board.name(board.pointAt(place.x, place.y));
     });
     results.outside = board.pointAt(-100, -100);
-    const said = [], chosen = [];
-    const cursor = new Cursor(board, { say: words => said.push(words), describe: point => board.name(point), choose: point => chosen.push(point) });
+    const announced = [], chosen = [];
+    const cursor = new Cursor(board, { announce: words => announced.push(words), describe: point => board.name(point), choose: point => chosen.push(point) });
     results.keys = ["Enter", "ArrowUp", ...Array(12).fill("ArrowLeft"), ...Array(12).fill("ArrowDown"), "Enter", "x"].map(key => cursor.key({ key }));
-    results.said = [said[0], said.at(-1), chosen];
+    results.announced = [announced[0], announced.at(-1), chosen];
     // A new board replaces the old one completely.
     new Board(root, 5, 5, []);
     results.anew = [root.querySelectorAll("[data-stone]").length, root.querySelectorAll("defs").length, root.querySelectorAll("title").length];
@@ -90,7 +90,7 @@ await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" 
   equal(found.at, ["A7", "J1", "E4"], "the point under a place");
   equal(found.outside, -1, "and outside there is none");
   check(found.keys.slice(1, -1).every(Boolean) && !found.keys[0] && !found.keys.at(-1), "keys of the board");
-  equal(found.said, ["E4", "A1", [54]], "the cursor stays on the board");
+  equal(found.announced, ["E4", "A1", [54]], "the cursor stays on the board");
   equal(found.anew, [0, 1, 1], "a board made anew");
   equal(found.chart, [2, 1, "4", [0, 5, 10]], "a chart");
   equal(found.within, true, "curves stay within the scale");

@@ -63,14 +63,14 @@ async function wholeGame(page) {
 async function twoPeople(page) {
   await newGame(page, { size: "5", black: "person", white: "person", komi: "0.5" });
   await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 0");
-  const say = () => page.textContent("#say");
+  const announcement = () => page.textContent("#announcement");
   const turns = ["B3", "C3", "C4", "A1", "D3", "E1", "C2"];
   for (const [index, name] of turns.entries()) {
     await click(page, name, 5);
     await played(page, index + 1);
   }
   equal((await stones(page)).C3, undefined, "the stone is taken");
-  check((await say()).includes("takes 1"), `that is said: ${await say()}`);
+  check((await announcement()).includes("takes 1"), `that is announced: ${await announcement()}`);
   equal(await page.textContent("#prisoners-black"), "+1", "and counted");
   await click(page, "C3", 5);
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("suicide"));
@@ -81,18 +81,18 @@ async function twoPeople(page) {
   // Tests keys: arrows that move the cursor, and Enter.
   await page.focus("#board");
   for (const key of ["ArrowUp", "ArrowUp"]) await page.keyboard.press(key);
-  equal(await say(), "C4, Black stone", "the point under the keys is said");
+  equal(await announcement(), "C4, Black stone", "the point under the keys is announced");
   await page.keyboard.press("ArrowRight");
-  equal(await say(), "D4, empty", "and that it is empty");
+  equal(await announcement(), "D4, empty", "and that it is empty");
   await page.keyboard.press("Enter");
   await played(page, 8);
   equal((await stones(page)).D4, "white", "Enter plays");
   await page.keyboard.press("s");
-  check((await say()).includes("White: "), "S says the position");
+  check((await announcement()).includes("White: "), "S announces the position");
   await page.keyboard.press("u");
   await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 7");
   equal((await stones(page)).D4, undefined, "U takes it back");
-  check((await say()).includes("taken back: 1"), `which is announced: ${await say()}`);
+  check((await announcement()).includes("taken back: 1"), `which is announced: ${await announcement()}`);
 
   await page.keyboard.press("p");
   await played(page, 8);

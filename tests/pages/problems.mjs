@@ -31,12 +31,12 @@ async function ownProblem(page) {
   await page.waitForFunction(() => document.getElementById("board").classList.contains("can-play"));
   equal(await page.textContent("#tsumego-title"), "Problem 1 of 18", "its title");
   equal(await page.$$eval("#board [data-label]", found => found.length), 12, "the group is marked");
-  for (const id of ["hint", "estimate", "analyse", "teach"]) equal(await page.isDisabled(`#${id}`), true, `${id} would tell the answer`);
+  for (const id of ["hint", "estimate", "analyse", "teach"]) equal(await page.isDisabled(`#${id}`), true, `${id} would show the answer`);
   equal([await page.isVisible("#playing"), await page.isVisible("#studying")], [false, false], "no other actions");
 
   await click(page, "D6", 9);
   await has(page, "tsumego-result", "D6 is wrong.");
-  check((await page.textContent("#say")).includes("wrong"), "and that is said");
+  check((await page.textContent("#announcement")).includes("wrong"), "and that is announced");
   equal(await progress(page), "attempts: 1", "the attempt counts");
   const nodes = () => page.$$eval("#tree [data-node]", found => found.length);
   check(await nodes() >= 3, `the refutation is in the tree: ${await nodes()}`);
@@ -51,8 +51,8 @@ async function ownProblem(page) {
   // Keys can play moves like the mouse.
   await page.focus("#board");
   await page.keyboard.press("ArrowUp");
-  for (let tries = 0; tries < 12 && !(await page.textContent("#say")).startsWith("D5"); tries++) {
-    const [, column, row] = /^([A-G])(\d)/.exec(await page.textContent("#say"));
+  for (let tries = 0; tries < 12 && !(await page.textContent("#announcement")).startsWith("D5"); tries++) {
+    const [, column, row] = /^([A-G])(\d)/.exec(await page.textContent("#announcement"));
     await page.keyboard.press(column < "D" ? "ArrowRight" : column > "D" ? "ArrowLeft" : row < 5 ? "ArrowUp" : "ArrowDown");
   }
   await page.keyboard.press("Enter");

@@ -72,7 +72,7 @@ async function tools(page) {
   equal(await count(page, "#board .owners rect"), 0, "owners are hidden at first");
   await page.keyboard.press("e");
   check(await count(page, "#board .owners rect") > 0, "owners are shown");
-  equal(await page.getAttribute("#toggle-ownership", "aria-pressed"), "true", "the button says so");
+  equal(await page.getAttribute("#toggle-ownership", "aria-pressed"), "true", "the button shows it");
   await picture(page, "desktop-ownership");
   await page.click("#toggle-ownership");
   equal(await count(page, "#board .owners rect"), 0, "owners are hidden again");
@@ -114,7 +114,7 @@ async function tools(page) {
   check(await page.isVisible("#preview"), "Alt and its letter show a best move's line, too");
   await page.keyboard.press("Escape");
   await page.keyboard.press("s");
-  check(/Black: .*\. White: /.test(await page.textContent("#say")), `S says the position: ${await page.textContent("#say")}`);
+  check(/Black: .*\. White: /.test(await page.textContent("#announcement")), `S announces the position: ${await page.textContent("#announcement")}`);
   await page.keyboard.press("?");
   equal(await page.evaluate(() => document.activeElement.id), "keys", "? leads to the list of keys");
   equal(await stones(page), sorted(expected.boards[0]), "the stones are back");
@@ -206,7 +206,7 @@ async function tree(page) {
   equal([await counter(page), await step(page)], ["4 · variation", 2], "a move of the variation");
   equal(await stones(page), sorted([...expected.boards[2], ["A9", "black"], ["J1", "white"]]), "its stones");
   equal(await page.textContent("#comment"), "<i>another</i>", "its comment is text");
-  check((await current(page)).endsWith("with a comment"), `the tree says so: ${await current(page)}`);
+  check((await current(page)).endsWith("with a comment"), `the tree shows it: ${await current(page)}`);
   await page.focus("#tree");
   await page.keyboard.press("ArrowUp");
   equal([await counter(page), await step(page)], [`4 / ${expected.moves}`, 4], "in the drawing, the arrow up leads to the game");
@@ -223,7 +223,7 @@ async function tree(page) {
   // A click on a ring leads into the variation as well.
   await click(page, "A9");
   equal(await counter(page), "3 · variation", "a click on a ring follows it");
-  check((await page.textContent("#say")).startsWith("Move 3, Black A9"), `the move is said: ${await page.textContent("#say")}`);
+  check((await page.textContent("#announcement")).startsWith("Move 3, Black A9"), `the move is announced: ${await page.textContent("#announcement")}`);
   check((await nodes(page)).filter(name => /blunder|mistake|inaccuracy/.test(name)).length > 0, "the tree names bad moves");
   await page.keyboard.press("g");
 }
@@ -264,7 +264,7 @@ async function problems(page) {
   equal(await page.textContent("#again"), `Play these ${list} again`, "the worst moves are offered");
   await page.click("#again");
   equal(await page.textContent("#problem-title"), `Problem 1 of ${list}`, "the first problem");
-  equal(await page.$$eval("#verdict, #tree-card, #thoughts, #curve", all => all.filter(it => it.offsetParent).length), 0, "nothing tells the answer");
+  equal(await page.$$eval("#verdict, #tree-card, #thoughts, #curve", all => all.filter(it => it.offsetParent).length), 0, "nothing shows the answer");
   equal(await count(page, "#board .candidate, #board .missed, #board .mark, #board .next"), 0, "neither does the board");
   const [, number, played] = (await page.textContent("#problem-words")).match(/Move (\d+) of the game was (\S+) /);
   const before = await points();
@@ -286,7 +286,7 @@ async function problems(page) {
   const free = Array.from({ length: 81 }, (_, index) => letters[index % 9] + (1 + Math.floor(index / 9)))
     .find(point => !before.includes(point) && !lines.includes(point) && point !== played);
   await click(page, free);
-  equal(await result(), `${free} was not analysed, so it is not known whether it is good.`, "an unknown move is said to be unknown");
+  equal(await result(), `${free} was not analysed, so it is not known whether it is good.`, "an unknown move is reported as unknown");
   await page.click("#problem-retry");
   equal(await points(), before, "the position is there again");
   await click(page, lines[0]);

@@ -18,7 +18,7 @@ const stones = page => page.$$eval("#board [data-stone]", found => found.map(it 
 const count = page => page.$eval("#counter", it => it.textContent);
 const nodes = page => page.$$eval("#tree [data-node]", found => found.map(it => it.getAttribute("aria-label")));
 const current = page => page.$eval("#tree .current", it => it.getAttribute("aria-label"));
-const say = page => page.textContent("#say");
+const announcement = page => page.textContent("#announcement");
 const counted = (page, text) => page.waitForFunction(text => document.getElementById("counter").textContent === text, text);
 const nodeCount = (page, number) => page.waitForFunction(number => document.querySelectorAll("#tree [data-node]").length === number, number);
 
@@ -62,7 +62,7 @@ async function looking(page) {
   equal(await current(page), "Move 4, White E5, variation 2 of 2", "arrows move in the drawing");
   await page.keyboard.press("ArrowLeft");
   equal(await page.getAttribute("#tree", "aria-activedescendant"), await page.getAttribute("#tree .current", "id"), "for screen readers, too");
-  check((await say(page)).includes("G3"), `and the move is said: ${await say(page)}`);
+  check((await announcement(page)).includes("G3"), `and the move is announced: ${await announcement(page)}`);
   await page.focus("#board");
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");

@@ -24,16 +24,16 @@ fn run(must_run: &str) -> (bool, String, String) {
         .unwrap();
     let logged = fs::read_to_string(&log).unwrap_or_default();
     let _ = fs::remove_file(&log);
-    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    (output.status.success(), said.concat(), logged)
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    (output.status.success(), text.concat(), logged)
 }
 
 #[test]
 fn a_skipped_test_succeeds_and_is_seen() {
     for must_run in ["", "node,chromium"] {
-        let (success, said, logged) = run(must_run);
-        assert!(success && said.contains("lacking: there is no gnugo (gnugo)"), "{said}");
-        assert!(said.contains("skipped"), "{said}");
+        let (success, text, logged) = run(must_run);
+        assert!(success && text.contains("lacking: there is no gnugo (gnugo)"), "{text}");
+        assert!(text.contains("skipped"), "{text}");
         assert_eq!(logged, "lacking: there is no gnugo (gnugo)\n");
     }
 }
@@ -41,12 +41,12 @@ fn a_skipped_test_succeeds_and_is_seen() {
 #[test]
 fn a_test_that_must_run_fails() {
     for must_run in ["all", "node, gnugo"] {
-        let (success, said, logged) = run(must_run);
-        assert!(!success && said.contains("there is no gnugo"), "{said}");
+        let (success, text, logged) = run(must_run);
+        assert!(!success && text.contains("there is no gnugo"), "{text}");
         assert_eq!(logged, "");
     }
-    let (success, said, _) = run("gnuchess");
-    assert!(!success && said.contains("gnuchess, which is neither all nor one of gnugo, shared"), "{said}");
+    let (success, text, _) = run("gnuchess");
+    assert!(!success && text.contains("gnuchess, which is neither all nor one of gnugo, shared"), "{text}");
 }
 
 #[test]

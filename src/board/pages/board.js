@@ -257,8 +257,8 @@ const MOVE_KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Hom
 // Cursor on the board that is moved with the keyboard. `describe(point)` returns the text for screen readers, and
 // `choose(point)` is called when Enter is pressed.
 class Cursor {
-  constructor(board, { say, describe, choose }) {
-    Object.assign(this, { board, say, describe, choose, point: -1 });
+  constructor(board, { announce, describe, choose }) {
+    Object.assign(this, { board, announce, describe, choose, point: -1 });
   }
 
   // Handles a key. Returns false if the key is not for the board. Any arrow key with Shift, and up and down on the
@@ -287,7 +287,7 @@ class Cursor {
   place(point) {
     this.point = point;
     this.board.showCursor(point);
-    if (point >= 0) this.say(this.describe(point));
+    if (point >= 0) this.announce(this.describe(point));
   }
 }
 

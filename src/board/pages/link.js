@@ -1,9 +1,9 @@
 // Connection to the program that serves the page. It is restored when the program restarts.
 class Link {
-  // `hear(message)` is called with each message, and `change(isOpen)` when the connection opens or closes.
-  constructor(hear, change) {
+  // `receive(message)` is called with each message, and `change(isOpen)` when the connection opens or closes.
+  constructor(receive, change) {
     // Address of the page of a review.
-    Object.assign(this, { hear, change, wait: 250, isOpen: false, reviewAddress: "review", keepsGames: false });
+    Object.assign(this, { receive, change, wait: 250, isOpen: false, reviewAddress: "review", keepsGames: false });
     this.open();
   }
 
@@ -17,7 +17,7 @@ class Link {
       this.isOpen = true;
       this.change(true);
     };
-    socket.onmessage = event => this.hear(JSON.parse(event.data));
+    socket.onmessage = event => this.receive(JSON.parse(event.data));
     socket.onclose = () => {
       if (this.isOpen) { this.isOpen = false; this.change(false); }
       setTimeout(() => this.open(), this.wait);
@@ -26,7 +26,7 @@ class Link {
   }
 
   // Sends a message if the connection is open.
-  say(message) {
+  send(message) {
     if (this.isOpen && this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
     return this.isOpen;
   }

@@ -90,7 +90,7 @@ const NOT_OF_REVIEWS: [&str; 129] = [
     "slowest", "over-the-clock", "lag", "resigned", "forfeits", "kinds", "other-scores", "stray-lines",
     "games-cut-off", "games-disputed", "games-repeated", "games-annulled", "game-lengths", "game-lengths-are",
     "latest-games", "go-through-games", "games", "game-number", "opening", "regression-of", "compared-with",
-    "diagrams-are", "test", "command", "answer", "expected", "line-number", "setup-wrong", "engine-said",
+    "diagrams-are", "test", "command", "answer", "expected", "line-number", "setup-wrong", "engine-output",
     "passed-unexpectedly", "failed-as-known", "not-asked", "not-followed", "part-Black", "part-White",
     "part-draw", "part-void", "part-unknown", "part-other text", "part-resign", "part-score", "part-time",
     "part-forfeit", "results-of", "review-page", "remove",

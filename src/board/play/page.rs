@@ -147,7 +147,7 @@ fn markup(is_file: bool) -> Markup {
                         p.actions { button #due type="button" hidden {} (button("review-page", "review-page", None)) }
                     }
                 }
-                p.hidden #say aria-live="assertive" {}
+                p.hidden #announcement aria-live="assertive" {}
                 (new_game())
                 (players())
                 (tsumego_list())

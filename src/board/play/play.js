@@ -27,7 +27,7 @@
 
   // ---- Texts ----
 
-  const say = words => { get("say").textContent = words; };
+  const announce = words => { get("announcement").textContent = words; };
 
   // ---- Connection ----
 
@@ -37,7 +37,7 @@
   let base = null, restorable = null, isAsking = false, isStale = false;
   let isSaving = false;
   const link = new Link(message => {
-    const hear = {
+    const receive = {
       choices: () => {
         choices = message;
         // A reply may have been lost with the connection.
@@ -46,7 +46,7 @@
       },
       tree: () => takeTree(message),
       state: () => take(message),
-      thought: () => hearThought(message),
+      thought: () => takeAnalysis(message),
       judged: () => takeJudged(message),
       judging: () => { if (state) { state.judging = message.judging; showReview(); if (!message.judging) askKept(); } },
       review: () => { if (state) { state.review = message.review; showReview(); } },
@@ -58,15 +58,15 @@
       refused: () => refused(message.why, message),
       trouble: () => warn(text("trouble", message)),
       "cannot-run": () => warn(text("cannot-run", message)),
-      "would-resign": () => { notice = text("would-resign"); if (state) show(); say(notice); },
+      "would-resign": () => { notice = text("would-resign"); if (state) show(); announce(notice); },
       shared: () => dialogs.showLink(message.fragment),
       games: () => dialogs.showGames(message),
       network: () => { notice = text("network-chosen", { name: message.name ?? text(`network-${message.which}`) }); if (state) show(); },
       networks: () => networks.take(message),
     }[message.is];
-    hear?.();
+    receive?.();
   }, isOpen => { viewedNode = null; isAsking = false; warn(isOpen ? "" : text("lost")); });
-  const ask = (what, more = {}) => link.say({ do: what, ...more });
+  const ask = (what, more = {}) => link.send({ do: what, ...more });
 
   function warn(words) {
     get("connection").textContent = words;
@@ -83,7 +83,7 @@
     problems.refused();
     notice = words;
     if (state) show();
-    say(words);
+    announce(words);
   }
   // Texts for screen readers with which the next state is announced.
   let notice = "", upcoming = "";
@@ -185,7 +185,7 @@
     }
     if (next.notes.length && JSON.stringify(next.notes) !== JSON.stringify(before?.notes)) {
       notice = next.notes.join("; ");
-      say(notice);
+      announce(notice);
     }
     const isOtherBoard = !before || before.columns !== next.columns || before.rows !== next.rows;
     state = next;
@@ -198,23 +198,23 @@
       const node = tree.get(next.at);
       if (node.p === before.at || (next.study && node.p === (view ?? before.at))) {
         view = null;
-        say(nodeWords.move(node));
+        announce(nodeWords.move(node));
         appearance.play();
         if (next.teaches && node.m && isJudgedFor(node.m[0])) lesson = { node: node.i };
       } else if (!next.study && tree.isOnPath(next.at, before.at)) {
         lesson = null;
-        say([text("undone", { count: before.count_moves - next.count_moves }), statusWords()].join(". "));
+        announce([text("undone", { count: before.count_moves - next.count_moves }), statusWords()].join(". "));
       } else if (next.study) view = null;
       tree.choose(next.at);
     } else if (isSameGame && before.phase === "over" && next.phase === "playing") {
-      say(statusWords());
+      announce(statusWords());
     }
     if (!isSameGame) tree.choose(next.at);
     if (lesson && !tree.has(lesson.node)) lesson = null;
     if (!state.count_moves) dialogs.begun();
     tsumego.changed();
     const taught = capture.changed(!before);
-    if (taught && isOther) say([get("say").textContent, taught].filter(Boolean).join(". "));
+    if (taught && isOther) announce([get("announcement").textContent, taught].filter(Boolean).join(". "));
     show();
     if (!isSameGame || isOther || before.phase !== next.phase) askKept();
     if (!before) openAddress();
@@ -237,7 +237,7 @@
 
   function makeBoard(columns = state.columns, rows = state.rows, stars = state.stars) {
     board = new Board(get("board"), columns, rows, new Packed(columns).points(stars));
-    cursor = new Cursor(board, { say, describe: describePoint, choose: point => choose(point) });
+    cursor = new Cursor(board, { announce, describe: describePoint, choose: point => choose(point) });
     return board;
   }
 
@@ -324,7 +324,7 @@
       return;
     }
     if (!canPlay()) {
-      if (view === null && state.phase === "playing") say(statusWords());
+      if (view === null && state.phase === "playing") announce(statusWords());
       return;
     }
     if (here().stones[point]) { refused("occupied"); return; }
@@ -506,7 +506,7 @@
     const node = tree.get(lesson.node), judged = node?.j?.j;
     if (!judged) return;
     lesson.words = lessonWords(node, judged);
-    say(lesson.words);
+    announce(lesson.words);
   }
 
   function lessonWords(node, judged) {
@@ -616,7 +616,7 @@
     curves.show(whole, at(), numbersOf);
   }
 
-  function hearThought(message) {
+  function takeAnalysis(message) {
     if (!state || !tree.has(message.at) || !message.numbers.a) return;
     const known = found.get(message.at), isHere = message.at === at() && !problems.current;
     const isDeeper = !known || known.numbers.a[4] <= message.numbers.a[4];
@@ -624,8 +624,8 @@
     if (message.last && message.of === "hint" && hint?.at === message.at) hint.isSearching = false;
     if (!isHere) { showCurve(); return; }
     if (isDeeper && candidates.line && !candidates.isPinned && candidates.base === at()) candidates.renew(graded());
-    if (message.last && message.of === "estimate" && showsLead) say(leadWords());
-    if (message.last && message.of === "hint" && allGraded()[0] && hintHere()) say(hintWords(allGraded()[0]));
+    if (message.last && message.of === "estimate" && showsLead) announce(leadWords());
+    if (message.last && message.of === "hint" && allGraded()[0] && hintHere()) announce(hintWords(allGraded()[0]));
     if (showsLead) get("lead-words").textContent = leadWords();
     showHint();
     if (!candidates.isPinned) showBoard();
@@ -644,15 +644,15 @@
 
   // ---- Problems, appearance, dialogs ----
 
-  const problems = new OwnProblems({ ask, say, tree, state: () => state, size: () => state, line: thisLine, color: soleColor, makeBoard, unknown: "problem-unknown",
+  const problems = new OwnProblems({ ask, announce, tree, state: () => state, size: () => state, line: thisLine, color: soleColor, makeBoard, unknown: "problem-unknown",
     judge: ({ key, it, packed }, point) => ask("solve", { key, text: it.record, place: packed.place(point) }),
     show: () => { if (state) show(); },
     clear: () => { candidates.set(null, false); pending = -1; },
-    note: words => { notice = words; show(); say(words); } });
+    note: words => { notice = words; show(); announce(words); } });
   const pointName = move => move && !move.endsWith("--") ? board.name(packed.point(move.slice(1))) : "–";
-  const page = { ask, say, tree, state: () => state, at, go: number => go(number), board: () => board, stones: () => here().stones,
+  const page = { ask, announce, tree, state: () => state, at, go: number => go(number), board: () => board, stones: () => here().stones,
     point: move => packed.point(move.slice(1)), pointName, newGame: () => dialogs.newGame(state), show: () => { if (state) show(); },
-    note: words => { notice = words; if (state) show(); say(words); } };
+    note: words => { notice = words; if (state) show(); announce(words); } };
   const worst = new WorstList({ line: thisLine, color: soleColor, words: nodeWords, go: number => go(number) });
   const tsumego = new TsumegoGame(page), capture = new CaptureLesson(page);
   const appearance = new Appearance(() => { if (state) show(); });
@@ -672,7 +672,7 @@
     notice = "";
     if (!state.analysed) showsLead = false;
     show();
-    say(number === tree.path(number)[0].i ? text("at-start") : nodeWords.move(tree.get(number)));
+    announce(number === tree.path(number)[0].i ? text("at-start") : nodeWords.move(tree.get(number)));
   }
   // Returns the node that is a number of moves ahead or behind, or at an end of the line.
   function target(to) {
@@ -695,13 +695,13 @@
       hint = { at: at(), degree, isSearching: hint?.at === at() && hint.isSearching };
       if (degree === WHERE) { hint.isSearching = true; ask("hint", { at: at() }); }
       show();
-      if (!hint.isSearching && allGraded()[0]) say(hintWords(allGraded()[0]));
+      if (!hint.isSearching && allGraded()[0]) announce(hintWords(allGraded()[0]));
     },
     // A running analysis knows who leads. Without one, the position is searched.
     estimate: () => {
       showsLead = !showsLead;
       if (showsLead && !state.analysed) ask("estimate", { at: at() });
-      else if (showsLead) say(leadWords());
+      else if (showsLead) announce(leadWords());
       show();
     },
     analyse: () => {
@@ -713,7 +713,7 @@
     review,
     "study-review": review,
     "review-page": () => ask("review-page"),
-    resign: () => { isResigning = true; show(); say(text("resign-sure")); get("keep-playing").focus(); },
+    resign: () => { isResigning = true; show(); announce(text("resign-sure")); get("keep-playing").focus(); },
     "resign-now": () => { isResigning = false; ask("resign", { at: state.at }); show(); },
     "keep-playing": () => { isResigning = false; show(); },
     settle: () => ask("settle"),
@@ -737,7 +737,7 @@
     remove: () => {
       const gone = at();
       view = tree.parent(gone) === state.at ? null : tree.parent(gone);
-      say(text("removed"));
+      announce(text("removed"));
       ask("remove", { at: gone });
       get("put-back").disabled = false;
       get("put-back").focus();
@@ -762,7 +762,7 @@
     load: () => get("file").click(),
     new: () => dialogs.newGame(state),
     players: () => dialogs.players(state),
-    save: () => { isSaving = ask("save"); if (!isSaving) say(text("lost")); },
+    save: () => { isSaving = ask("save"); if (!isSaving) announce(text("lost")); },
   };
   for (const [id, act] of Object.entries(actions)) onClick(id, () => { if (state || id === "new") act(); });
   if (get("share")) onClick("share", () => { if (state) ask("share"); });
@@ -770,7 +770,7 @@
   takeKeys({ cursor: () => state && cursor, candidates, problems, tree, at, go, target, main: number => tree.mainOf(number),
     escape: () => { pending = -1; isResigning = false; show(); },
     others: {
-      S: () => say(`${statusWords()}. ${nodeWords.stones(here().stones)}`),
+      S: () => announce(`${statusWords()}. ${nodeWords.stones(here().stones)}`),
       "?": () => get("help-text").showModal(),
       C: () => { if (!get("tree-card").hidden) get("comment").focus(); },
     } });

@@ -151,7 +151,7 @@ class TsumegoGame {
     if (this.key !== active.key || this.game !== game) {
       Object.assign(this, { key: active.key, game, seen: 0, isAnswering: false });
       if (this.index < 0 && !this.list.length) { this.opens = "quiet"; this.page.ask("read-tsumego"); }
-      this.page.say(this.goalWords());
+      this.page.announce(this.goalWords());
       this.get("solving").scrollIntoView({ block: "nearest" });
     }
     for (const [, verdict] of active.judged.slice(this.seen)) {
@@ -161,7 +161,7 @@ class TsumegoGame {
     }
     const isNews = active.judged.length > this.seen;
     this.seen = active.judged.length;
-    if (isNews) this.page.say(this.resultWords());
+    if (isNews) this.page.announce(this.resultWords());
   }
 
   goalWords() {

@@ -49,13 +49,13 @@
 
   function makeBoard() {
     board = new Board(get("board"), columns, rows, packed.points(stars));
-    cursor = new Cursor(board, { say, choose: point => tryMove(point), describe: point => {
+    cursor = new Cursor(board, { announce, choose: point => tryMove(point), describe: point => {
       const stone = here().stones[point];
       return text(stone ? "stone" : "empty", { point: board.name(point), color: colorName(stone === 1 ? "B" : "W") });
     } });
     return board;
   }
-  const say = words => { if (get("say").textContent !== words) get("say").textContent = words; };
+  const announce = words => { if (get("announcement").textContent !== words) get("announcement").textContent = words; };
   makeBoard();
 
   const candidates = new Candidates({ words, at: () => state.step, changed: () => showBoard(), next: () => pointOf(tree.next(state.step)) ?? -2 }, 6);
@@ -64,7 +64,7 @@
   const curves = new Curves(number => go(number));
   const valuesOf = ({ j }) => j?.a && [j.a[0], j.a[2]];
   const appearance = new Appearance(() => showBoard());
-  const problems = new ProblemGame({ tree, words, size: () => data, say, makeBoard, unknown: "problem-not-analysed",
+  const problems = new ProblemGame({ tree, words, size: () => data, announce, makeBoard, unknown: "problem-not-analysed",
     show: () => show(), clear: () => candidates.set(null, false), note: words => notice(words),
     judge: ({ key, it, packed }, point) => { problems.solved({ key, result: { j: judgedAnswer(it.node, packed.place(point)) } }); return true; } });
 
@@ -207,11 +207,11 @@
     const it = node(), { n, t, c, j } = it, values = j?.a;
     get("verdict-number").textContent = text(!isMain(it.i) ? "move-of-variation" : n ? "move-of" : "start-of", { count: n, all: tree.get(main - 1).n });
     const judged = j?.j || (isMain(it.i) ? null : triedJudgement(it));
-    const said = verdict.show(it, judged, it.i ? text("stones-set-up") : text("turn", { color: colorName(t) }));
+    const announced = verdict.show(it, judged, it.i ? text("stones-set-up") : text("turn", { color: colorName(t) }));
     showBalance(values);
     get("comment").hidden = !c;
     get("comment").textContent = c || "";
-    say(values ? `${said}. ${text("black-wins")} ${percent(values[0])}, ${lead(values[2])}` : said);
+    announce(values ? `${announced}. ${text("black-wins")} ${percent(values[0])}, ${lead(values[2])}` : announced);
   }
 
   function showCandidates() {
@@ -231,14 +231,14 @@
   const keyOf = ({ step, line }) => `${step} ${line.join("")}`;
 
   function look() {
-    if (link) link.say({ do: "look", ...pathOf(state.step) });
+    if (link) link.send({ do: "look", ...pathOf(state.step) });
   }
 
   // Requests a move in a position of the tree, and shows the new position when it arrives.
   function askFor(number, point) {
     const { step, line } = pathOf(number), path = { step, line: [...line, packed.place(point)] };
     asked = keyOf(path);
-    link.say({ do: "look", ...path });
+    link.send({ do: "look", ...path });
   }
 
   // Answers a problem, follows a variation, or tries a move.
@@ -262,7 +262,7 @@
     return number;
   }
 
-  function hear(message) {
+  function receive(message) {
     if (message.is === "position") {
       let number = numberOf(message);
       if (number === undefined) {
@@ -333,7 +333,7 @@
 
   if (data.live) {
     link = new Link(message => {
-      hear(message);
+      receive(message);
       if (message.is === "position" && keyOf(message) === answered) {
         answered = "";
         const it = tree.get(numberOf(message));
@@ -345,7 +345,7 @@
       if (isOpen) look();
     });
     takeFiles(get("file"), async file => {
-      try { link.say({ do: "load", ...await readRecord(file) }); } catch { notice(text("file-too-long")); }
+      try { link.send({ do: "load", ...await readRecord(file) }); } catch { notice(text("file-too-long")); }
     });
     get("open").addEventListener("click", () => get("file").click());
     get("toggle-answers").addEventListener("click", () => {
@@ -355,7 +355,7 @@
     get("pass").addEventListener("click", () => tryMove(-1));
   }
   get("save").addEventListener("click", () => {
-    if (link?.isOpen) link.say({ do: "save" }); else saveText(data.name, data.sgf);
+    if (link?.isOpen) link.send({ do: "save" }); else saveText(data.name, data.sgf);
   });
 
   // ---- Keys, touch, buttons ----
@@ -415,7 +415,7 @@
   takeKeys({ cursor: () => cursor, candidates, problems, tree, at: () => state.step, go, target,
     main: number => pathOf(number).step,
     others: {
-      S: () => say(`${words.node(node())}. ${words.stones(here().stones)}`),
+      S: () => announce(`${words.node(node())}. ${words.stones(here().stones)}`),
       "?": () => get("keys").focus(),
     } });
 

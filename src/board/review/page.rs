@@ -209,7 +209,7 @@ fn side(facts: &Facts) -> Markup {
             (study::verdict(&html! { p.eyebrow #verdict-number {} }, &html! {
                 (study::balance())
                 blockquote #comment hidden {}
-                p.hidden #say role="status" {}
+                p.hidden #announcement role="status" {}
             }))
             (study::tree(&html! {}))
             (study::candidates(

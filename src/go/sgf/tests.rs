@@ -216,7 +216,7 @@ fn handicap() {
     let free = game("(;SZ[9]HA[2];B[ee];B[cc];W[gg];B[aa])");
     assert_eq!((free.handicap(), free.records().len()), (2, 4), "free placement as moves");
     assert_eq!(game("(;SZ[9]HA[2];B[ee];B[cc];B[gg])").handicap(), 3, "the moves are what was played");
-    assert_eq!(game("(;SZ[9];B[ee];B[cc];W[gg])").handicap(), 2, "nobody said so");
+    assert_eq!(game("(;SZ[9];B[ee];B[cc];W[gg])").handicap(), 2, "it is not stated");
     assert_eq!(game("(;SZ[9];B[ee];B[cc];W[gg];W[gc])").handicap(), 0, "a position that was set up");
     assert_eq!(game("(;SZ[9]HA[0];B[ee])").handicap(), 0);
     assert_eq!(game("(;SZ[5]HA[4];W[ee])").handicap(), 0, "no fixed points on 5x5");

@@ -5,7 +5,7 @@
 //!
 //! All features are from the perspective of the side to move. The board is not padded: "on the board" is 1 everywhere.
 //!
-//! **Hidden moves.** A pass that would end the game tells a network that the game is over with the stones as they are,
+//! **Hidden moves.** A pass that would end the game shows a network that the game is over with the stones as they are,
 //! dead ones included. Under rules with friendly passes this is wrong, because the players agree on dead stones. Under
 //! these rules the last moves, including the opponent's pass, and the imminent end are therefore hidden. After the end
 //! of a game, only its last pass is shown. If a game continues after its end, only the moves after the end are shown.

@@ -256,8 +256,8 @@ impl<'a> Batch<'a> {
             accuracy.map_or("–".to_owned(), |accuracy| format!("{:.0} %", 100.0 * accuracy))
         };
         let [black, white] = Color::BOTH.map(accuracy);
-        let said = format!("{}: accuracy of Black {black}, of White {white}", game.base);
-        bar.suspend(|| writeln!(terminal::stdout(), "{said}"))?;
+        let line = format!("{}: accuracy of Black {black}, of White {white}", game.base);
+        bar.suspend(|| writeln!(terminal::stdout(), "{line}"))?;
         self.entries.push(entry);
         self.counts.reviewed += 1;
         Ok(())

@@ -363,16 +363,16 @@ fn build_result(
         Format::Json => review::json(reviewed).context("cannot write JSON"),
     });
     let texts = texts.collect::<anyhow::Result<Vec<String>>>()?;
-    let mut said = Vec::new();
+    let mut summary = Vec::new();
     for warning in &reviewed.facts.warnings {
-        writeln!(said, "note: {warning}")?;
+        writeln!(summary, "note: {warning}")?;
     }
-    write_summary(&mut said, reviewed)?;
+    write_summary(&mut summary, reviewed)?;
     let searched = reviewed.review.analyses.iter().flatten().count();
     let time = time.as_secs_f64();
     let positions = counted(searched as u64, "position");
-    writeln!(said, "{positions}, {}, {time:.1} s", reviewed.facts.effort)?;
-    Ok(ReviewResult { texts, said: String::from_utf8_lossy(&said).into_owned(), behind })
+    writeln!(summary, "{positions}, {}, {time:.1} s", reviewed.facts.effort)?;
+    Ok(ReviewResult { texts, summary: String::from_utf8_lossy(&summary).into_owned(), behind })
 }
 
 /// Serves the page with a running engine.

@@ -15,7 +15,7 @@ pub(super) struct ReviewResult {
     /// Contents of the files, in the order of [`Outputs::files`].
     pub(super) texts: Vec<String>,
     /// Text printed before the names of the files.
-    pub(super) said: String,
+    pub(super) summary: String,
     /// Text printed after the names of the files; may be empty.
     pub(super) behind: String,
 }
@@ -114,7 +114,7 @@ impl Outputs {
         if is_one_of_many {
             writeln!(out, "{}", self.record.display())?;
         }
-        write!(out, "{}", found.said)?;
+        write!(out, "{}", found.summary)?;
         writeln!(out, "written: {}", written.join(", "))?;
         if !found.behind.is_empty() {
             writeln!(out, "{}", found.behind)?;

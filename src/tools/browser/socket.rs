@@ -72,12 +72,12 @@ impl RateLimit {
     }
 }
 
-/// Runs the connection of a window until it closes. Passes its messages to `said`, and sends the messages of
-/// `outgoing`. A break from `said` closes the connection.
+/// Runs the connection of a window until it closes. Passes its messages to `receive`, and sends the messages of
+/// `outgoing`. A break from `receive` closes the connection.
 pub(super) fn run_connection(
     stream: TcpStream,
     outgoing: Receiver<Arc<str>>,
-    mut said: impl FnMut(&str) -> ControlFlow<()>,
+    mut receive: impl FnMut(&str) -> ControlFlow<()>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(SILENCE))?;
@@ -102,7 +102,7 @@ pub(super) fn run_connection(
     loop {
         match socket.read() {
             Ok(Message::Text(text)) => {
-                if !allowance.takes(text.len(), Instant::now()) || said(text.as_str()).is_break() {
+                if !allowance.takes(text.len(), Instant::now()) || receive(text.as_str()).is_break() {
                     break;
                 }
             }

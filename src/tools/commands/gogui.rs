@@ -48,7 +48,7 @@ pub(super) fn analyze_commands(
     Ok(Response::lines(fixed.chain(parameters::dialogs().map(Cow::Owned))))
 }
 
-/// Does nothing. The existence of this command tells GoGui that the engine understands `# interrupt`.
+/// Does nothing. The existence of this command shows GoGui that the engine understands `# interrupt`.
 pub(super) fn interrupt(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> CommandResult {
     Ok(Response::empty())
 }

@@ -283,14 +283,14 @@ mod tests {
 
     #[test]
     fn scores_of_engines_are_compared() {
-        let says = |text: &str| GameRecord { final_scores: [Some(text.to_owned()), None], ..record(1) };
+        let game = |text: &str| GameRecord { final_scores: [Some(text.to_owned()), None], ..record(1) };
         for same in ["B+2.5", "b+2.50 (upper bound)", "I do not know", ""] {
-            assert!(!says(same).disputed_by(Side::A), "{same}");
+            assert!(!game(same).disputed_by(Side::A), "{same}");
         }
         for other in ["B+3.5", "W+2.5", "0", "Draw"] {
-            assert!(says(other).disputed_by(Side::A), "{other}");
+            assert!(game(other).disputed_by(Side::A), "{other}");
         }
-        let resigned = GameRecord { result: "B+R".into(), ..says("W+3.5") };
+        let resigned = GameRecord { result: "B+R".into(), ..game("W+3.5") };
         assert!(!resigned.disputed_by(Side::A) && !resigned.disputed_by(Side::B));
     }
 

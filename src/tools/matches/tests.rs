@@ -30,17 +30,19 @@ fn success(text: &str) -> Option<Result<GtpResponse, PlayerError>> {
     Some(Ok(GtpResponse::Success(text.to_owned())))
 }
 
-/// Returns an engine that plays these moves one after the other, then passes. `said` contains its responses to certain
+/// Returns an engine that plays these moves one after the other, then passes. `responses` contains its responses to certain
 /// commands.
 fn player(
     moves: &str,
-    said: &[(&str, Result<GtpResponse, PlayerError>)],
+    responses: &[(&str, Result<GtpResponse, PlayerError>)],
     conditions: &Conditions,
 ) -> MatchPlayer {
     let mut moves: Vec<String> = moves.split_whitespace().rev().map(str::to_owned).collect();
-    let said: Vec<_> = said.iter().map(|(command, answer)| ((*command).to_owned(), answer.clone())).collect();
+    let responses: Vec<_> =
+        responses.iter().map(|(command, answer)| ((*command).to_owned(), answer.clone())).collect();
     let script = move |command: &str| {
-        if let Some((_, answer)) = said.iter().find(|(beginning, _)| command.starts_with(beginning.as_str()))
+        if let Some((_, answer)) =
+            responses.iter().find(|(beginning, _)| command.starts_with(beginning.as_str()))
         {
             return Some(answer.clone());
         }
@@ -112,7 +114,7 @@ fn games_that_end_as_games_do() {
 
 #[test]
 fn forfeits() {
-    for (moves, said, ending) in [
+    for (moves, responses, ending) in [
         // An occupied point, and a point outside this board.
         ("C3 C3", &[][..], Ending::IllegalMove),
         ("C3 Q16", &[][..], Ending::IllegalMove),
@@ -124,12 +126,12 @@ fn forfeits() {
     ] {
         let by = if ending == Ending::Time { "T" } else { "F" };
         assert_eq!(
-            play_scripted((moves, said), ("C4", &[])),
+            play_scripted((moves, responses), ("C4", &[])),
             (format!("W+{by}"), Some(Side::B), ending),
             "{moves}"
         );
         assert_eq!(
-            play_scripted(("C5 C4", &[]), (moves, said)),
+            play_scripted(("C5 C4", &[]), (moves, responses)),
             (format!("B+{by}"), Some(Side::A), ending),
             "{moves}"
         );
@@ -174,10 +176,10 @@ fn games_that_cannot_begin_are_annulled() {
     }
     // An engine may refuse commands that it need not support.
     let knows = ("list_commands", Ok(GtpResponse::Success("kata-set-rules\nset_random_seed".into())));
-    let said =
+    let responses =
         [knows, ("kata-set-rules", refused()), ("set_random_seed", refused()), ("time_left", refused())];
     let conditions = Conditions { time: Some(clock::parse("absolute 60").unwrap()), ..conditions };
-    let players = [player("", &said, &conditions), player("", &[], &conditions)];
+    let players = [player("", &responses, &conditions), player("", &[], &conditions)];
     assert_eq!(play(&conditions, "", players).0.unwrap().record.ending, Ending::Score);
 }
 
@@ -186,8 +188,8 @@ fn the_end_of_a_game_cannot_be_forfeited() {
     let conditions = Conditions { rules: Rules::default(), ..small() };
     for answer in [refused(), crashed()] {
         let is_gone = answer.is_err();
-        let said = [("final_status_list", answer.clone()), ("final_score", answer)];
-        let players = [player("C3", &said, &conditions), player("", &[], &conditions)];
+        let responses = [("final_status_list", answer.clone()), ("final_score", answer)];
+        let players = [player("C3", &responses, &conditions), player("", &[], &conditions)];
         let (played, is_fit) = play(&conditions, "", players);
         let record = played.unwrap().record;
         assert_eq!((record.result.as_str(), record.judgement), ("B+17.5", Some(Judgement::Agreed)));
@@ -198,7 +200,7 @@ fn the_end_of_a_game_cannot_be_forfeited() {
 #[test]
 fn dead_stones_and_other_scores() {
     let conditions = Conditions { rules: Rules::default(), dead: DeadStones::Agreed, ..small() };
-    let says = |dead: &str, score: &str| {
+    let engine = |dead: &str, score: &str| {
         let text = |text: &str| Ok(GtpResponse::Success(text.to_owned()));
         [("final_status_list", text(dead)), ("final_score", text(score))]
     };
@@ -209,11 +211,11 @@ fn dead_stones_and_other_scores() {
             [player("B1 B2 B3 B4 B5 A4", &a, &conditions), player("C1 C2 C3 C4 C5 A1", &b, &conditions)];
         play(&conditions, "", players).0.unwrap()
     };
-    let agreed = game(says("A1", "W+12.5"), says("A1", "W+12.5"));
+    let agreed = game(engine("A1", "W+12.5"), engine("A1", "W+12.5"));
     assert_eq!(agreed.record.judgement, Some(Judgement::Agreed));
     assert_eq!(agreed.record.result, "W+12.5");
     assert!(!agreed.record.disputed_by(Side::A));
-    let disputed = game(says("A1", "W+12.5"), says("", "W+17.5"));
+    let disputed = game(engine("A1", "W+12.5"), engine("", "W+17.5"));
     assert_eq!(disputed.record.judgement, Some(Judgement::Disputed));
     assert_eq!(disputed.record.result, "W+12.5", "judged");
     assert!(disputed.record.disputed_by(Side::B) && !disputed.record.disputed_by(Side::A));
@@ -256,11 +258,11 @@ fn time_is_measured_and_the_margin_forgiven() {
 fn evaluations_become_comments() {
     let conditions = small();
     let report = "info move C3 visits 50 winrate 0.75 scoreLead 3.5 pv C3 C4\nplay C3";
-    let said = [
+    let responses = [
         ("list_commands", Ok(GtpResponse::Success("kata-genmove_analyze".into()))),
         ("kata-genmove_analyze", Ok(GtpResponse::Success(report.into()))),
     ];
-    let players = [player("", &said, &conditions), player("C4", &[], &conditions)];
+    let players = [player("", &responses, &conditions), player("C4", &[], &conditions)];
     let (played, _) = play(&conditions, "", players);
     let FinishedGame { record, sgf } = played.unwrap();
     // The engine plays C3 again, which is illegal the second time.

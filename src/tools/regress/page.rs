@@ -94,7 +94,7 @@ fn section(page: &mut Page, index: usize, suite: &SuiteResult, matching: Matchin
     }
     page.add(html! { h2 id=(anchor(index)) { (suite.name) } });
     if !suite.other_errors.is_empty() {
-        let mut table = Table::named(&["#line-number", "setup-wrong", "engine-said"], &[]);
+        let mut table = Table::named(&["#line-number", "setup-wrong", "engine-output"], &[]);
         for error in &suite.other_errors {
             let message = one_line(&error.message);
             table.row([TableCell::number(error.line), error.command.as_str().into(), message.into()]);

@@ -177,13 +177,13 @@ fn the_page_is_well_formed_and_shows_every_failure() {
     // Three unexpected failures, a crash, and one expected failure.
     assert_eq!(count(&document, "div", ("class", "card")) - count(&document, "div", ("class", "cards")), 5);
     assert_eq!(count(&document, "svg", ("class", "diagram")), 3, "where the position is known");
-    assert_eq!(text.matches("data-text=\"not-followed\"").count(), 2, "and where it is not, this is said");
+    assert_eq!(text.matches("data-text=\"not-followed\"").count(), 2, "and where it is not, this is stated");
     for number in [2, 3, 4, 8] {
         assert!(text.contains(&format!("<h3>{number} <span")), "{number}");
     }
     assert!(text.contains("<h3>line 4 <span"), "a test without a number");
     assert!(text.contains("<a href=\"#suite-0\">ko</a>") && text.contains("<h2 id=\"suite-0\">ko</h2>"));
-    assert!(!text.contains("suite-1"), "nothing to say about the other");
+    assert!(!text.contains("suite-1"), "nothing about the other");
     assert!(text.contains("loadsgf &lt;a&gt;.sgf") && text.contains("owl_attack &lt;b&gt;"));
     assert!(text.contains("Compared with old&lt;1&gt;.json"));
 }

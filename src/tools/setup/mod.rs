@@ -67,7 +67,7 @@ impl Client {
         Client::ALL.into_iter().find(|client| client.name().eq_ignore_ascii_case(name))
     }
 
-    /// Returns lines of text that tell the user what to enter. `program` is the full path of Kosumi.
+    /// Returns lines of text with what the user has to enter. `program` is the full path of Kosumi.
     #[must_use]
     pub fn instructions(self, program: &Path) -> Vec<String> {
         let path = program.display();

@@ -21,7 +21,7 @@ fn ask(board: &mut Board, request: &Value) -> Value {
 }
 
 fn request(board: &mut Board, message: &Value) -> Value {
-    ask(board, &json!({ "do": "say", "message": message.to_string() }))
+    ask(board, &json!({ "do": "message", "message": message.to_string() }))
 }
 
 /// Returns the messages of a kind.
@@ -110,7 +110,7 @@ fn a_review_is_made_elsewhere() {
 fn invalid_events_are_refused() {
     let mut board = board();
     let position = serde_json::to_value(board.session.remembered(time())).unwrap();
-    for request in ["", "{}", r#"{"do":"sing"}"#, r#"{"do":"restore","game":{}}"#, r#"{"do":"say"}"#] {
+    for request in ["", "{}", r#"{"do":"sing"}"#, r#"{"do":"restore","game":{}}"#, r#"{"do":"message"}"#] {
         assert!(board.answer(request).starts_with(r#"{"error":"#), "{request}");
     }
     let mut bad = position.clone();

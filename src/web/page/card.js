@@ -7,7 +7,7 @@ const ACCEPTS_SOFTWARE = false;
 const ACCEPTS_SLOW = false;
 
 export class Card {
-  #tell;
+  #onChange;
   // Function that ends the use of the card.
   #close = null;
   // Resolves when no earlier worker has the card.
@@ -17,14 +17,14 @@ export class Card {
   /** State of the card (`none`, `idle`, `starting`, `on` or `failed`), its name, and the reason why it is not used. */
   state = { state: "none", name: "", reason: "" };
 
-  /** `tell` is called when the state has changed. */
-  constructor(tell) {
-    this.#tell = tell;
+  /** `onChange` is called when the state has changed. */
+  constructor(onChange) {
+    this.#onChange = onChange;
   }
 
   #change(state, more = {}) {
     this.state = { ...this.state, state, ...more };
-    this.#tell();
+    this.#onChange();
   }
 
   get isOn() {

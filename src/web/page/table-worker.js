@@ -23,8 +23,8 @@ const NETWORK = "small.bin.gz";
 // Failures in a row after which the game is not tried again.
 const FAILURES = 3;
 
-const tell = (message) => postMessage(message);
-const trouble = (words) => tell({ is: "trouble", engine: "Kosumi", text: words });
+const post = (message) => postMessage(message);
+const trouble = (words) => post({ is: "trouble", engine: "Kosumi", text: words });
 const games = new Games(trouble);
 const now = () => performance.now();
 const today = () => new Date().toLocaleDateString("sv");
@@ -109,7 +109,7 @@ function recover(error) {
     prepareCard();
   } catch (again) {
     instance = null;
-    tell({ is: "cannot-run", text: `${reason}; ${again.message}` });
+    post({ is: "cannot-run", text: `${reason}; ${again.message}` });
     return;
   }
   trouble(reason);
@@ -117,7 +117,7 @@ function recover(error) {
 
 /** Carries out what the table requests. */
 function carryOut({ messages, isBusy, wake, review, endsReview, remembered }, id) {
-  messages.forEach(tell);
+  messages.forEach(post);
   if (remembered) remember(remembered, id);
   if (endsReview) endReview();
   if (review) startReview(...review);
@@ -206,7 +206,7 @@ let loading = null;
 let wishes = { network: "small", usesCard: true };
 
 const tellNetworks = async () =>
-  tell({
+  post({
     is: "networks",
     chosen: loading ? "large" : chosen,
     name: file?.name ?? null,
@@ -225,7 +225,7 @@ async function wish(changes) {
 function changeTo(which, bytes) {
   if (!useLarge(bytes)) return false;
   chosen = which;
-  tell({ is: "network", which, name: which === "file" ? file.name : null });
+  post({ is: "network", which, name: which === "file" ? file.name : null });
   return true;
 }
 
@@ -339,7 +339,7 @@ function startReview(number, record) {
     if (done !== undefined) {
       handle({ do: "reviewProgress", number, done, total });
     } else if (html !== undefined) {
-      tell({ is: "review-page", html });
+      post({ is: "review-page", html });
       end(true);
     } else {
       fail(error);
@@ -366,12 +366,12 @@ const OWN = {
   "choose-network": chooseNetwork,
   "delete-network": deleteNetwork,
   "use-card": useCard,
-  games: async () => tell({ is: "games", games: await games.list(), current: current.id }),
+  games: async () => post({ is: "games", games: await games.list(), current: current.id }),
   "open-game": async ({ id }) => {
     if (id === current.id) return;
     const kept = await games.open(id);
     if (kept) handle({ do: "restore", game: kept.game }, id);
-    else tell({ is: "refused", why: "game-open" });
+    else post({ is: "refused", why: "game-open" });
   },
   "delete-game": async ({ id }) => {
     if (id !== current.id) await games.remove(id);
@@ -382,7 +382,7 @@ const OWN = {
 self.onmessage = ({ data }) => {
   const own = Object.hasOwn(OWN, data.do) ? OWN[data.do] : null;
   if (own) own(data);
-  else handle({ do: "say", message: JSON.stringify(data) });
+  else handle({ do: "message", message: JSON.stringify(data) });
 };
 
 async function begin() {
@@ -390,7 +390,7 @@ async function begin() {
   const [loaded, kept] = await Promise.all([compiled(moduleName()), games.latest()]);
   module = loaded;
   OPTIONS.threads = usualThreads(module);
-  tell({ is: "open", files: [moduleName()] });
+  post({ is: "open", files: [moduleName()] });
   current.id = kept?.id ?? null;
   current.game = kept?.game ?? null;
   try {
@@ -403,7 +403,7 @@ async function begin() {
   }
 }
 
-const starting = begin().catch((error) => tell({ is: "cannot-run", text: error.message }));
+const starting = begin().catch((error) => post({ is: "cannot-run", text: error.message }));
 // The network is loaded in the background; people can play meanwhile.
 starting.then(async () => {
   if (!instance) return;

@@ -1,5 +1,5 @@
 // Keys of a page on which a game is studied. A letter presses the button that names it in `data-key`, with "Shift"
-// before the letter if both are needed, so a key does what its button says.
+// before the letter if both are needed, so a key does what its button does.
 
 // `main(number)` returns the node of the main line that a node follows, `target(to)` returns the node for a value of
 // `MOVE_KEYS`, and `escape()` ends what only this page has. `others` are actions for keys without a button.

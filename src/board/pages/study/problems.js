@@ -36,7 +36,7 @@ class ProblemGame {
       words: "", line: null, key: ++this.keys };
     this.board = this.page.makeBoard(it.columns, it.rows, it.stars);
     this.page.show();
-    this.page.say(this.words());
+    this.page.announce(this.words());
     document.getElementById("problem").scrollIntoView({ block: "nearest" });
   }
 
@@ -73,7 +73,7 @@ class ProblemGame {
     }
     Object.assign(current, { isSolved, isJudged: true, line: judged?.b || null });
     this.page.show();
-    this.page.say(current.words);
+    this.page.announce(current.words);
   }
 
   // Called at the first answer to a problem.

@@ -17,7 +17,7 @@ fn session() -> Session {
     TableSession::new(host, size, Rules::default(), 0.5, Vec::new(), "run".to_owned())
 }
 
-fn say(session: &mut Session, window: usize, request: &Value) {
+fn send(session: &mut Session, window: usize, request: &Value) {
     session.handle_message(window, &request.to_string(), NOW);
 }
 
@@ -64,9 +64,9 @@ fn numbers_are_those_of_the_side_to_move() {
     // Black moves twice, and then either side.
     let record = "(;SZ[5]KM[0.5]RU[Chinese];B[aa];B[bb](;W[cc];B[dd])(;B[ee];B[ed]))";
     let mut session = session();
-    say(&mut session, 1, &json!({ "do": "load", "text": record }));
+    send(&mut session, 1, &json!({ "do": "load", "text": record }));
     for at in [4, 6] {
-        say(&mut session, 1, &json!({ "do": "review", "at": at, "on": true }));
+        send(&mut session, 1, &json!({ "do": "review", "at": at, "on": true }));
         judge(&mut session);
     }
     let tree = session.whole_tree();
@@ -88,12 +88,12 @@ fn numbers_are_those_of_the_side_to_move() {
 fn answers_to_problems_get_a_reply_whatever_happens() {
     let solve = json!({ "do": "solve", "key": 7, "text": "(;SZ[5]KM[0.5]RU[Chinese];B[aa])", "place": "bb" });
     let mut session = session();
-    say(&mut session, 1, &solve);
-    say(&mut session, 2, &json!({ "do": "review", "at": 0, "on": false }));
+    send(&mut session, 1, &solve);
+    send(&mut session, 2, &json!({ "do": "review", "at": 0, "on": false }));
     judge(&mut session);
     assert_eq!(told_to(&mut session, 1), ["solved"]);
-    say(&mut session, 1, &solve);
-    say(&mut session, 1, &solve);
+    send(&mut session, 1, &solve);
+    send(&mut session, 1, &solve);
     end_task(&mut session, TaskResult::Crashed("a crash".to_owned()));
     assert_eq!(told_to(&mut session, 1), ["solved", "refused", "state", "refused", "state"]);
 }
@@ -101,8 +101,8 @@ fn answers_to_problems_get_a_reply_whatever_happens() {
 #[test]
 fn moves_are_judged_after_two_passes() {
     let mut session = session();
-    say(&mut session, 1, &json!({ "do": "load", "text": "(;SZ[5]KM[0.5]RU[Chinese];B[aa];W[bb];B[];W[])" }));
-    say(&mut session, 1, &json!({ "do": "review", "at": 4, "on": true }));
+    send(&mut session, 1, &json!({ "do": "load", "text": "(;SZ[5]KM[0.5]RU[Chinese];B[aa];W[bb];B[];W[])" }));
+    send(&mut session, 1, &json!({ "do": "review", "at": 4, "on": true }));
     judge(&mut session);
     assert_eq!(
         (session.state()["phase"].clone(), session.state()["judging"].clone()),
@@ -117,16 +117,16 @@ fn a_game_is_not_restored_as_paused_because_problems_were_on_the_table() {
     let other = session().remembered(NOW);
     let mut session = session();
     for paused in [false, true] {
-        say(&mut session, 1, &json!({ "do": "pause", "on": paused }));
-        say(&mut session, 1, &json!({ "do": "pose-tsumego", "key": "a", "text": "(;SZ[3])" }));
+        send(&mut session, 1, &json!({ "do": "pause", "on": paused }));
+        send(&mut session, 1, &json!({ "do": "pose-tsumego", "key": "a", "text": "(;SZ[3])" }));
         assert_eq!(session.remembered(NOW).details.unwrap().paused, paused);
-        say(&mut session, 1, &json!({ "do": "leave-tsumego" }));
+        send(&mut session, 1, &json!({ "do": "leave-tsumego" }));
     }
-    say(&mut session, 1, &json!({ "do": "pause", "on": false }));
-    say(&mut session, 1, &json!({ "do": "play", "at": 0, "place": "aa" }));
+    send(&mut session, 1, &json!({ "do": "pause", "on": false }));
+    send(&mut session, 1, &json!({ "do": "play", "at": 0, "place": "aa" }));
     // A game from an earlier run replaces an empty board, but not because a problem has one.
-    say(&mut session, 1, &json!({ "do": "pose-tsumego", "key": "a", "text": "(;SZ[3])" }));
-    say(&mut session, 1, &json!({ "do": "restore", "game": other }));
+    send(&mut session, 1, &json!({ "do": "pose-tsumego", "key": "a", "text": "(;SZ[3])" }));
+    send(&mut session, 1, &json!({ "do": "restore", "game": other }));
     assert_eq!(session.remembered(NOW).line, ["aa"]);
 }
 
@@ -135,7 +135,7 @@ fn an_evaluation_belongs_to_a_move_that_was_played() {
     let mut session = session();
     let seats = (PlayerKind::Person, PlayerKind::Kosumi { level: "seconds-1".to_owned() });
     let clock = json!({ "kind": "absolute", "main": 10.0 });
-    say(
+    send(
         &mut session,
         1,
         &json!({ "do": "new", "game": {
@@ -148,16 +148,16 @@ fn an_evaluation_belongs_to_a_move_that_was_played() {
         TaskResult::Chosen(Decision::Play(mv), Some(MoveEvaluation { win_rate: 0.5, score: 1.0, visits }))
     };
     for visits in [10, 20] {
-        say(&mut session, 1, &json!({ "do": "play", "at": 0, "place": "aa" }));
+        send(&mut session, 1, &json!({ "do": "play", "at": 0, "place": "aa" }));
         end_task(&mut session, chosen(visits));
         // Windows get the numbers also if they have the node already.
         let trees = session.host().messages.iter().rev().filter(|it| it.1["is"] == "tree");
         let node =
             trees.flat_map(|it| it.1["nodes"].as_array().unwrap()).find(|node| node["i"] == 2).cloned();
         assert_eq!(node.unwrap()["e"], json!([500, 10, visits]));
-        say(&mut session, 1, &json!({ "do": "undo", "at": 2 }));
+        send(&mut session, 1, &json!({ "do": "undo", "at": 2 }));
     }
-    say(&mut session, 1, &json!({ "do": "play", "at": 0, "place": "cc" }));
+    send(&mut session, 1, &json!({ "do": "play", "at": 0, "place": "cc" }));
     let (number, ..) = session.host().task.take().unwrap();
     session.handle_result(number, chosen(30), Duration::from_secs(100));
     let tree = session.whole_tree();

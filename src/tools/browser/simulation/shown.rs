@@ -116,7 +116,7 @@ impl Shown {
             return;
         };
         if color == Some(here.turn) {
-            // The same side moves again, so these numbers do not say what the move lost.
+            // The same side moves again, so these numbers do not show what the move lost.
             judged["a"] = Value::Null;
         }
         before.check_judgement(&here, &judged, self.engines);
