@@ -536,6 +536,26 @@ fn pending_queries_finish_or_stop_at_the_end_of_input() {
     assert_eq!((answers.len(), code), (0, Some(0)), "{answers:?}");
 }
 
+#[test]
+fn an_engine_that_quits_at_once_does_not_wait_for_its_client() {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+        .args(MODERATE.into_iter().chain(["1", "-quit-without-waiting"]))
+        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The answers do not fit into a pipe, and nobody reads them.
+    let unread = process.stdout.take();
+    let lines = "{\"id\": \"a\", \"action\": \"query_version\"}\n".repeat(5000);
+    process.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let (sender, ended) = mpsc::channel();
+    thread::spawn(move || sender.send(process.wait().unwrap().code()));
+    assert_eq!(ended.recv_timeout(TIMEOUT), Ok(Some(0)));
+    drop(unread);
+}
+
 /// Returns the resident memory of the process, in MiB.
 fn resident(engine: &Engine) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", engine.process.id())).ok()?;

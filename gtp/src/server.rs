@@ -257,6 +257,10 @@ impl Session<'_> {
 /// A thread reads the input. It ends with the input, or at the first command that arrives after this function has
 /// returned. Until then it owns the input, so another call should not use the same input.
 ///
+/// A controller that does not read its responses makes this function wait, even with the response to `quit`, because
+/// the protocol demands that this response is sent before the engine ends. The wait ends when the controller reads or
+/// closes the output. Meanwhile, nothing is computed.
+///
 /// # Errors
 ///
 /// Returns an error if the input cannot be read or the output cannot be written. A controller that has closed the

@@ -6,7 +6,7 @@
 //! [`Search`](kosumi_search::Search) → [`Analysis`](kosumi_search::Analysis) → [`commands`] → text*. Everything before
 //! the engine handles text, and everything after it typed values.
 //!
-//! Modules depend on each other in one direction: {files, networks, ranks, statistics, training} ← {collections,
+//! Modules depend on each other in one direction: {files, networks, panics, ranks, statistics, training} ← {collections,
 //! review_folder, shards} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
@@ -20,6 +20,7 @@ pub mod commands;
 pub mod files;
 pub mod matches;
 pub mod networks;
+mod panics;
 pub mod players;
 pub mod ranks;
 pub mod regress;

@@ -1,7 +1,8 @@
 //! Engines that answer GTP commands, for tests and matches: child processes, or threads with the built-in engine.
 //!
-//! Uses the crate `kosumi-gtp`, and the function of `ranks` that hides MPI from child processes.
+//! Uses the crate `kosumi-gtp`, messages of panics, and the function of `ranks` that hides MPI from child processes.
 
+use crate::panics;
 use crate::ranks::disable_ranks_in;
 use kosumi_gtp::{Client, ClientError, Handler, InputWatch, answer, split_command_line};
 use std::path::{Path, PathBuf};
@@ -176,11 +177,8 @@ impl GtpPlayer for Local {
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let panic = self.thread.take().and_then(|thread| thread.join().err());
-                let text = |panic: &Box<dyn std::any::Any + Send>| {
-                    let literal = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-                    literal.or_else(|| panic.downcast_ref::<String>().cloned())
-                };
-                let about = panic.as_ref().and_then(text).unwrap_or_else(|| "no message".to_owned());
+                let about = panic.map(|panic| panics::message(&*panic)).filter(|about| !about.is_empty());
+                let about = about.unwrap_or_else(|| "no message".to_owned());
                 Err(PlayerError::Crashed(format!("the engine has panicked: {about}")))
             }
         }

@@ -11,7 +11,7 @@
 //!
 //! - No input can end the process or make its memory grow without bound: lines have a maximum length, and reading
 //!   pauses while too many queries wait (`tests/analysis_engine.rs`).
-//! - Every request, which is one position of a query, gets exactly one final answer.
+//! - Every request, which is one position of a query, gets exactly one final answer, even if its search panics.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod config;

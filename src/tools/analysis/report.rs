@@ -39,6 +39,11 @@ pub(super) fn no_results(id: &str, turn: usize) -> Value {
     json!({ "id": id, "turnNumber": turn, "isDuringSearch": false, "noResults": true })
 }
 
+/// Returns the final response about a position whose analysis has failed.
+pub(super) fn failed(id: &str, turn: usize, error: &str) -> Value {
+    json!({ "id": id, "turnNumber": turn, "isDuringSearch": false, "error": error })
+}
+
 /// Rounds to nine significant digits. Whole numbers are written with a fraction. Infinities become null, because JSON
 /// has none.
 fn number(value: f32) -> Value {

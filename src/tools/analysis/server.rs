@@ -6,12 +6,18 @@
 //! Another thread writes the answers. If a client stops reading, everything else continues: lines are still read and
 //! carried out, and searches go on. When many answers wait to be written, reports during searches are left out. When
 //! even more wait, searches wait with their answers, and no further line is read. No lock is held while the output
-//! blocks.
+//! blocks. A server that quits at once does not wait long for such a client at the end of the input
+//! ([`CLOSING_TIME`]).
+//!
+//! A panic leaves no client waiting. A search that panics is answered with an error, and its worker goes on. If the
+//! thread that reads lines panics, the server answers what it has read and ends with an error. If the one that writes
+//! panics, all work ends.
 
 use super::config::Config;
 use super::query::{Action, HumanModels, Line, Object, Query, read};
 use super::report;
 use crate::files::without_bom;
+use crate::panics::caught;
 use kosumi_engine::{Analyst, Question, Reports};
 use kosumi_gtp::Blocking;
 use kosumi_search::{Analysis, Detail};
@@ -22,6 +28,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 #[cfg(test)]
 mod simulation;
@@ -39,6 +46,10 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// Size of the answers that wait to be written, in bytes, from which reports during searches are left out. It is about
 /// the size of a pipe, so that a client that reads slowly does not read old reports.
 const MAX_REPORT_BYTES: usize = 64 << 10;
+
+/// Maximum time that a server that quits at once waits for a client to read the answers that wait to be written. It is
+/// far longer than a client takes that reads them.
+const CLOSING_TIME: Duration = Duration::from_secs(2);
 
 /// Minimum number of visits per thread of a search.
 const VISITS_PER_THREAD: u32 = 16;
@@ -95,7 +106,8 @@ struct Shared<'s> {
     bounds: Bounds,
 }
 
-/// Bounds on what waits, in bytes. What one line and each search add at a time may exceed them.
+/// Bounds on what waits, in bytes, and on the time of a wait. What one line and each search add at a time may exceed the
+/// former.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Bounds {
     /// See [`MAX_WAITING_BYTES`].
@@ -104,11 +116,17 @@ struct Bounds {
     answers: usize,
     /// See [`MAX_REPORT_BYTES`].
     reports: usize,
+    /// See [`CLOSING_TIME`].
+    closing: Duration,
 }
 
 impl Bounds {
-    const USUAL: Bounds =
-        Bounds { queries: MAX_WAITING_BYTES, answers: MAX_ANSWER_BYTES, reports: MAX_REPORT_BYTES };
+    const USUAL: Bounds = Bounds {
+        queries: MAX_WAITING_BYTES,
+        answers: MAX_ANSWER_BYTES,
+        reports: MAX_REPORT_BYTES,
+        closing: CLOSING_TIME,
+    };
 }
 
 /// Requests that wait or run, and answers that wait to be written. A thread that locks both locks `state` first.
@@ -188,9 +206,7 @@ impl Requests {
         output.bytes -= line.text.len();
         let is_broken = result.is_err();
         if let Err(error) = result {
-            output.error = Some(error);
-            output.lines.clear();
-            output.bytes = 0;
+            output.fail(error);
         }
         self.has_room.notify_all();
         drop(output);
@@ -203,9 +219,21 @@ impl Requests {
     /// Writes lines until the output is closed and all are written.
     fn write(&self, writer: impl Write) {
         let mut writer = Blocking(writer);
-        while let Some(mut line) = self.next_line() {
-            while !self.send(&mut writer, &mut line) {}
+        let written = caught(|| {
+            while let Some(mut line) = self.next_line() {
+                while !self.send(&mut writer, &mut line) {}
+            }
+        });
+        if let Err(panic) = written {
+            self.output().fail(io::Error::other(format!("the thread that writes has panicked: {panic}")));
+            self.end();
         }
+    }
+
+    /// Waits until all lines are written, but at most `longest`.
+    fn wait_until_written(&self, longest: Duration) {
+        let is_waiting = |output: &mut Output| output.bytes > 0;
+        drop(self.has_room.wait_timeout_while(self.output(), longest, is_waiting));
     }
 
     /// Removes a request that was answered.
@@ -252,7 +280,7 @@ struct Unwritten {
     written: usize,
 }
 
-/// Closes the output when it is dropped, even if a worker has panicked, so that the thread that writes can end.
+/// Closes the output when it is dropped, even by a panic, so that the thread that writes can end.
 struct Closing<'r>(&'r Requests);
 
 impl Drop for Closing<'_> {
@@ -289,29 +317,33 @@ impl Server {
         self.workers
     }
 
-    /// Answers lines until the input ends, and then finishes the remaining requests.
+    /// Answers lines until the input ends, and then finishes the remaining requests. Returns when all answers are
+    /// written.
     ///
     /// # Errors
     ///
     /// Returns an error if the input cannot be read or the output cannot be written.
     pub fn serve(&self, input: impl BufRead, output: impl Write + Send) -> io::Result<()> {
-        self.serve_and(input, output, |_| {})
+        Shared::new(self).serve(input, output)
     }
 
     /// Answers lines like [`Server::serve`], but ends the remaining requests when `wait_for_closed_output` returns. That
     /// function is called on another thread after the end of the input, and waits until no program reads the output any
     /// more.
     ///
+    /// If the server quits at once, it returns within a bounded time after it has read the end of the input, even if
+    /// the output blocks. The thread that writes then still uses the output, so the process should end.
+    ///
     /// # Errors
     ///
-    /// Returns an error if the input cannot be read or the output cannot be written.
+    /// Returns an error if the input cannot be read, the output cannot be written, or a thread cannot be started.
     pub fn serve_until(
         &self,
         input: impl BufRead,
-        output: impl Write + Send,
+        output: impl Write + Send + 'static,
         wait_for_closed_output: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
-        self.serve_and(input, output, |requests| {
+        Shared::new(self).serve_detached(input, output, |requests| {
             let watch = move || {
                 wait_for_closed_output();
                 requests.end();
@@ -319,15 +351,6 @@ impl Server {
             // The thread may wait for ever, so it is not joined. If it cannot be started, the work merely ends later.
             let _ = thread::Builder::new().name("analysis-output".to_owned()).spawn(watch);
         })
-    }
-
-    fn serve_and(
-        &self,
-        input: impl BufRead,
-        output: impl Write + Send,
-        at_the_end: impl FnOnce(Arc<Requests>),
-    ) -> io::Result<()> {
-        Shared::new(self).serve(input, output, at_the_end)
     }
 }
 
@@ -363,28 +386,60 @@ impl<'s> Shared<'s> {
         Shared { server, requests: Arc::default(), bounds: Bounds::USUAL }
     }
 
-    fn serve(
-        &self,
-        mut input: impl BufRead,
-        output: impl Write + Send,
-        at_the_end: impl FnOnce(Arc<Requests>),
-    ) -> io::Result<()> {
+    /// Answers lines until all are answered and written.
+    fn serve(&self, input: impl BufRead, output: impl Write + Send) -> io::Result<()> {
         let result = thread::scope(|scope| {
             scope.spawn(|| self.requests.write(output));
-            // Dropped after the inner scope, in which all workers end.
-            let _closing = Closing(&self.requests);
-            thread::scope(|scope| {
-                for _ in 0..self.server.workers {
-                    let mut analyst = self.server.analyst.clone();
-                    scope.spawn(move || self.work(&mut analyst));
-                }
-                let result = self.listen(&mut input);
-                self.input_ended();
-                at_the_end(Arc::clone(&self.requests));
-                result
-            })
+            self.answer_lines(input, |_| {})
         });
         self.requests.output().error.take().map_or(result, Err)
+    }
+
+    /// Answers lines until all are answered and, unless the server quits at once, written.
+    fn serve_detached(
+        &self,
+        input: impl BufRead,
+        output: impl Write + Send + 'static,
+        at_the_end: impl FnOnce(Arc<Requests>),
+    ) -> io::Result<()> {
+        let requests = Arc::clone(&self.requests);
+        let write = move || requests.write(output);
+        // A scope would wait for this thread, and this thread may wait for ever for a client that does not read.
+        let writer = thread::Builder::new().name("analysis-writer".to_owned()).spawn(write)?;
+        let result = self.answer_lines(input, at_the_end);
+        if self.server.quits_at_once {
+            self.requests.wait_until_written(self.bounds.closing);
+        } else {
+            // The thread catches its panics.
+            let _ = writer.join();
+        }
+        self.requests.output().error.take().map_or(result, Err)
+    }
+
+    /// Answers lines until the input ends and all workers have ended. Then no further line will be written. Calls
+    /// `at_the_end` when the input has ended.
+    fn answer_lines(
+        &self,
+        mut input: impl BufRead,
+        at_the_end: impl FnOnce(Arc<Requests>),
+    ) -> io::Result<()> {
+        // Dropped after the scope, in which all workers end.
+        let _closing = Closing(&self.requests);
+        thread::scope(|scope| {
+            let started = (0..self.server.workers).try_for_each(|_| {
+                let mut analyst = self.server.analyst.clone();
+                let work = move || self.work(&mut analyst);
+                thread::Builder::new().name("analysis".to_owned()).spawn_scoped(scope, work).map(drop)
+            });
+            let listen = || started.and_then(|()| self.listen(&mut input));
+            let result = caught(listen).unwrap_or_else(|panic| {
+                Err(io::Error::other(format!("the thread that reads lines has panicked: {panic}")))
+            });
+            // The scope waits for the workers, which wait for this.
+            self.input_ended();
+            at_the_end(Arc::clone(&self.requests));
+            result
+        })
     }
 
     fn queue(&self, answer: &Value) {
@@ -526,9 +581,21 @@ impl<'s> Shared<'s> {
     fn work(&self, analyst: &mut Analyst) {
         let stop = Arc::new(AtomicBool::new(false));
         while let Some((number, request, threads)) = self.next(&stop) {
-            self.analyze(analyst, &request, &stop, threads);
+            if self.has_panicked(&request, || self.analyze(analyst, &request, &stop, threads)) {
+                // The state of the analyst may be inconsistent.
+                *analyst = self.server.analyst.clone();
+            }
             self.requests.leave(number);
         }
+    }
+
+    /// Lets `analyze` answer a request. If it panics, answers with an error and returns true. Either way the request
+    /// gets one final answer, because giving it is the last step of `analyze`.
+    fn has_panicked(&self, Request { query, turn, .. }: &Request, analyze: impl FnOnce()) -> bool {
+        let Err(panic) = caught(analyze) else { return false };
+        self.requests.wait_for_room(self.bounds.answers);
+        self.queue(&report::failed(&query.id, *turn, &format!("the analysis has panicked: {panic}")));
+        true
     }
 
     /// Returns the next request with its number, and the number of threads that it may use.
@@ -629,6 +696,13 @@ impl Output {
         line.push(b'\n');
         self.bytes += line.len();
         self.lines.push_back(line);
+    }
+
+    /// Notes an error. No line is written after it.
+    fn fail(&mut self, error: io::Error) {
+        self.error = Some(error);
+        self.lines.clear();
+        self.bytes = 0;
     }
 
     /// Takes the first line.

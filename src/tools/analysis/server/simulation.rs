@@ -6,8 +6,8 @@
 //! reading for a while, during which it sends lines and closes the input; it then reads on or goes away. A simple model
 //! of the protocol determines every line of the output, so that:
 //!
-//! * every turn of a query gets exactly one final answer, at the end of its search, or without results if it was
-//!   terminated before; and a faulty query gets one error;
+//! * every turn of a query gets exactly one final answer, at the end of its search, without results if it was
+//!   terminated before, or with an error if its search panics; and a faulty query gets one error;
 //! * a turn that waits is answered before the action that terminates it, and never afterwards; a turn that is being
 //!   searched is answered once, after the action;
 //! * turns are searched in the order of their priorities;
@@ -15,8 +15,8 @@
 //! * what waits to be written is counted to the byte, and nothing of it is lost, doubled or reordered;
 //! * if the reader goes away, the client has read the beginning of these lines, and the server ends.
 //!
-//! A step that would wait for room is not taken. That the real threads wait is checked by
-//! [`what_waits_for_a_client_that_does_not_read_is_bounded`].
+//! A step that would wait for room is not taken. That the real threads wait, and survive panics, is checked by the tests
+//! after the simulation.
 
 use super::*;
 use crate::simulation::{Counts, run_seeds};
@@ -27,7 +27,9 @@ use kosumi_go::rules::Rules;
 use kosumi_net::random;
 use kosumi_search::{Limits, Restriction};
 use std::cell::RefCell;
-use std::sync::LazyLock;
+use std::panic::resume_unwind;
+use std::sync::atomic::AtomicU32;
+use std::sync::{LazyLock, mpsc};
 
 /// Maximum number of lines of a client.
 const LINES: u32 = 30;
@@ -196,6 +198,7 @@ fn short(line: &str) -> String {
     let line: Value = serde_json::from_str(line).expect("JSON");
     let id = line["id"].as_str().unwrap_or_default();
     let text = match (&line["error"], &line["action"], &line["noResults"], &line["isDuringSearch"]) {
+        (Value::String(_), .., Value::Bool(false)) => format!("error {id} {}", line["turnNumber"]),
         (Value::String(_), ..) => format!("error {id}"),
         (_, Value::String(_), ..) => format!("action {id}"),
         (.., Value::Bool(true), Value::Bool(false)) => format!("none {id} {}", line["turnNumber"]),
@@ -303,6 +306,7 @@ struct Job {
     number: u64,
     request: Request,
     reports: u32,
+    panics: bool,
     is_answered: bool,
 }
 
@@ -363,7 +367,8 @@ impl SimulatedThreads<'_, '_> {
                 self.model.running.push((number, turn, false));
             }
             let reports = if request.query.first_report.is_some() { self.rng.below(3) } else { 0 };
-            worker.job = Some(Job { number, request, reports, is_answered: false });
+            let panics = self.rng.chance(100);
+            worker.job = Some(Job { number, request, reports, panics, is_answered: false });
             return;
         };
         let analysis = || ANALYST.1.clone();
@@ -381,6 +386,13 @@ impl SimulatedThreads<'_, '_> {
             worker.job = None;
         } else if !has_room {
             self.counts.add("answers that wait", 1);
+        } else if job.panics && self.rng.chance(500) {
+            self.model.expect(format!("error {id} {turn}"));
+            let has_panicked =
+                self.shared.has_panicked(&job.request, || resume_unwind(Box::new("simulated")));
+            assert!(has_panicked);
+            (job.is_answered, job.reports) = (true, 0);
+            self.counts.add("panics", 1);
         } else if is_stopped {
             // The search ends at once, before or after its first result.
             let is_begun = self.rng.chance(500);
@@ -519,14 +531,14 @@ fn simulate(seed: u64, counts: &mut Counts) {
     let mut rng = Rng::new(seed);
     let quits = rng.chance(100);
     let is_deserted = rng.chance(100);
-    let models = Models { version: "1".to_owned(), names: vec!["random".to_owned()] };
-    let server = Server::new(Config::default(), models, ANALYST.0.clone(), 2).quitting_at_once(quits);
+    let server = server().quitting_at_once(quits);
     let reader = Reader::draw(&mut rng);
     let bound = |rng: &mut Rng, usual| if rng.chance(500) { rng.below(4000) as usize } else { usual };
     let bounds = Bounds {
         queries: bound(&mut rng, MAX_WAITING_BYTES),
         answers: bound(&mut rng, MAX_ANSWER_BYTES),
         reports: bound(&mut rng, MAX_REPORT_BYTES),
+        ..Bounds::USUAL
     };
     let shared = Shared { bounds, ..Shared::new(&server) };
     let pieces = draw_pieces(&mut rng);
@@ -569,6 +581,7 @@ fn every_turn_is_answered_once() {
     for what in [
         "answered",
         "stopped",
+        "panics",
         "terminated",
         "full",
         "closed",
@@ -664,12 +677,16 @@ impl Read for Pause<'_> {
 /// Bounds of tests with real threads.
 const SMALL: Bounds = Bounds { answers: 10_000, reports: 5_000, ..Bounds::USUAL };
 
+fn server() -> Server {
+    let models = Models { version: "1".to_owned(), names: vec!["random".to_owned()] };
+    Server::new(Config::default(), models, ANALYST.0.clone(), 2)
+}
+
 /// Runs the server with real threads until it ends, before a client that begins to read, or goes away, at the given
 /// moment. The client sends the second part of the input when it gets no more reports. Returns the number of lines that
 /// the client has read.
 fn serve_blocked(parts: [&str; 2], bounds: Bounds, reading: Reading, is_gone: bool) -> io::Result<usize> {
-    let models = Models { version: "1".to_owned(), names: vec!["random".to_owned()] };
-    let server = Server { workers: 2, ..Server::new(Config::default(), models, ANALYST.0.clone(), 2) };
+    let server = Server { workers: 2, ..server() };
     let shared = Shared { bounds, ..Shared::new(&server) };
     let requests = Arc::clone(&shared.requests);
     // Each thread may add a line, of less than 10,000 bytes, after it has found room.
@@ -681,7 +698,7 @@ fn serve_blocked(parts: [&str; 2], bounds: Bounds, reading: Reading, is_gone: bo
         Some(pause) => Box::new(first.chain(pause).chain(second)),
         None => Box::new(first),
     };
-    shared.serve(io::BufReader::new(input), &mut output, |_| {})?;
+    shared.serve(io::BufReader::new(input), &mut output)?;
     Ok(output.lines)
 }
 
@@ -714,4 +731,124 @@ fn what_waits_for_a_client_that_does_not_read_is_bounded() {
     let end = "{\"id\": \"b\", \"action\": \"terminate\", \"terminateId\": \"a\"}\n";
     let lines = serve_blocked([&query, end], SMALL, Reading::Done, false).expect("no errors");
     assert!(lines > 2, "{lines} lines");
+}
+
+/// Query for an analysis of these turns with one visit each.
+fn quick_query(turns: usize) -> String {
+    let moves = [["B", "pass"], ["W", "pass"]].repeat(50);
+    let query = json!({
+        "id": "a", "boardXSize": 3, "boardYSize": 3, "rules": "tromp-taylor", "komi": 0.5, "maxVisits": 1,
+        "moves": moves, "analyzeTurns": (0..turns).collect::<Vec<_>>(),
+    });
+    format!("{query}\n")
+}
+
+/// Input or output that panics.
+struct Panicking;
+
+impl Read for Panicking {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        resume_unwind(Box::new("a faulty pipe"))
+    }
+}
+
+impl Write for Panicking {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        resume_unwind(Box::new("a faulty pipe"))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn no_panic_leaves_a_client_waiting() {
+    /// Clock that panics when the first search starts it.
+    fn failing_once() -> Duration {
+        static READINGS: AtomicU32 = AtomicU32::new(0);
+        if READINGS.fetch_add(1, Ordering::Relaxed) == 0 {
+            resume_unwind(Box::new("a faulty clock"));
+        }
+        Duration::ZERO
+    }
+    // The worker goes on after a search that has panicked.
+    let analyst = ANALYST.0.clone().with_time_source(failing_once);
+    let one_worker = Server { workers: 1, analyst, ..server() };
+    let mut output = Vec::new();
+    one_worker.serve(quick_query(3).as_bytes(), &mut output).expect("no errors");
+    let text = String::from_utf8(output).expect("text");
+    let lines: Vec<String> = text.lines().map(short).collect();
+    assert_eq!(lines, ["error a 0", "final a 1", "final a 2"]);
+    assert!(text.contains("the analysis has panicked: a faulty clock"), "{text}");
+    // What was read is answered if the input panics, and the server ends.
+    let query = quick_query(2);
+    let mut output = Vec::new();
+    let input = io::BufReader::new(query.as_bytes().chain(Panicking));
+    let error = server().serve(input, &mut output).expect_err("a panic");
+    assert_eq!(error.to_string(), "the thread that reads lines has panicked: a faulty pipe");
+    assert_eq!(String::from_utf8(output).expect("text").lines().count(), 2);
+    // All work ends if the output panics, even if searches wait with their answers.
+    let server = server();
+    let shared = Shared { bounds: SMALL, ..Shared::new(&server) };
+    let error = shared.serve(quick_query(100).as_bytes(), Panicking).expect_err("a panic");
+    assert_eq!(error.to_string(), "the thread that writes has panicked: a faulty pipe");
+}
+
+/// Output that blocks until the other end of its channel is dropped, or for a minute. Notes that a minute has passed.
+struct Stuck(mpsc::Receiver<()>, Arc<AtomicBool>);
+
+impl Write for Stuck {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        let released = self.0.recv_timeout(Duration::from_secs(60));
+        self.1.store(released == Err(mpsc::RecvTimeoutError::Timeout), Ordering::Relaxed);
+        Err(io::Error::from(io::ErrorKind::BrokenPipe))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Output that keeps what is written.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("a lock").write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_server_that_quits_at_once_does_not_wait_for_its_client() {
+    let versions = "{\"id\": \"a\", \"action\": \"query_version\"}\n".repeat(1000);
+    let lines = format!("{versions}{}", quick_query(100));
+    let server = server().quitting_at_once(true);
+    // A client that does not read.
+    let (release, released) = mpsc::channel();
+    let has_waited = Arc::new(AtomicBool::new(false));
+    let bounds = Bounds { closing: Duration::ZERO, ..Bounds::USUAL };
+    let shared = Shared { bounds, ..Shared::new(&server) };
+    let output = Stuck(released, Arc::clone(&has_waited));
+    shared.serve_detached(lines.as_bytes(), output, |_| {}).expect("no errors");
+    assert!(!has_waited.load(Ordering::Relaxed), "the server has waited for the output");
+    drop(release);
+    // A client that reads gets all answers from before the end of the input. A closed pipe is still an error.
+    let output = Kept::default();
+    let bounds = Bounds { closing: Duration::from_secs(3600), ..Bounds::USUAL };
+    let shared = Shared { bounds, ..Shared::new(&server) };
+    shared.serve_detached(lines.as_bytes(), output.clone(), |_| {}).expect("no errors");
+    let text = String::from_utf8(output.0.lock().expect("a lock").clone()).expect("text");
+    assert!(text.lines().filter(|line| line.contains("query_version")).count() == 1000, "{text}");
+    let shared = Shared { bounds, ..Shared::new(&server) };
+    let (release, released) = mpsc::channel();
+    drop(release);
+    let output = Stuck(released, has_waited);
+    let error = shared.serve_detached(lines.as_bytes(), output, |_| {}).expect_err("a closed pipe");
+    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
