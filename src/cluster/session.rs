@@ -14,7 +14,9 @@ use kosumi_go::board::Move;
 use kosumi_go::game::{Game, Line};
 use kosumi_go::rng::Rng;
 use kosumi_search::NodeTable;
+use std::any::Any;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
@@ -80,22 +82,33 @@ impl Drop for CloseOnDrop<'_> {
     }
 }
 
-/// Runs one evaluator: processes jobs until there are no more. Returns the ownership that it found.
+/// Result of a job, or the panic of its evaluator. Without it, the search would wait for ever for the result.
+type JobAnswer = Result<JobResult, Box<dyn Any + Send>>;
+
+/// Runs one evaluator: processes jobs until there are no more, or until it panics. Returns the ownership that it found.
 fn evaluate_jobs<E: Evaluator>(
     queue: &JobQueue,
     game: &Game,
     mut evaluator: E,
     mut rng: Rng,
-    answers: &Sender<JobResult>,
+    answers: &Sender<JobAnswer>,
     rank: &Thread,
 ) -> Option<Ownership> {
     let mut line = Line::new(game);
     while let Some(job) = queue.next() {
-        debug_assert!(is_legal_game(game, &job.moves), "an illegal move in the search: {:?}", job.moves);
-        if answers.send(evaluate_job(job, &mut line, &mut evaluator, &mut rng)).is_err() {
+        let evaluate = || {
+            debug_assert!(is_legal_game(game, &job.moves), "an illegal move in the search: {:?}", job.moves);
+            evaluate_job(job, &mut line, &mut evaluator, &mut rng)
+        };
+        let answer = catch_unwind(AssertUnwindSafe(evaluate));
+        let has_panicked = answer.is_err();
+        if answers.send(answer).is_err() {
             break;
         }
         rank.unpark();
+        if has_panicked {
+            return None;
+        }
     }
     evaluator.ownership().cloned()
 }
@@ -107,6 +120,10 @@ fn is_legal_game(game: &Game, moves: &[Move]) -> bool {
 }
 
 /// Takes part in a search to its end. Returns its result if there is a control.
+///
+/// # Panics
+///
+/// Panics if an evaluator panics. The other evaluators of this rank end first.
 pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
     mut session: Session<'_, E, L>,
     evaluator: &E,
@@ -134,7 +151,7 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
                 queue.close();
                 let mut ownership = Ownership::default();
                 for worker in workers.drain(..) {
-                    let own = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                    let own = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
                     own.iter().for_each(|own| ownership.merge(game.size(), own));
                 }
                 let rank = &session.rank;
@@ -186,11 +203,15 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
     }
 
     /// Processes all results of the evaluators. Returns true if there were any.
-    fn take_answers(&mut self, answers: &Receiver<JobResult>) -> bool {
+    ///
+    /// # Panics
+    ///
+    /// Panics if an evaluator has panicked.
+    fn take_answers(&mut self, answers: &Receiver<JobAnswer>) -> bool {
         let mut is_any = false;
         while let Ok(answer) = answers.try_recv() {
             is_any = true;
-            self.rank.evaluated(answer);
+            self.rank.evaluated(answer.unwrap_or_else(|panic| resume_unwind(panic)));
         }
         is_any
     }

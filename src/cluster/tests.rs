@@ -216,6 +216,33 @@ fn settings_of_the_network_are_those_of_rank_0() {
     all.end();
 }
 
+/// Evaluator that panics once.
+#[derive(Clone)]
+struct Panicking(Arc<AtomicU32>);
+
+impl Evaluator for Panicking {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+        if self.0.fetch_add(1, Ordering::Relaxed) == 5 {
+            std::panic::resume_unwind(Box::new("a faulty evaluator"));
+        }
+        HashPolicy.evaluate(line, rng, moves)
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        HashPolicy.expand(line, moves);
+    }
+}
+
+#[test]
+fn a_panic_of_an_evaluator_ends_the_search() {
+    for threads in [1, 3] {
+        let panic = std::panic::catch_unwind(|| {
+            Ranks::start(&Panicking(Arc::default()), 1, threads, Placement::Hashed, 8).run(&empty(5), 1000, 1)
+        });
+        assert_eq!(panic.expect_err("a panic").downcast_ref(), Some(&"a faulty evaluator"));
+    }
+}
+
 /// Checks every visit of every node, over all ranks: none is in progress, lost, or counted twice.
 fn check_sums(kept: &[NodeRecords], game: &Game, report: &SearchReport, placement: Placement) {
     let ranks = kept.len();

@@ -245,7 +245,7 @@ fn waiting_workers_are_stopped() {
 }
 
 #[test]
-fn panic_releases_waiting_workers() {
+fn panic_releases_waiting_workers_and_ends_the_search() {
     #[derive(Clone)]
     struct Failing(Arc<AtomicU32>);
     impl Evaluator for Failing {
@@ -271,13 +271,18 @@ fn panic_releases_waiting_workers() {
     }
     let game = empty(5);
     for processors in [4, 1] {
+        // The search has no limit. Without the panic, it would end after so many checks.
+        const CHECKS: u32 = 1000;
+        let checks = AtomicU32::new(0);
         let result = std::panic::catch_unwind(|| {
             let params = SearchParams::for_network().for_workers(4, processors);
             let mut search = Search::new(Failing(Arc::default()), params, 4, 4);
-            let limits = Limits::playouts(40);
-            search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false)).playouts
+            let limits = Limits::default();
+            let interrupted = || checks.fetch_add(1, Ordering::Relaxed) >= CHECKS;
+            search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &interrupted)).playouts
         });
         assert!(result.is_err(), "the panic is propagated");
+        assert!(checks.into_inner() < CHECKS, "the other workers are stopped");
     }
 }
 

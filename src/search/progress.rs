@@ -70,7 +70,8 @@ impl Progress {
     /// simulation with the number of simulations begun so far. `is_over` is called after a few simulations, and then
     /// `between`.
     ///
-    /// The first simulation of all is always run, so even a search that is interrupted at once yields a move.
+    /// The first simulation of all is always run, so even a search that is interrupted at once yields a move. A worker
+    /// that panics stops the others: the caller learns of the panic when all have ended, and a search may have no limit.
     pub(super) fn simulate<W>(
         &self,
         settings: LoopSettings,
@@ -80,6 +81,7 @@ impl Progress {
         mut is_over: impl FnMut(&W) -> bool,
         mut between: impl FnMut(&W),
     ) {
+        let _stopping = StopOnPanic(self);
         let mut batch = 1;
         loop {
             for _ in 0..batch {
@@ -150,6 +152,17 @@ impl TurnLimit {
 
     fn most(&self, state: &TurnState) -> u32 {
         self.least.max(self.visits_before.saturating_add(state.ended) / VISITS_FOR_A_DESCENT)
+    }
+}
+
+/// Guard that stops the search if its worker panics.
+struct StopOnPanic<'p>(&'p Progress);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
     }
 }
 

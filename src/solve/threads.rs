@@ -58,6 +58,7 @@ impl<'a, B: Bits> SearchQuestion<'a, B> {
         let first: Mutex<Option<Answer>> = Mutex::new(None);
         let total = Mutex::new((0, (0, 0)));
         let work = |stop: Stop<'_>| {
+            let _ending = EndOnPanic(&shared);
             let mut search = self.search(stop).sharing(&shared);
             let answer = search.decide_line(root, line);
             if answer.won.is_some() {
@@ -89,6 +90,45 @@ impl<'a, B: Bits> SearchQuestion<'a, B> {
     }
 }
 
+/// Guard that ends the search of all threads if one panics. The panic reaches the caller when all threads have ended.
+struct EndOnPanic<'s>(&'s SharedSearch);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.is_over.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{BoardRequest, solve_board};
+    use kosumi_go::board::{Board, Color};
+    use kosumi_go::rules::Rules;
+    use std::panic::{catch_unwind, resume_unwind};
+
+    #[test]
+    fn a_panic_of_one_thread_ends_the_others() {
+        // The other threads alone would search for hours.
+        let board: Board = ". . . . .\n. . . . .\n. . . . .\n. . . . .\n. . . . .".parse().expect("a board");
+        let request = BoardRequest {
+            board: &board,
+            to_move: Color::Black,
+            moves: &[],
+            rules: Rules::default(),
+            memory: 1 << 20,
+            all_best: false,
+            cycles_lose_for: Color::Black,
+            threads: 3,
+            guess: None,
+        };
+        let stop = |nodes| nodes > 1000 && resume_unwind(Box::new("a faulty caller"));
+        let panic = catch_unwind(|| solve_board(&request, &stop, &|_| {}).is_ok());
+        assert_eq!(panic.expect_err("a panic").downcast_ref(), Some(&"a faulty caller"));
+    }
 }

@@ -1,8 +1,11 @@
 //! Engine on a separate thread. It works on one task at a time, and a newer task ends the previous one.
+//!
+//! Every task that is not ended gets its last result. If anything panics, even the creation of the engine, this is
+//! [`TaskResult::Crashed`], and the next task gets a new engine.
 
+use crate::panics::caught;
 use kosumi_board::play::{ConfiguredEngine, EnginePurpose, MakeEngine, Task, TaskResult};
 use kosumi_go::game::Game;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -62,10 +65,13 @@ impl EngineThread {
 
 fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, send: &dyn Fn(u64, TaskResult)) {
     let new = |purpose| ConfiguredEngine::new(make(purpose));
-    let mut best = new(EnginePurpose::Best);
+    let mut best = None;
     // This engine is created on first use.
     let mut of_levels = None;
-    best.engine().warm_up()();
+    // If this panics, so will the first task, which reports it.
+    if caught(|| best.insert(new(EnginePurpose::Best)).engine().warm_up()()).is_err() {
+        best = None;
+    }
     for job in jobs {
         let is_unwanted = || wanted.load(Ordering::SeqCst) != job.number;
         if is_unwanted() {
@@ -73,22 +79,55 @@ fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, send: &dyn 
         }
         let mut send = |finding| send(job.number, finding);
         let purpose = job.task.purpose();
-        let done = panic::catch_unwind(AssertUnwindSafe(|| {
-            let engine = match purpose {
-                EnginePurpose::Best => &mut best,
-                EnginePurpose::Level => of_levels.get_or_insert_with(|| new(purpose)),
-            };
+        let engine = match purpose {
+            EnginePurpose::Best => &mut best,
+            EnginePurpose::Level => &mut of_levels,
+        };
+        let done = caught(|| {
+            let engine = engine.get_or_insert_with(|| new(purpose));
             engine.carry_out(&job.game, &job.task, &is_unwanted, &mut send);
-        }));
+        });
         if let Err(panic) = done {
-            // After a panic, the state of the engine may be inconsistent.
-            match purpose {
-                EnginePurpose::Best => best = new(purpose),
-                EnginePurpose::Level => of_levels = None,
-            }
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
-            send(TaskResult::Crashed(text.unwrap_or_default()));
+            // The state of the engine may be inconsistent.
+            *engine = None;
+            send(TaskResult::Crashed(panic));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_engine::{Engine, EngineSettings};
+    use kosumi_go::board::BoardSize;
+    use kosumi_go::rules::Rules;
+    use kosumi_search::Limits;
+    use std::panic::resume_unwind;
+    use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn a_task_that_panics_has_a_result_and_the_next_one_gets_a_new_engine() {
+        // The engine fails when the thread starts, and in the first task.
+        let engines = AtomicU32::new(0);
+        let make: MakeEngine = Arc::new(move |_| {
+            if engines.fetch_add(1, Ordering::Relaxed) < 2 {
+                resume_unwind(Box::new("a faulty engine"));
+            }
+            Engine::new(EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() })
+        });
+        let (sender, results) = mpsc::channel();
+        let send = move |number, found| sender.send((number, found)).expect("a receiver");
+        let mut thread = EngineThread::start(make, send).expect("a thread");
+        let game = Game::new(BoardSize::square(3).expect("a size"), Rules::default(), 0.5);
+        let mut last_result = || {
+            let number = thread.ask(&game, Task::Study { limits: Limits::playouts(2) });
+            let is_last = |found: &TaskResult| !matches!(found, TaskResult::Studied { is_last: false, .. });
+            let mut results = results.iter().inspect(|result| assert_eq!(result.0, number));
+            results.find(|result| is_last(&result.1)).expect("a result").1
+        };
+        let first = last_result();
+        assert!(matches!(&first, TaskResult::Crashed(text) if text == "a faulty engine"), "{first:?}");
+        let second = last_result();
+        assert!(matches!(second, TaskResult::Studied { .. }), "{second:?}");
     }
 }

@@ -8,6 +8,10 @@
 //! Records are uploaded and downloaded by the page, at the user's request. Sizes, rates, connections and windows are
 //! limited.
 //!
+//! **Panics.** No panic leaves a page waiting. A task, a request to an engine and a review that panic end with an error
+//! for the page, and the thread goes on. A connection whose thread panics is closed, and the page connects again. A panic
+//! of the thread that owns the table ends the process.
+//!
 //! Uses `review` and the layers below, and `players` for other engines. Reads the system clock for the players' clocks.
 
 mod engine_thread;

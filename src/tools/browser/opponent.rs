@@ -1,5 +1,6 @@
 //! Other engines that speak GTP: each is a child process, with a thread that communicates with it.
 
+use crate::panics::caught;
 use crate::players::{ChildEngines, Engines, GtpPlayer, GtpResponse};
 use crate::words::color_name;
 use kosumi_engine::Decision;
@@ -42,14 +43,14 @@ impl ExternalEngine {
         Ok(ExternalEngine { jobs })
     }
 
-    /// Requests a move of the side to move.
+    /// Requests a move of the side to move. Unless a later request follows, it is answered, even after a panic.
     pub(super) fn ask(&self, number: u64, game: &Game) {
         // The thread lives at least as long as `self`, so sending cannot fail.
         let _ = self.jobs.send((number, game.clone()));
     }
 }
 
-fn work(program: &ChildEngines, jobs: &Receiver<(u64, Game)>, send: &dyn Fn(u64, Result<Decision, String>)) {
+fn work(program: &dyn Engines, jobs: &Receiver<(u64, Game)>, send: &dyn Fn(u64, Result<Decision, String>)) {
     let mut running: Option<EngineSession> = None;
     while let Ok(mut job) = jobs.recv() {
         // Only the latest request matters.
@@ -60,15 +61,16 @@ fn work(program: &ChildEngines, jobs: &Receiver<(u64, Game)>, send: &dyn Fn(u64,
         let mut answer = Err(String::new());
         // An engine that has crashed is restarted once.
         for _ in 0..2 {
-            let player = match running.take() {
-                Some(running) => Ok(running),
-                None => program.start(Path::new(".")).map(|player| EngineSession { player, game: None }),
-            };
-            answer = player.and_then(|mut player| {
-                let decision = player.choose(&game)?;
-                running = Some(player);
+            let choose = || {
+                let mut session = match running.take() {
+                    Some(running) => running,
+                    None => EngineSession { player: program.start(Path::new("."))?, game: None },
+                };
+                let decision = session.choose(&game)?;
+                running = Some(session);
                 Ok(decision)
-            });
+            };
+            answer = caught(choose).flatten();
             if answer.is_ok() {
                 break;
             }
@@ -164,4 +166,52 @@ fn is_start_of(known: &Game, game: &Game) -> bool {
         && known.start().key() == game.start().key()
         && count <= game.records().len()
         && known.records().iter().zip(game.records()).all(|(a, b)| (a.color, a.mv) == (b.color, b.mv))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::players::PlayerError;
+    use kosumi_go::board::BoardSize;
+    use std::panic::resume_unwind;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Engine whose `genmove` panics the given number of times, and then passes.
+    struct Faulty(&'static AtomicU32);
+
+    impl Engines for Faulty {
+        fn start(&self, _: &Path) -> Result<Box<dyn GtpPlayer>, String> {
+            Ok(Box::new(Faulty(self.0)))
+        }
+    }
+
+    impl GtpPlayer for Faulty {
+        fn send(&mut self, command: &str, _: Duration) -> Result<GtpResponse, PlayerError> {
+            let one_less = |left: u32| left.checked_sub(1);
+            let is_move = command.starts_with("genmove");
+            if is_move && self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok() {
+                resume_unwind(Box::new("a faulty engine"));
+            }
+            Ok(GtpResponse::Success(if is_move { "pass" } else { "" }.to_owned()))
+        }
+    }
+
+    #[test]
+    fn a_request_is_answered_after_a_panic() {
+        static PANICS: AtomicU32 = AtomicU32::new(3);
+        let game = Game::new(BoardSize::square(5).unwrap(), Rules::default(), 0.5);
+        let ((jobs, to_do), (sender, answers)) = (mpsc::channel(), mpsc::channel());
+        let thread = thread::spawn(move || {
+            work(&Faulty(&PANICS), &to_do, &|number, moved| sender.send((number, moved)).unwrap());
+        });
+        let ask = |number| {
+            jobs.send((number, game.clone())).unwrap();
+            answers.recv().unwrap()
+        };
+        assert_eq!(ask(1), (1, Err("a faulty engine".to_owned())));
+        // An engine that has crashed is restarted once.
+        assert_eq!(ask(2), (2, Ok(Decision::Play(Move::Pass))));
+        drop(jobs);
+        thread.join().unwrap();
+    }
 }

@@ -5,6 +5,7 @@ use super::http::Resource;
 use super::opponent::ExternalEngine;
 use super::server::{Pages, Server, WindowEvent};
 use super::windows::Windows;
+use crate::panics::caught;
 use crate::review::{self, Reviewed};
 use kosumi_board::pages::texts_files;
 use kosumi_board::play::{
@@ -19,7 +20,6 @@ use kosumi_gtp::split_command_line;
 use serde_json::Value;
 use std::io;
 use std::net::SocketAddr;
-use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -241,11 +241,11 @@ impl Host for PlayHost {
             let mut progress = |done, total| {
                 let _ = events.send(Event::ReviewProgress(number, done, total));
             };
-            let made = panic::catch_unwind(AssertUnwindSafe(|| {
+            let made = caught(|| {
                 let mut engine = make(EnginePurpose::Level);
                 let interrupted = || is_ended.load(Ordering::Relaxed);
                 review_record(record.as_bytes(), &mut engine, &interrupted, &mut progress)
-            }));
+            });
             let _ = events.send(Event::Reviewed(number, made.ok().flatten().map(Box::new)));
         };
         // The stack is as large as that of a main thread.

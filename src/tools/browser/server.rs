@@ -5,6 +5,7 @@ use super::http::{self, Head, Resource, Status};
 use super::pending::PendingConnections;
 use super::socket;
 use super::windows;
+use crate::panics::caught;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::ControlFlow;
@@ -147,7 +148,8 @@ impl Server {
             let number = pending.enter(address.ip(), second);
             let started = thread::Builder::new().name("connection".to_owned()).spawn(move || {
                 let mut stream = stream;
-                let head = Head::read(&mut stream);
+                // The connection must leave in any case: the list has another handle of it, which would keep it open.
+                let head = caught(|| Head::read(&mut stream)).unwrap_or(Err(None));
                 if own.leave(number) {
                     let _ = answer(stream, head, &guard, &*pages);
                 }
@@ -210,10 +212,11 @@ fn window<E: From<WindowEvent>>(
          Sec-WebSocket-Accept: {accept}\r\n\r\n"
     );
     let result = stream.write_all(answer.as_bytes()).and_then(|()| {
-        socket::run_connection(stream, outgoing, |text| {
-            pages.send(WindowEvent::Said(number, text.to_owned()))
-        })
+        let said = |text: &str| pages.send(WindowEvent::Said(number, text.to_owned()));
+        caught(|| socket::run_connection(stream, outgoing, said))
+            .unwrap_or_else(|panic| Err(io::Error::other(panic)))
     });
+    // The window's channel closes, and with it, even after a panic, the connection.
     let _ = pages.send(WindowEvent::Left(number));
     result
 }

@@ -1,5 +1,6 @@
 //! WebSocket of one window: text messages in both directions, within limits.
 
+use crate::panics::caught;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::ops::ControlFlow;
@@ -92,7 +93,7 @@ pub(super) fn run_connection(
     let theirs = half(stream.try_clone()?);
     let writer = thread::Builder::new().name("window".to_owned()).spawn(move || {
         let mut socket = WebSocket::from_raw_socket(theirs, Role::Server, Some(config));
-        let sent = write(&mut socket, &outgoing);
+        let sent = caught(|| write(&mut socket, &outgoing));
         // Shutting down the stream wakes the reading thread.
         let _ = socket.get_ref().stream.shutdown(Shutdown::Both);
         sent

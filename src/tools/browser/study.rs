@@ -9,6 +9,7 @@ use super::http::Resource;
 use super::play::ServerSettings;
 use super::server::{Pages, Server, WindowEvent};
 use super::windows::Windows;
+use crate::panics::caught;
 use crate::review::{self, Numbers, PositionReview, Reviewed, TriedPosition, place};
 use crate::words::color_letter;
 use kosumi_board::play::{PageRequest, Refusal, Task, TaskResult, file_bytes, parse_place};
@@ -191,7 +192,8 @@ impl ReviewServer {
             let mut show = |reviewed| {
                 let _ = events.send(Event::Reviewed(game, Box::new(reviewed)));
             };
-            let done = (reviewer.whole)(&record, &mut progress, &mut show);
+            // The next record waits for the end of this review.
+            let done = caught(|| (reviewer.whole)(&record, &mut progress, &mut show)).flatten();
             let _ = events.send(Event::Done(game, done));
         };
         // The stack is as large as that of a main thread.

@@ -4,7 +4,9 @@ use super::conditions::{Conditions, GamePlan};
 use super::control::Control;
 use super::player::{MatchPlayer, start_one};
 use super::referee::{self, FinishedGame, NoGame};
+use crate::panics::caught;
 use crate::ranks::PieceQueue;
+use anyhow::anyhow;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -123,7 +125,16 @@ impl Worker {
             None if self.has_failed || self.control.is_stopped() => return None,
             None => (self.conditions.plan(games.next()?), 0),
         };
-        let reason = match self.attempt(&plan) {
+        let attempt = match caught(|| self.attempt(&plan)) {
+            Ok(attempt) => attempt,
+            Err(panic) => {
+                // Without an event, the match would end without this game, as if it had been stopped.
+                self.has_failed = true;
+                let error = anyhow!("the worker has panicked: {panic}");
+                return Some(WorkerEvent::Failed(error.context(format!("game {}", plan.number))));
+            }
+        };
+        let reason = match attempt {
             Ok(Ok(played)) => return Some(WorkerEvent::Finished(Box::new(played))),
             Ok(Err(NoGame::Aborted)) => return None,
             Err(_) if self.control.is_aborted() => return None,

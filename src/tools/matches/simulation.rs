@@ -3,8 +3,8 @@
 //! The workers, the referee, the client of child processes, the log, the records and the table are the real ones. The
 //! engines, their processes with their pipes, the clocks, the disk and the threads are simulated: the workers take turns
 //! in the order of virtual time. Some engines run in the same process, as the built-in one does. A match is played in
-//! several runs, each of which ends by a power cut, `kill -9`, an error or a stop. The last run has no
-//! faults. After each run, of the games that were reported as stored:
+//! several runs, each of which ends by a power cut, `kill -9`, an error, a panic of a worker or a stop. The last run has
+//! no faults. After each run, of the games that were reported as stored:
 //!
 //! * each is in the log exactly once, as reported, and its record is complete;
 //! * none is played again.
@@ -243,9 +243,11 @@ impl<'c> Simulated<'c> {
                 let is_expected = text.contains("does not start")
                     || text.contains("cannot begin")
                     || text.contains("cannot start")
+                    || text.contains("has panicked")
                     || may_fail && ["simulated error", "no storage"].iter().any(|part| text.contains(part));
                 assert!(is_expected, "{text}");
                 self.counts.add("errors", 1);
+                self.counts.add("panics", u64::from(text.contains("has panicked")));
             }
             if let (Ok((playing, false)), None) = (&result, stopped) {
                 assert!(playing.is_complete(), "nothing has stopped the match");
@@ -287,6 +289,7 @@ fn a_match_survives_everything() {
         "power cuts",
         "kills",
         "errors",
+        "panics",
         "torn lines",
         "games before the end",
         "annulled",

@@ -8,6 +8,9 @@
 //! The output does not depend on which rank or thread works on a piece: rank 0 makes the pieces in order and collects
 //! the results in the same order. With [`PieceLength::Short`] the reader waits while it is far ahead, so memory does
 //! not grow with the input.
+//!
+//! A panic in the reader or in a worker of this process ends the work and reaches the caller. If the thread that lends
+//! pieces panics, this process does their work.
 
 use super::lending::{RankEvent, lend_pieces_with_contents};
 use super::pieces::PieceQueue;
@@ -237,15 +240,18 @@ where
                 });
             })?;
         }
-        drop(sender);
         scope.spawn(move || {
-            read(&mut |piece| match pending.add(piece, capacity) {
+            let mut add = |piece| match pending.add(piece, capacity) {
                 Some(number) => {
                     pieces.add(number);
                     true
                 }
                 None => false,
-            });
+            };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| read(&mut add))) {
+                // If the receiver no longer exists, the work has ended already.
+                let _ = sender.send(CollectorEvent::Panicked(panic));
+            }
             pieces.close();
         });
         // Taken by value, so that sends fail when the scope ends.
@@ -504,6 +510,14 @@ mod tests {
         assert_eq!(result.map_err(|error| error.to_string()), Err("no more".to_owned()));
         let faulty = |&piece: &u32| assert_ne!(piece, 9);
         let all = |_: &u32, ()| Ok(ControlFlow::Continue(()));
+        let panics = |send: &mut dyn FnMut(u32) -> bool| {
+            send(0);
+            resume_unwind(Box::new("a faulty reader"));
+        };
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            in_order(RankPart::Alone, 2, PieceLength::Long, panics, faulty, all)
+        }));
+        assert_eq!(caught.expect_err("a panic").downcast_ref(), Some(&"a faulty reader"));
         let caught = catch_unwind(AssertUnwindSafe(|| {
             in_order(RankPart::Alone, 2, PieceLength::Short, read, faulty, all)
         }));

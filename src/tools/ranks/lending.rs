@@ -4,6 +4,7 @@ use super::message::Message;
 use super::pieces::PieceQueue;
 use super::work::{ALIVE_EVERY, INITIAL_IDLE};
 use kosumi_cluster::Link;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 /// A rank is lost if it has sent nothing for this multiple of the interval of alive messages. The thread that sends
@@ -46,7 +47,32 @@ pub fn lend_pieces<L: Link + ?Sized>(
 
 /// Works like [`lend_pieces`] for pieces with contents, which `contents` returns, and with the given interval of alive
 /// messages.
+///
+/// # Panics
+///
+/// Panics if `link`, `contents` or `on` panics. The pieces are taken back before, because the workers of this process
+/// would wait for ever for pieces that are lent.
 pub(super) fn lend_pieces_with_contents<L: Link + ?Sized>(
+    link: &mut L,
+    pieces: &PieceQueue,
+    contents: &dyn Fn(u32) -> Vec<u8>,
+    alive_every: Duration,
+    on: &mut dyn FnMut(RankEvent) -> bool,
+) {
+    let lent = catch_unwind(AssertUnwindSafe(|| lend_until_settled(link, pieces, contents, alive_every, on)));
+    for rank in 1..link.ranks() {
+        // Sending may fail, because a lost rank needs no message.
+        let _ = link.send(rank, Message::End.to_packet());
+        if lent.is_err() {
+            pieces.take_back(rank);
+        }
+    }
+    if let Err(panic) = lent {
+        resume_unwind(panic);
+    }
+}
+
+fn lend_until_settled<L: Link + ?Sized>(
     link: &mut L,
     pieces: &PieceQueue,
     contents: &dyn Fn(u32) -> Vec<u8>,
@@ -104,10 +130,6 @@ pub(super) fn lend_pieces_with_contents<L: Link + ?Sized>(
         if idle > 0 {
             link.wait(INITIAL_IDLE.saturating_add(idle), WAIT);
         }
-    }
-    for rank in 1..others.len() {
-        // Sending may fail, because a lost rank needs no message.
-        let _ = link.send(rank, Message::End.to_packet());
     }
 }
 
@@ -283,6 +305,25 @@ mod tests {
         let (found, events) = run(&[Some((7, false))], 1);
         assert_eq!(found, squares());
         assert!(matches!(&events[..], [RankEvent::Failed(1, _), RankEvent::Lost(1, 1..)]), "{events:?}");
+    }
+
+    #[test]
+    fn pieces_come_back_from_a_panic() {
+        let mut links = thread_links(2);
+        let (mut other, mut first) = (links.remove(1), links.remove(0));
+        for message in [Message::Ready(3), Message::Note(Vec::new())] {
+            other.send(0, message.to_packet()).expect("a rank");
+        }
+        let pieces = PieceQueue::new(0..10);
+        assert_eq!(pieces.lend(1), Some(0));
+        let lent = catch_unwind(AssertUnwindSafe(|| {
+            lend_pieces(&mut first, &pieces, |_| resume_unwind(Box::new("a faulty receiver")));
+        }));
+        assert!(lent.is_err());
+        // The queue neither waits for the other rank nor loses a piece, and the other rank knows of the end.
+        assert!(std::iter::from_fn(|| pieces.next()).eq(0..10));
+        let last = std::iter::from_fn(|| other.poll().expect("a link")).last();
+        assert_eq!(last.map(|(_, packet)| Message::from_packet(&packet)), Some(Some(Message::End)));
     }
 
     #[test]

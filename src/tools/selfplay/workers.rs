@@ -3,15 +3,16 @@
 use super::play::Player;
 use super::record::PlayedGame;
 use super::settings::Settings;
+use crate::panics::caught;
 use crate::ranks::PieceQueue;
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use kosumi_net::Network;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-/// Starts threads that play the games of `numbers` and pass them to `sender`. The threads are not scoped, so that the
-/// caller need not wait for games in progress.
+/// Starts threads that play the games of `numbers` and pass them to `sender`. A game that fails or panics is passed as
+/// an error. The threads are not scoped, so that the caller need not wait for games in progress.
 ///
 /// # Errors
 ///
@@ -28,7 +29,9 @@ pub fn start(
         let (numbers, sender) = (Arc::clone(numbers), sender.clone());
         thread::Builder::new().name(format!("selfplay-{index}")).spawn(move || {
             while let Some(number) = numbers.next() {
-                let game = player.play(number).with_context(|| format!("game {number}"));
+                let game = caught(|| player.play(number).map_err(anyhow::Error::from))
+                    .unwrap_or_else(|panic| Err(anyhow!("the worker has panicked: {panic}")))
+                    .with_context(|| format!("game {number}"));
                 let failed = game.is_err();
                 if sender.send(game).is_err() || failed {
                     return;

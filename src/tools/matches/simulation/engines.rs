@@ -14,6 +14,7 @@ use kosumi_go::board::{BoardSize, Color, Move};
 use kosumi_go::game::Game;
 use kosumi_go::rng::Rng;
 use kosumi_gtp::{Client, Vertex};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -46,10 +47,14 @@ pub(super) struct FaultRates {
     pub(super) answers_twice: u32,
     /// The process writes hundreds of kilobytes in a response.
     pub(super) rambles: u32,
+    /// The worker panics while the engine plays.
+    panics: u32,
 }
 
 impl FaultRates {
     pub(super) fn draw(rng: &mut Rng) -> FaultRates {
+        // Drawn from another generator, so that runs without panics are as they were.
+        let panics = if Rng::new(rng.clone().next_u64()).chance(100) { 3 } else { 0 };
         let mut some = |most: u32| if rng.chance(300) { rng.below(most) } else { 0 };
         FaultRates {
             does_not_start: some(300),
@@ -69,6 +74,7 @@ impl FaultRates {
             chatters: some(200),
             answers_twice: some(20),
             rambles: some(10),
+            panics,
         }
     }
 }
@@ -209,6 +215,9 @@ impl SimulatedEngine {
         let name = command.split(' ').next().unwrap_or_default();
         self.is_playing = matches!(name, "genmove" | "play" | "time_left");
         self.report(None);
+        if self.is_playing && self.rates.panics > 0 && self.rng.chance(self.rates.panics) {
+            resume_unwind(Box::new("simulated"));
+        }
     }
 
     /// Notes a fault, after which the engine may be unable to respond.
