@@ -181,7 +181,7 @@ fn selfplay(folder: &Path, bytes: &[u8]) {
 
 fn saved(folder: &Path, bytes: &[u8]) {
     fs::write(folder.join("kosumi-1.sgf"), bytes).expect("a file");
-    if let Some((_, record)) = newest(folder) {
+    if let Some((_, record)) = newest(folder).expect("a folder that can be read") {
         let game = record.game(Rules::default(), 7.5, None).expect("what was read leads to a game");
         game.board().check_consistency();
     }

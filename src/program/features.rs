@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let threads = ranks::threads(&part, Some(arguments.threads).filter(|&threads| threads > 0));
         let open = || {
             let out = ShardFiles::new(&arguments.out, arguments.split.prefix())?;
-            if let Some(first) = out.first() {
+            if let Some(first) = out.first()? {
                 bail!("{} is there already: give another folder, or remove the shards", first.display());
             }
             Ok(out)

@@ -344,7 +344,7 @@ fn resume(arguments: &Arguments, engine: &mut Engine) -> anyhow::Result<Option<P
     let found = match (&arguments.resume, &arguments.autosave) {
         (None, _) => return Ok(None),
         (Some(Some(file)), _) => Some((file.clone(), read_game(file)?)),
-        (Some(None), Some(folder)) => newest(folder),
+        (Some(None), Some(folder)) => newest(folder).context("cannot resume")?,
         (Some(None), None) => bail!("--resume needs a file, or the folder of --autosave"),
     };
     let Some((path, record)) = found else {

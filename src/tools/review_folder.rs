@@ -75,11 +75,21 @@ impl ReviewFolder {
     }
 
     /// Returns the entry of a game that an earlier run has reviewed with this digest, if its files exist.
-    pub fn finished(&self, game: &ReviewedGame<'_>, files: &[PathBuf]) -> Option<GameEntry> {
-        let line = self.known.get(game.base)?;
-        let is_it =
-            line.digest == game.digest && line.entry.file == game.file && line.entry.game == game.game;
-        (is_it && files.iter().all(|path| disk::exists(path))).then(|| line.entry.clone())
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be found out whether a file exists.
+    pub fn finished(&self, game: &ReviewedGame<'_>, files: &[PathBuf]) -> anyhow::Result<Option<GameEntry>> {
+        let is_it = |line: &&LogLine| {
+            line.digest == game.digest && line.entry.file == game.file && line.entry.game == game.game
+        };
+        let Some(line) = self.known.get(game.base).filter(is_it) else { return Ok(None) };
+        for path in files {
+            if !disk::exists(path).with_context(|| format!("cannot find {}", path.display()))? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(line.entry.clone()))
     }
 
     /// Writes the files of a game with their texts, and then its line of the log. When this function returns, all of

@@ -209,7 +209,7 @@ impl<'a> Batch<'a> {
         let reviewed_game = ReviewedGame { file, game, base: &base, digest: &digest };
         let outputs = Outputs { record: path.to_owned(), files: self.paths(&base) };
         let files: Vec<PathBuf> = outputs.files.iter().map(|(path, _)| path.clone()).collect();
-        if let Some(entry) = self.reviews.finished(&reviewed_game, &files) {
+        if let Some(entry) = self.reviews.finished(&reviewed_game, &files).map_err(GameError::Other)? {
             self.entries.push(entry);
             return Ok(());
         }

@@ -74,8 +74,11 @@ impl Output {
             }
             return Ok(Output::Folder { path: path.to_owned(), count: 0 });
         }
-        if !force && fs::symlink_metadata(path).is_ok() {
-            bail!("{text} already exists (--force overwrites it)");
+        match fs::symlink_metadata(path) {
+            _ if force => {}
+            Ok(_) => bail!("{text} already exists (--force overwrites it)"),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).with_context(|| format!("cannot create {text}")),
         }
         let file = BufWriter::new(AtomicFile::create(path).with_context(|| format!("cannot create {text}"))?);
         let lower = text.to_lowercase();

@@ -71,11 +71,15 @@ impl AtomicFile {
     ///
     /// # Errors
     ///
-    /// Returns an error if the folder cannot be written to, if the existing file is a folder or read-only, or if it is
-    /// a pipe without a reader.
+    /// Returns an error if the folder cannot be written to, if the existing file is a folder or read-only or cannot be
+    /// examined, or if it is a pipe without a reader.
     pub fn create(path: &Path) -> io::Result<AtomicFile> {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let old = fs::metadata(&path).ok();
+        let old = match fs::metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            // An existing file might be read-only, or a device.
+            old => Some(old?),
+        };
         if let Some(old) = &old {
             if old.is_dir() {
                 return Err(io::Error::from(io::ErrorKind::IsADirectory));

@@ -170,9 +170,13 @@ fn is_folder(path: &Path) -> bool {
 }
 
 /// Returns whether a file or folder exists.
-pub(crate) fn exists(path: &Path) -> bool {
+///
+/// # Errors
+///
+/// Returns an error if this cannot be found out. It says nothing about whether the file exists.
+pub(crate) fn exists(path: &Path) -> io::Result<bool> {
     on_simulated!(path, disk => disk.exists(path));
-    path.exists()
+    path.try_exists()
 }
 
 /// Returns the length of a file in bytes.
@@ -189,11 +193,16 @@ pub(crate) fn length(path: &Path) -> io::Result<u64> {
 ///
 /// # Errors
 ///
-/// Returns an error if the folder cannot be read.
+/// Returns an error if the folder cannot be read to its end. A part of the names would pass for all of them.
 pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
-    on_simulated!(folder, disk => disk.names(folder));
+    entries(folder)?.into_iter().collect()
+}
+
+/// Returns the names of the files in a folder, and errors in the place of those that cannot be read.
+fn entries(folder: &Path) -> io::Result<Vec<io::Result<String>>> {
+    on_simulated!(folder, disk => Ok(disk.names(folder)));
     let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
-    fs::read_dir(folder)?.map(name).collect()
+    Ok(fs::read_dir(folder)?.map(name).collect())
 }
 
 /// Removes a file.

@@ -1,6 +1,8 @@
 //! Paths: checks of output files, relative paths, files below a folder.
 
 use anyhow::{Context, bail};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -40,14 +42,18 @@ pub fn relative(file: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// Returns an error if a folder cannot be read, or if there are more than `most` files.
+/// Returns an error if a folder or a link cannot be read, or if there are more than `most` files.
 pub fn files_below(path: &Path, most: usize) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     // Links to folders are not followed, because they may form cycles.
     for entry in WalkDir::new(path).sort_by_file_name() {
         let entry = entry?;
-        if entry.file_type().is_dir() || !entry.path().is_file() {
-            continue;
+        match fs::metadata(entry.path()) {
+            Ok(metadata) if metadata.is_file() => {}
+            Ok(_) => continue,
+            // A link to nothing, or a file that was removed meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error).context(format!("cannot read {}", entry.path().display())),
         }
         if files.len() >= most {
             bail!("more than {most} files");
@@ -60,7 +66,6 @@ pub fn files_below(path: &Path, most: usize) -> anyhow::Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn target_checks_and_relative_paths() {
@@ -96,5 +101,15 @@ mod tests {
         assert_eq!(names(&folder.join("a")), ["a"]);
         assert!(files_below(folder, 2).unwrap_err().to_string().contains("more than 2 files"));
         assert!(files_below(&folder.join("none"), 2).is_err());
+        #[cfg(unix)]
+        {
+            let link = folder.join("link");
+            std::os::unix::fs::symlink("nothing", &link).unwrap();
+            assert_eq!(names(folder), ["a", "b", "sub/c"], "a link to nothing is no file");
+            // A link of which nobody can say what it is.
+            fs::remove_file(&link).unwrap();
+            std::os::unix::fs::symlink("link", &link).unwrap();
+            assert!(files_below(folder, 9).unwrap_err().to_string().contains("link"));
+        }
     }
 }

@@ -8,11 +8,13 @@
 //! * A new name, a rename and a removal may be lost unless the folder was synchronised afterwards; such changes to
 //!   different files may be lost in any combination. A rename happens completely or not at all.
 //! * Writes may be short or interrupted. A full disk or a failing device lasts for a number of operations.
+//! * On a disk with such periods, reads, look-ups of a file, and listings of a folder fail as well, each by itself.
+//!   Listings fail half-way, after some of the names.
 //!
 //! A disk stops at an operation that the [`Plan`] names: that operation happens in part, and all later ones fail.
 //! [`SimulatedDisk::restart`] then leaves only what the disk kept. The time of a file is that of the last write in
-//! virtual time, or the one that was set, and is kept with its content. Reading never fails, nor does setting a time,
-//! and permissions, links and pipes are not simulated. An [`AtomicFile`](super::AtomicFile) that is dropped leaves its
+//! virtual time, or the one that was set, and is kept with its content. Setting a time never fails, and permissions,
+//! links and pipes are not simulated. An [`AtomicFile`](super::AtomicFile) that is dropped leaves its
 //! unfinished file, as a killed process does.
 
 use crate::simulation;
@@ -28,6 +30,9 @@ use std::time::SystemTime;
 /// Number of bytes that are kept or lost together.
 const BLOCK: usize = 256;
 
+/// Number of times as often as a period of failures begins that a read fails. There are few of them.
+const READ_TROUBLE: u32 = 4;
+
 /// Event that stops a disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
@@ -42,7 +47,7 @@ pub(crate) enum Stop {
 pub(crate) struct Plan {
     /// Number of operations after which the disk stops.
     pub(crate) stop: Option<(u64, Stop)>,
-    /// Operations per thousand at which a period of failures begins.
+    /// Operations per thousand at which a period of failures begins. Reads fail [`READ_TROUBLE`] times as often.
     pub(crate) trouble: u32,
     /// Writes per thousand that are short or interrupted.
     pub(crate) short: u32,
@@ -90,9 +95,17 @@ impl Trouble {
         };
         hits.then(|| match self {
             Trouble::Full => io::Error::from(io::ErrorKind::StorageFull),
-            _ => io::Error::other("a simulated error of the device"),
+            _ => device_error(),
         })
     }
+}
+
+fn device_error() -> io::Error {
+    io::Error::other("a simulated error of the device")
+}
+
+fn off() -> io::Error {
+    io::Error::other("the simulated disk is off")
 }
 
 /// Change of a name since its folder was last synchronised.
@@ -249,6 +262,8 @@ impl Content {
 struct State {
     root: PathBuf,
     rng: Rng,
+    /// Generator for reads, which therefore do not change what happens to writes.
+    rng_of_reads: Rng,
     plan: Plan,
     /// Number of operations since the start.
     operations: u64,
@@ -261,10 +276,18 @@ struct State {
 }
 
 impl State {
-    /// Begins an operation. On failure returns the error, and whether the operation happens nevertheless, completely or
-    /// in part.
+    /// Begins an operation that changes nothing. It is not counted.
+    fn begin_read(&mut self) -> io::Result<()> {
+        if self.stopped.is_some() {
+            return Err(off());
+        }
+        let fails = self.rng_of_reads.chance(READ_TROUBLE * self.plan.trouble);
+        if fails { Err(device_error()) } else { Ok(()) }
+    }
+
+    /// Begins an operation that changes something. On failure returns the error, and whether the operation happens
+    /// nevertheless, completely or in part.
     fn begin(&mut self, operation: Operation) -> Result<(), (io::Error, bool)> {
-        let off = || io::Error::other("the simulated disk is off");
         if self.stopped.is_some() {
             return Err((off(), false));
         }
@@ -407,6 +430,7 @@ impl SimulatedDisk {
         let state = State {
             root: root.clone(),
             rng: Rng::new(seed),
+            rng_of_reads: Rng::for_worker(seed, 1),
             plan: Plan::default(),
             operations: 0,
             trouble: None,
@@ -480,12 +504,16 @@ impl Shared {
     }
 
     pub(super) fn open_to_read(&self, path: &Path) -> io::Result<File> {
-        let &file = self.state().names.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        let mut state = self.state();
+        state.begin_read()?;
+        let &file = state.names.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        drop(state);
         Ok(self.open(file))
     }
 
     pub(super) fn modified(&self, path: &Path) -> io::Result<SystemTime> {
         let mut state = self.state();
+        state.begin_read()?;
         let &file = state.names.files.get(path).ok_or(io::ErrorKind::NotFound)?;
         Ok(state.content(file).modified)
     }
@@ -533,21 +561,30 @@ impl Shared {
         self.state().names.folders.contains(path)
     }
 
-    pub(super) fn exists(&self, path: &Path) -> bool {
-        let state = self.state();
-        state.names.folders.contains(path) || state.names.files.contains_key(path)
+    pub(super) fn exists(&self, path: &Path) -> io::Result<bool> {
+        let mut state = self.state();
+        state.begin_read()?;
+        Ok(state.names.folders.contains(path) || state.names.files.contains_key(path))
     }
 
     pub(super) fn length(&self, path: &Path) -> io::Result<u64> {
         let mut state = self.state();
+        state.begin_read()?;
         let &file = state.names.files.get(path).ok_or(io::ErrorKind::NotFound)?;
         Ok(state.content(file).bytes.len() as u64)
     }
 
-    pub(super) fn names(&self, folder: &Path) -> io::Result<Vec<String>> {
-        let state = self.state();
+    /// Returns the entries of a folder. If an entry is an error, the rest is missing.
+    pub(super) fn names(&self, folder: &Path) -> Vec<io::Result<String>> {
+        let mut state = self.state();
         let here = state.names.files.keys().filter(|path| path.parent() == Some(folder));
-        Ok(here.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect())
+        let names = here.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        let mut entries: Vec<io::Result<String>> = names.map(Ok).collect();
+        if let Err(error) = state.begin_read() {
+            entries.truncate(state.rng_of_reads.below(entries.len() as u32 + 1) as usize);
+            entries.push(Err(error));
+        }
+        entries
     }
 }
 
@@ -649,6 +686,10 @@ impl Read for File {
             File::Real(file) => file.read(buffer),
             File::Simulated(file) => {
                 let mut state = file.disk.state();
+                // Once for a file, because a failed part makes the whole fail.
+                if file.position == 0 {
+                    state.begin_read()?;
+                }
                 let count = state
                     .content(file.content)
                     .bytes
@@ -757,6 +798,28 @@ mod tests {
             seen[usize::from(is_new)] += 1;
         }
         assert!(seen.iter().all(|&count| count > 20), "{seen:?}");
+    }
+
+    #[test]
+    fn a_listing_that_fails_half_way_is_an_error() {
+        let disk = SimulatedDisk::new(1);
+        let names = ["a", "b", "c"];
+        for name in names {
+            write_atomically(&disk.root().join(name), "text").unwrap();
+        }
+        disk.restart(Plan { trouble: 100, ..Plan::default() });
+        let mut counts = BTreeSet::new();
+        for _ in 0..100 {
+            let entries = mounted(disk.root()).unwrap().names(disk.root());
+            let listed = entries.iter().filter(|entry| entry.is_ok()).count();
+            counts.insert((listed, entries.len()));
+            match crate::files::disk::names(disk.root()) {
+                Ok(found) => assert_eq!(found, names),
+                Err(error) => assert!(error.to_string().contains("simulated")),
+            }
+        }
+        // Complete, or with an error after any number of names.
+        assert_eq!(counts, BTreeSet::from([(3, 3), (0, 1), (1, 2), (2, 3), (3, 4)]));
     }
 
     #[test]

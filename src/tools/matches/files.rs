@@ -33,9 +33,14 @@ impl GameFiles {
 
     /// Returns the number of these games that have no record in this folder, for example after another folder was
     /// chosen.
-    pub(super) fn count_missing(&self, games: &[GameRecord]) -> usize {
-        let is_missing = |game: &&GameRecord| !disk::exists(&self.folder.join(file_name(game.number)));
-        games.iter().filter(is_missing).count()
+    pub(super) fn count_missing(&self, games: &[GameRecord]) -> anyhow::Result<usize> {
+        let mut missing = 0;
+        for game in games {
+            let path = self.folder.join(file_name(game.number));
+            let exists = disk::exists(&path).with_context(|| format!("cannot find {}", path.display()))?;
+            missing += usize::from(!exists);
+        }
+        Ok(missing)
     }
 }
 

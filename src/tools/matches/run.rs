@@ -102,6 +102,7 @@ impl Match {
             Some(folder) => Some(GameFiles::open(folder, storage.resume)?),
             None => None,
         };
+        let records_missing = files.as_ref().map_or(Ok(0), |files| files.count_missing(&past.games))?;
         let is_missing = |game: &u32| past.games.iter().all(|record| record.number != *game);
         let missing: Vec<u32> = (1..=games).filter(is_missing).collect();
         let mut summary = Summary::new(Default::default(), &conditions);
@@ -119,7 +120,6 @@ impl Match {
         summary.names =
             [0, 1].map(|index| format!("{} ({})", engines[index], conditions.contenders[index].text));
         summary.annulled = past.annulled;
-        let records_missing = files.as_ref().map_or(0, |files| files.count_missing(&past.games));
         let players = players.filter(|_| !is_over);
         Ok(Match { conditions, control, games, missing, players, summary, journal, files, records_missing })
     }

@@ -99,7 +99,7 @@ impl<'c> Simulated<'c> {
             let files = record.files(&self.folder);
             let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
             let (base, state) = (record.base.clone(), (record.file.clone(), record.digest.clone()));
-            if let Some(entry) = reviews.finished(&record.game(), &paths) {
+            if let Some(entry) = reviews.finished(&record.game(), &paths)? {
                 assert_eq!(entry, record.entry(), "the entry of the log");
                 for (path, text) in &files {
                     let found =

@@ -117,8 +117,13 @@ impl LogSegment {
     /// Returns an error if the log cannot be used, or has games with other settings.
     pub fn open(storage: LogStorage) -> anyhow::Result<LogSegment> {
         let shards = ShardFiles::new(&storage.folder, storage.prefix)?;
+        // If a later segment were overlooked, its games would be played again and written into it.
+        let exists = |number| {
+            let path = log_path(&storage.folder, number);
+            disk::exists(&path).with_context(|| format!("cannot find {}", path.display()))
+        };
         let mut number = 0;
-        while disk::exists(&log_path(&storage.folder, number + 1)) {
+        while exists(number + 1)? {
             number += 1;
         }
         let mut segment = LogSegment::read(storage, number, shards)?;

@@ -6,18 +6,22 @@
 //! * a change of the game is on the disk before the response to the command is sent, unless the disk takes longer than
 //!   [`MAX_WRITE_WAIT`]; then the game continues, and the change is written later;
 //! * a file is removed only when another one contains everything that it contained;
-//! * among the files of successive processes, the one saved last has the latest time, even if the clock was set back.
+//! * among the files of successive processes, the one saved last has the latest time, even if the clock was set back;
+//! * nothing is written before the folder could be listed, because the latest time is not known before.
+//!
+//! The writer survives a panic: that job has failed, and the next change of the game saves all of it.
 //!
 //! A record with a result belongs to a finished game. At most one file belongs to a game without moves, and a process
 //! that ends normally leaves no such file.
 
-use crate::collections::read_game;
-use crate::files::{create_folders, disk, write_atomically_with};
+use crate::files::{create_folders, disk, read_regular, write_atomically_with};
+use crate::panics::caught;
 use anyhow::Context;
 use kosumi_engine::{CommentDetail, Engine, Revision};
 use kosumi_go::board::{Color, Key, Move};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Rules;
+use kosumi_go::sgf::collection::RECORD_LIMIT;
 use kosumi_go::sgf::{Meta, Record};
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -37,6 +41,8 @@ const CLOSING_TIME: Duration = Duration::from_secs(2);
 const PREFIX: &str = "kosumi-";
 /// Maximum number of files that are searched for unfinished games, the newest first.
 const MAX_FILES: usize = 100;
+/// Maximum number of names that are tried for a new file.
+const MAX_NAMES: u32 = 100;
 /// Difference between the times of successive files if the clock has been set back.
 const TIME_STEP: Duration = Duration::from_millis(1);
 
@@ -107,20 +113,24 @@ impl Autosave {
     ) -> anyhow::Result<Autosave> {
         // The directory entry of the file that an earlier process saved last may not be on the disk yet.
         let ready = create_folders(folder).and_then(|()| disk::sync_folder(folder));
-        if let Err(error) = &ready {
+        let listed = files(folder);
+        if let Err(error) = ready.as_ref().and(listed.as_ref()) {
             warn(&format!("games are not saved: cannot use the folder {}: {error}", folder.display()));
         }
+        let has_folder = ready.is_ok();
+        let latest = listed.as_ref().ok().map(|files| latest_time(files));
+        // A file that cannot be read is not continued or superseded, and stays.
+        let game = |(_, path)| unfinished(path).ok()?.map(|(game, _)| game);
+        let files = listed.unwrap_or_default().into_iter();
+        let mut earlier: Vec<Unfinished> = files.take(MAX_FILES).filter_map(game).collect();
         let name = |path: &Path| disk::canonicalize(path).ok();
         let resumed = resumed.and_then(name);
-        let mut earlier = unfinished(folder, MAX_FILES);
-        let latest =
-            files(folder).into_iter().map(|(saved, _)| saved).max().unwrap_or(SystemTime::UNIX_EPOCH);
         let position = earlier.iter().position(|game| resumed.is_some() && name(&game.path) == resumed);
         let current = position.map(|position| earlier.remove(position).path);
         let current = current.map(|path| Unfinished { path, outline: GameOutline::of(engine.game()) });
         Ok(Autosave {
             folder: folder.to_owned(),
-            writer: Writer::start(latest, ready.is_ok(), warn).context("cannot start a thread")?,
+            writer: Writer::start(latest, has_folder, warn).context("cannot start a thread")?,
             seen: engine.revision(),
             current,
             earlier,
@@ -168,13 +178,15 @@ impl Autosave {
     fn new_path(&mut self) -> PathBuf {
         // Example: `20260131-235959`.
         let now = now().replace(['-', ':'], "").replace('T', "-");
+        let first = self.files;
         loop {
             self.files += 1;
             // No other process has this process ID at present, but an earlier process may have used the name if the
             // clock was set back.
             let name = format!("{PREFIX}{now}-{}-{}.sgf", std::process::id(), self.files);
             let path = self.folder.join(name);
-            if !disk::exists(&path) {
+            // A name that cannot be looked up may be in use. If none can be looked up, none can be written either.
+            if matches!(disk::exists(&path), Ok(false)) || self.files - first == MAX_NAMES {
                 return path;
             }
         }
@@ -208,36 +220,70 @@ fn clock() -> SystemTime {
 #[cfg(test)]
 use crate::simulation::date as clock;
 
-/// Returns the unfinished game that was saved last in a folder.
-pub fn newest(folder: &Path) -> Option<(PathBuf, Record)> {
-    let path = unfinished(folder, MAX_FILES).into_iter().next()?.path;
-    let record = read_game(&path).ok()?;
-    Some((path, record))
-}
-
-/// Returns the autosave files in a folder with their modification times.
-fn files(folder: &Path) -> Vec<(SystemTime, PathBuf)> {
-    let mut files = Vec::new();
-    for name in disk::names(folder).into_iter().flatten() {
-        let path = folder.join(&name);
-        let is_ours = name.starts_with(PREFIX) && name.ends_with(".sgf");
-        if is_ours && let Ok(saved) = disk::modified_at(&path) {
-            files.push((saved, path));
+/// Returns the unfinished game that was saved last in a folder. A folder that does not exist has none.
+///
+/// # Errors
+///
+/// Returns an error if the folder cannot be listed or a file cannot be read, because an earlier game might be taken for
+/// the last one.
+pub fn newest(folder: &Path) -> anyhow::Result<Option<(PathBuf, Record)>> {
+    let files = files(folder).with_context(|| format!("cannot list the folder {}", folder.display()))?;
+    for (_, path) in files.into_iter().take(MAX_FILES) {
+        let about = format!("cannot read {}", path.display());
+        if let Some((game, record)) = unfinished(path).context(about)? {
+            return Ok(Some((game.path, record)));
         }
     }
-    files
+    Ok(None)
 }
 
-/// Returns the unfinished games among the newest `most` autosave files in a folder, the latest first.
-fn unfinished(folder: &Path, most: usize) -> Vec<Unfinished> {
-    let mut files = files(folder);
-    files.sort();
-    let game = |path: PathBuf| {
-        let record = read_game(&path).ok().filter(|record| record.result.is_none())?;
-        Some(Unfinished { outline: GameOutline::of_record(&record)?, path })
+/// Returns the autosave files in a folder with their modification times, the latest first. A folder that does not exist
+/// has none.
+fn files(folder: &Path) -> io::Result<Vec<(SystemTime, PathBuf)>> {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let names = match disk::names(folder) {
+        Err(error) if is_gone(&error) => Vec::new(),
+        names => names?,
     };
-    files.into_iter().rev().take(most).filter_map(|(_, path)| game(path)).collect()
+    let mut files = Vec::new();
+    for name in names.iter().filter(|name| name.starts_with(PREFIX) && name.ends_with(".sgf")) {
+        let path = folder.join(name);
+        match disk::modified_at(&path) {
+            // Another process has removed it.
+            Err(error) if is_gone(&error) => {}
+            saved => files.push((saved?, path)),
+        }
+    }
+    files.sort();
+    files.reverse();
+    Ok(files)
 }
+
+/// Returns the modification time of the latest of these files.
+fn latest_time(files: &[(SystemTime, PathBuf)]) -> SystemTime {
+    files.first().map_or(SystemTime::UNIX_EPOCH, |&(saved, _)| saved)
+}
+
+/// Reads a file. Returns `None` if it contains no record, or one of a finished game.
+fn unfinished(path: PathBuf) -> io::Result<Option<(Unfinished, Record)>> {
+    let bytes = match read_regular(&path, RECORD_LIMIT as u64) {
+        Ok(bytes) => bytes,
+        // It is gone, or has never been a file of this module.
+        Err(error) if IS_NO_FILE.contains(&error.kind()) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let record = Record::parse(&bytes).ok().filter(|record| record.result.is_none());
+    let outline = record.as_ref().and_then(GameOutline::of_record);
+    Ok(outline.map(|outline| Unfinished { path, outline }).zip(record))
+}
+
+/// Errors of [`read_regular`] by which a path does not lead to a regular file of usual length.
+const IS_NO_FILE: [io::ErrorKind; 4] = [
+    io::ErrorKind::NotFound,
+    io::ErrorKind::IsADirectory,
+    io::ErrorKind::InvalidInput,
+    io::ErrorKind::FileTooLarge,
+];
 
 /// Request to write or remove a file.
 #[derive(Debug)]
@@ -301,8 +347,8 @@ struct State {
 #[derive(Debug)]
 struct Worker {
     queue: Arc<Queue>,
-    /// Modification time of the file written last.
-    latest: SystemTime,
+    /// Modification time of the latest file in the folder; `None` until the folder could be listed.
+    latest: Option<SystemTime>,
     /// Whether the folder exists and its name is on the disk. Otherwise a power cut might lose all its files.
     has_folder: bool,
     /// Whether a warning says that games are not saved.
@@ -311,10 +357,10 @@ struct Worker {
 }
 
 impl Writer {
-    fn start(latest: SystemTime, has_folder: bool, warn: fn(&str)) -> io::Result<Writer> {
+    fn start(latest: Option<SystemTime>, has_folder: bool, warn: fn(&str)) -> io::Result<Writer> {
         let queue = Arc::new(Queue::default());
-        let mut worker =
-            Worker { queue: Arc::clone(&queue), latest, has_folder, is_failing: !has_folder, warn };
+        let is_failing = !has_folder || latest.is_none();
+        let mut worker = Worker { queue: Arc::clone(&queue), latest, has_folder, is_failing, warn };
         #[cfg(test)]
         if simulation::is_simulated() {
             simulation::keep(worker);
@@ -375,21 +421,32 @@ impl Worker {
         let waited = self.queue.changed.wait_while(self.queue.lock(), idle);
         let next = waited.unwrap_or_else(PoisonError::into_inner).jobs.pop_front();
         let Some((ticket, job)) = next else { return false };
-        self.carry_out(&job);
+        // A response waits for the job, and later changes of the game must still be saved.
+        if caught(|| self.carry_out(&job)).is_err() {
+            self.is_failing = true;
+        }
         self.queue.lock().done = ticket;
         self.queue.changed.notify_all();
         true
     }
 
-    /// Carries out a job, after an attempt to synchronise the folder if that has failed before.
+    /// Carries out a job, after an attempt to synchronise and to list the folder if that has failed before.
     fn run(&mut self, job: &Job) -> io::Result<()> {
-        let ready = match job.path.parent().filter(|_| job.text.is_some() && !self.has_folder) {
+        let folder = job.path.parent().filter(|_| job.text.is_some());
+        let ready = match folder.filter(|_| !self.has_folder) {
             Some(folder) => create_folders(folder),
             None => Ok(()),
         };
         self.has_folder |= job.text.is_some() && ready.is_ok();
+        if let (None, Some(folder)) = (self.latest, folder) {
+            self.latest = Some(latest_time(&files(folder)?));
+        }
         // The file is written even if only its folder cannot be synchronised.
-        let written = job.run(&mut self.latest);
+        let written = match &mut self.latest {
+            Some(latest) => job.run(latest),
+            // A file is removed, which needs no time.
+            None => job.run(&mut SystemTime::UNIX_EPOCH.clone()),
+        };
         ready.and(written)?;
         // A file that cannot be removed does no harm.
         job.superseded.iter().for_each(|path| disk::remove(path).unwrap_or_default());
@@ -453,8 +510,9 @@ mod tests {
             assert!(saved(name) > before && saved(name) == latest);
         }
         assert!(latest < ahead + Duration::from_secs(1), "it does not run away");
-        let order: Vec<PathBuf> = unfinished(folder.path(), 9).into_iter().map(|game| game.path).collect();
+        let order: Vec<PathBuf> = files(folder.path()).unwrap().into_iter().map(|(_, path)| path).collect();
         assert_eq!(order, ["w", "y", "x", "z"].map(path));
+        assert_eq!(newest(folder.path()).unwrap().unwrap().0, path("w"));
     }
 
     /// Checks that files have different times although the disk fails after some of them got their names.
@@ -478,6 +536,55 @@ mod tests {
             assert!(times.is_sorted_by(|earlier, later| earlier < later), "seed {seed}: {times:?}");
         }
         assert!(failures > 100, "{failures}");
+    }
+
+    /// Checks that the game to resume is not an earlier one because a folder or a file cannot be read.
+    #[test]
+    fn what_cannot_be_read_is_not_missing() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let (missing, file) = (folder.path().join("missing"), folder.path().join("file"));
+        assert!(newest(&missing).unwrap().is_none() && newest(folder.path()).unwrap().is_none());
+        fs::write(&file, "").unwrap();
+        let error = format!("{:#}", newest(&file).unwrap_err());
+        assert!(error.contains("cannot list the folder") && error.contains("file"), "{error}");
+        // Folders, other texts and finished games are passed over.
+        let [old, new, text, below] =
+            ["old", "new", "text", "below"].map(|name| folder.path().join(format!("{PREFIX}{name}.sgf")));
+        let mut latest = SystemTime::UNIX_EPOCH;
+        for (path, content) in [(&old, "(;SZ[4])"), (&new, "(;SZ[4];B[aa])"), (&text, "no record")] {
+            let job = Job { path: path.clone(), text: Some(content.to_owned()), superseded: Vec::new() };
+            job.run(&mut latest).unwrap();
+        }
+        fs::create_dir(below).unwrap();
+        assert_eq!(newest(folder.path()).unwrap().unwrap().0, new);
+        let disk = SimulatedDisk::new(1);
+        let path = |name: &str| disk.root().join(format!("{PREFIX}{name}.sgf"));
+        for name in ["a", "b", "c"] {
+            let job = Job { path: path(name), text: Some("(;SZ[4])".to_owned()), superseded: Vec::new() };
+            job.run(&mut latest).unwrap();
+        }
+        disk.restart(Plan { trouble: 50, ..Plan::default() });
+        let found: Vec<_> = (0..100).map(|_| newest(disk.root())).collect();
+        assert!(found.iter().flatten().all(|found| found.as_ref().unwrap().0 == path("c")));
+        let failures = found.iter().filter(|found| found.is_err()).count();
+        assert!((10..90).contains(&failures), "{failures}");
+    }
+
+    /// Checks that the writer goes on after a panic, and that nobody waits for the job that panicked.
+    #[test]
+    fn the_writer_survives_a_panic() {
+        fn faulty(_: &str) {
+            std::panic::resume_unwind(Box::new("a faulty warning"));
+        }
+        let folder = tempfile::TempDir::new().unwrap();
+        let (good, bad) = (folder.path().join("game.sgf"), folder.path().join("file/game.sgf"));
+        fs::write(folder.path().join("file"), "").unwrap();
+        let writer = Writer::start(Some(SystemTime::UNIX_EPOCH), true, faulty).unwrap();
+        for path in [&bad, &good] {
+            let job = Job { path: path.clone(), text: Some("(;SZ[4])".to_owned()), superseded: Vec::new() };
+            writer.wait(writer.submit(job), Duration::from_secs(60));
+        }
+        assert!(good.exists() && !bad.exists());
     }
 
     #[test]

@@ -24,11 +24,11 @@ pub(super) fn folder(home: &Path) -> PathBuf {
 /// new; `None` if the list already has a program with this command.
 pub(super) fn write(file: &Path, command: &str) -> anyhow::Result<Option<PathBuf>> {
     let folder = file.parent().context("it has no folder")?;
-    let old = match file.exists() {
-        true => {
+    let old = match file.try_exists() {
+        Ok(false) => String::new(),
+        _ => {
             read_text(file, MAX_SETTINGS_BYTES).with_context(|| format!("cannot read {}", file.display()))?
         }
-        false => String::new(),
     };
     let size = match (old.is_empty(), value(&old, "size")) {
         (true, _) => 0,

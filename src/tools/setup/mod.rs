@@ -263,7 +263,7 @@ fn back_up(file: &Path) -> anyhow::Result<PathBuf> {
         let mut new = name.to_owned();
         new.push(format!(".before-kosumi-{number}"));
         let backup = file.with_file_name(new);
-        if !backup.exists() {
+        if !backup.try_exists().with_context(|| format!("cannot find {}", backup.display()))? {
             fs::copy(file, &backup).with_context(|| format!("cannot write {}", backup.display()))?;
             return Ok(backup);
         }

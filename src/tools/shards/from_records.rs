@@ -280,7 +280,7 @@ mod tests {
                 .unwrap()
                 .expect("not another rank");
             assert!(calls > 0);
-            (counts, out.count(), out.first().is_some())
+            (counts, out.count(), out.first().expect("a folder").is_some())
         };
         let (counts, shards, is_there) = write(&work, "all");
         // Two ranks write the same files as one process.

@@ -29,8 +29,14 @@ impl ShardFiles {
     }
 
     /// Returns the path of the first shard if it exists.
-    pub fn first(&self) -> Option<PathBuf> {
-        Some(self.path(0)).filter(|path| disk::exists(path))
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be found out whether the shard exists.
+    pub fn first(&self) -> anyhow::Result<Option<PathBuf>> {
+        let path = self.path(0);
+        let exists = disk::exists(&path).with_context(|| format!("cannot find {}", path.display()))?;
+        Ok(exists.then_some(path))
     }
 
     /// Returns the number of shards written.

@@ -15,6 +15,7 @@
 //! * the game to resume is the unfinished one that was saved last, and the engine resumes all of it.
 
 use super::*;
+use crate::collections::read_game;
 use crate::commands::Commands;
 use crate::files::{Plan, SimulatedDisk, Stop};
 use crate::simulation::{Counts, now as virtual_now, pass, run_seeds, set_now};
@@ -125,6 +126,8 @@ struct Simulated<'c> {
     games: Vec<Vec<String>>,
     /// Whether the session has ended with a game without moves.
     is_blank: bool,
+    /// Whether reads may fail.
+    has_trouble: bool,
     rng: Rng,
     counts: &'c mut Counts,
 }
@@ -141,6 +144,7 @@ impl<'c> Simulated<'c> {
             model: Model::default(),
             games: vec![Vec::new()],
             is_blank: false,
+            has_trouble: false,
             rng,
             counts,
         }
@@ -174,13 +178,19 @@ impl<'c> Simulated<'c> {
         vec![one]
     }
 
-    /// Begins a session as `kosumi gtp --autosave FOLDER --resume` does.
-    fn open(&mut self) -> (Commands, Autosave) {
+    /// Begins a session as `kosumi gtp --autosave FOLDER --resume` does. Returns `None` if the folder or a file cannot be
+    /// read, after which the process ends.
+    fn open(&mut self) -> Option<(Commands, Autosave)> {
         let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
         let mut engine = Engine::new(settings);
         engine.set_size(BoardSize::square(3).expect("a size"));
         let is_resumed = self.rng.chance(800);
-        let found = if is_resumed { newest(&self.folder) } else { None };
+        let found = if is_resumed { newest(&self.folder) } else { Ok(None) };
+        if let Err(error) = &found {
+            assert!(self.may_fail(), "{error:#}");
+            self.counts.add("not resumed", 1);
+        }
+        let found = found.ok()?;
         if let Some((_, record)) = &found {
             engine.restore(record).expect("a game that can be resumed");
             let outline = GameOutline::of_record(record).expect("a game");
@@ -190,14 +200,19 @@ impl<'c> Simulated<'c> {
         let path = found.map(|(path, _)| path);
         WARNINGS.set(0);
         let autosave = Autosave::open(&self.folder, &engine, path.as_deref(), warn).expect("a worker");
-        assert_eq!(autosave.current.is_some(), path.is_some(), "the resumed game is the current one");
+        let is_current = autosave.current.is_some();
+        assert!(is_current == path.is_some() || self.may_fail(), "the resumed game is the current one");
         // A session that can use the folder brings to the disk what it has found.
         self.seen(WARNINGS.get() == 0 && self.disk.stopped().is_none());
-        (Commands::new(engine), autosave)
+        Some((Commands::new(engine), autosave))
+    }
+
+    fn may_fail(&self) -> bool {
+        self.has_trouble || self.disk.stopped().is_some()
     }
 
     fn live(&mut self) {
-        let (mut commands, mut autosave) = self.open();
+        let Some((mut commands, mut autosave)) = self.open() else { return };
         for _ in 0..self.rng.below(25) {
             for line in self.draw(commands.engine()) {
                 self.command(&line, &mut commands, &mut autosave);
@@ -223,7 +238,8 @@ impl<'c> Simulated<'c> {
             self.model.written(&self.own, &text, answer.is_ok());
             self.counts.add("saved by command", u64::from(answer.is_ok()));
         } else if line.starts_with("loadsgf") {
-            assert!(answer.is_ok() || self.disk.read(&self.own).is_none(), "{answer:?}");
+            let is_there = self.disk.read(&self.own).is_some();
+            assert!(answer.is_ok() || !is_there || self.may_fail(), "{answer:?}");
             self.counts.add("loaded", u64::from(answer.is_ok()));
         } else if line == "clear_board" {
             self.games.push(Vec::new());
@@ -296,7 +312,7 @@ impl<'c> Simulated<'c> {
             assert!(self.model.files.contains_key(&self.folder.join(name)), "{name} is unknown");
         }
         assert!(unfinished.len() < MAX_FILES, "more files than are searched");
-        let found = newest(&self.folder).map(|(path, _)| path);
+        let found = newest(&self.folder).expect("a folder that can be read").map(|(path, _)| path);
         assert_eq!(found.is_none(), unfinished.is_empty(), "there is a game to resume");
         for (path, _, latest) in unfinished.iter().filter(|(path, ..)| Some(path) == found.as_ref()) {
             let is_last = unfinished.iter().all(|(other, earliest, _)| other == path || earliest < latest);
@@ -328,12 +344,15 @@ impl<'c> Simulated<'c> {
     fn run(&mut self) {
         pass(Duration::from_secs(7200));
         for _ in 0..LIVES {
-            self.disk.restart(Plan::draw(&mut self.rng, 250));
+            let plan = Plan::draw(&mut self.rng, 250);
+            self.has_trouble = plan.trouble > 0;
+            self.disk.restart(plan);
             self.live();
             let stopped = self.disk.stopped();
             self.counts.add("lives", 1);
             self.counts.add("power cuts", u64::from(stopped == Some(Stop::Power)));
             self.counts.add("kills", u64::from(stopped == Some(Stop::Process)));
+            self.has_trouble = false;
             self.disk.restart(Plan::default());
             self.check();
             if self.rng.chance(500) {
@@ -359,6 +378,7 @@ fn no_saved_game_is_lost() {
         "power cuts",
         "kills",
         "resumed",
+        "not resumed",
         "saved",
         "saved by command",
         "loaded",
