@@ -202,7 +202,7 @@ impl Simulated<'_> {
         let kept = self.session.remembered(self.now);
         let host = self.session.host();
         host.can_review = self.rng.chance(800);
-        let calls = (host.refused, host.sent_to_all, host.tasks, host.task, host.request);
+        let calls = (host.refused, host.sent_to_all, host.tasks, host.task, host.requests);
         let revision = self.session.revision();
         let waiting = self.answers.len();
         let answer =
@@ -211,7 +211,7 @@ impl Simulated<'_> {
         self.session.handle_message(window, &request.to_string(), self.now);
         let host = self.session.host();
         let is_refused = host.refused > calls.0;
-        let calls_after = (calls.0, host.sent_to_all, host.tasks, host.task, host.request);
+        let calls_after = (calls.0, host.sent_to_all, host.tasks, host.task, host.requests);
         let message = host.inboxes[&window].back().cloned().unwrap_or_default();
         let after = self.observe();
         if is_refused {
@@ -450,9 +450,13 @@ impl Simulated<'_> {
                 self.session.handle_result(number, result, self.now);
             }
             Question::Engine(number, game) => {
-                is_awaited = self.session.host().request == Some(number);
+                is_awaited = self.session.awaits_move(number);
                 if is_awaited {
-                    self.session.host().request = None;
+                    assert_eq!(
+                        game.records().len() as u64,
+                        before.number("count_moves"),
+                        "the game has changed"
+                    );
                 }
                 let fails = self.rng.chance(30);
                 let decision = self.draw_decision(&game);

@@ -310,10 +310,15 @@ impl<H: Host> TableSession<H> {
         }
     }
 
+    /// Returns whether the table waits for the response of another engine to the request with this number.
+    pub fn awaits_move(&self, number: u64) -> bool {
+        number == self.opponent_number && self.engine_on_turn()
+    }
+
     /// Handles the response of another engine to the request with this number: its move, or an error message.
     pub fn handle_engine_move(&mut self, number: u64, moved: Result<Decision, String>, now: Duration) {
         self.now = now;
-        if number != self.opponent_number || !self.engine_on_turn() {
+        if !self.awaits_move(number) {
             return;
         }
         match moved {

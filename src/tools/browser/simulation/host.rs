@@ -22,7 +22,8 @@ pub(super) struct SimulatedHost {
     pub(super) tasks: u64,
     /// Number of the task in progress, if there is one.
     pub(super) task: Option<u64>,
-    pub(super) request: Option<u64>,
+    /// Number of requests to other engines. Nothing stops an engine that was asked: its response comes in any case.
+    pub(super) requests: u64,
     /// Requests to engines, in their order. Some are answered when no answer is wanted any more.
     pub(super) questions: Vec<Question>,
     /// Number of the running review, and the record that is reviewed.
@@ -71,11 +72,11 @@ impl Host for SimulatedHost {
     }
 
     fn stop_task(&mut self) {
-        (self.task, self.request) = (None, None);
+        self.task = None;
     }
 
     fn ask_engine(&mut self, _: usize, number: u64, game: &Game) {
-        self.request = Some(number);
+        self.requests += 1;
         self.questions.push(Question::Engine(number, Box::new(game.clone())));
     }
 
