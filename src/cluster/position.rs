@@ -25,7 +25,8 @@ pub(crate) fn from_text(text: &str, is_tree: bool, key: Key) -> Result<Game, Clu
         record.replay(rules, record.komi_under(rules), None, Strictness::Tolerant).map_err(other)?;
     let sharing = if is_tree { NodeSharing::Tree } else { NodeSharing::Graph };
     let game = replayed.game.with_sharing(sharing);
-    if game.graph_key() == key { Ok(game) } else { Err(ClusterError::OtherPosition) }
+    // The text does not state whether a game that is over was resumed for an analysis.
+    [game.resumed(), game].into_iter().find(|game| game.graph_key() == key).ok_or(ClusterError::OtherPosition)
 }
 
 #[cfg(test)]
@@ -55,6 +56,7 @@ mod tests {
                 let mv = legal.get(choice).map_or(Move::Pass, |&point| Move::Play(point));
                 game.play(game.to_move(), mv).unwrap();
             }
+            let game = if rng.below(3) == 0 { game.resumed() } else { game };
             let text = to_text(&game);
             let back =
                 from_text(&text, is_tree, game.graph_key()).unwrap_or_else(|error| panic!("{error}: {text}"));

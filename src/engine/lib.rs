@@ -454,7 +454,7 @@ impl Engine {
     /// resigns instead. A finished game is searched as if play continued. The side to move does not change, and the
     /// statistics are kept for the next search.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
-        let mut game = analyst::analysed(&self.game);
+        let mut game = analyst::analysed(self.game.clone());
         game.set_to_move(color);
         let report = self.run_search(&game, limits, request, Purpose::Analysis);
         self.report.insert(report)

@@ -103,6 +103,13 @@ pub fn next_key(
     if forgets { state } else { fold(previous, state) }
 }
 
+/// Returns the key of a node after a change without a move: of the side to move, or of the number of passes. `previous`
+/// is the key before the change, `previous_state` its state key, and `state` the state key after it. The history stays
+/// in the key if it was there, because the moves of a node must be legal after every history that leads to it.
+pub fn changed_key(previous: Key, previous_state: Key, state: Key) -> Key {
+    if previous == previous_state { state } else { fold(previous, state) }
+}
+
 /// Combines two keys. The result depends on their order.
 fn fold(previous: Key, state: Key) -> Key {
     let (high, low) = ((previous.0 >> 64) as u64, previous.0 as u64);

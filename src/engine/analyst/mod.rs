@@ -188,7 +188,7 @@ impl Analyst {
         if (question.interrupted)() {
             return None;
         }
-        let game = &with_sharing(analysed(question.game), question.settings.sharing);
+        let game = &analysed(with_sharing(question.game.clone(), question.settings.sharing));
         let is_wanted = question.settings.anti_mirror;
         let anti_mirror = is_wanted.then(|| AntiMirror::against(question.game)).flatten();
         // The visits of a mirrored reply are intended, and must not be pruned as noise.
@@ -260,13 +260,8 @@ impl Analyst {
 }
 
 /// Returns the game to analyse. A game that is over is analysed as if play continued.
-pub(super) fn analysed(game: &Game) -> Game {
-    if !game.is_over() {
-        return game.clone();
-    }
-    let mut fresh = Game::from_board(*game.board(), game.to_move(), game.rules(), game.komi());
-    fresh.set_handicap(game.handicap());
-    fresh.with_sharing(game.sharing())
+pub(super) fn analysed(game: Game) -> Game {
+    if game.is_over() { game.resumed() } else { game }
 }
 
 fn with_sharing(game: Game, sharing: NodeSharing) -> Game {

@@ -162,7 +162,7 @@ pub struct Game {
     endless_threats: Option<Color>,
     sharing: NodeSharing,
     graph_key: Key,
-    /// Key of the position if the turn alternates: a function of the moves alone, regardless of [`Game::set_to_move`].
+    /// Key of the position if the turn alternates, regardless of a later [`Game::set_to_move`].
     move_key: Key,
 }
 
@@ -210,6 +210,8 @@ impl Game {
         game.sharing = self.sharing;
         game.set_first_key();
         for record in &self.records {
+            // The side to move may have been set before the move. Undo returns to it.
+            game.set_to_move(record.before.turn.to_move);
             // The moves were accepted when they were played, so they are repeated without checks under the new rules.
             game.execute(record.color, record.mv);
         }
@@ -217,6 +219,22 @@ impl Game {
         if !game.records.is_empty() {
             game.set_to_move(self.turn.to_move);
         }
+        game
+    }
+
+    /// Returns the same game as if the latest passes did not end it. Earlier positions still count for superko, and a
+    /// button that was taken stays taken. The search of a finished game that continues uses it.
+    ///
+    /// [`Game::with_rules`] and [`Game::with_sharing`] return to the finished game.
+    #[must_use]
+    pub fn resumed(&self) -> Game {
+        let mut game = self.clone();
+        game.turn.passes = 0;
+        game.passed.clear();
+        let follower = self.follower();
+        game.move_key =
+            graph_key::changed_key(self.move_key, self.state_key(follower), game.state_key(follower));
+        game.graph_key = game.key_for(game.turn.to_move);
         game
     }
 
@@ -282,7 +300,11 @@ impl Game {
 
     /// Returns the key of the position if `color` is to move.
     fn key_for(&self, color: Color) -> Key {
-        if color == self.follower() { self.move_key } else { self.state_key(color) }
+        let follower = self.follower();
+        if color == follower {
+            return self.move_key;
+        }
+        graph_key::changed_key(self.move_key, self.state_key(follower), self.state_key(color))
     }
 
     /// Returns the size of the board.

@@ -257,3 +257,50 @@ fn endless_threats_lift_the_simple_ko_ban() {
     line.play(Move::Play(left));
     assert_eq!(line.check(right), Ok(()));
 }
+
+#[test]
+fn undo_returns_to_the_side_to_move_under_other_rules_too() {
+    let size = BoardSize::square(3).expect("size");
+    let mut game = Game::new(size, rules("chinese"), 7.5);
+    let sides = [Color::White, Color::White, Color::Black, Color::White];
+    for (column, color) in sides.into_iter().enumerate() {
+        game.set_to_move(color);
+        game.play(color, Move::Play(Point::new(column % 3, column / 3))).expect("legal");
+    }
+    game.set_to_move(Color::White);
+    let mut other = game.with_rules(rules("japanese"), 6.5);
+    let keys: Vec<Key> = std::iter::from_fn(|| other.undo().map(|_| other.graph_key())).collect();
+    let mut again = game.with_rules(rules("japanese"), 6.5);
+    for (key, color) in keys.into_iter().zip(sides.into_iter().rev()) {
+        game.undo();
+        again.undo();
+        assert_eq!((again.to_move(), again.graph_key()), (color, key));
+        assert_eq!(game.to_move(), color);
+    }
+}
+
+#[test]
+fn a_resumed_game_keeps_its_past() {
+    let board: Board = ". X O .\n X O . O\n . X O .".parse().expect("a drawing");
+    for name in ["aga-button", "tromp-taylor"] {
+        let mut game = Game::from_board(board, Color::Black, rules(name), 0.0);
+        let (left, right) = (Move::Play(Point::new(1, 1)), Move::Play(Point::new(2, 1)));
+        game.play(Color::Black, Move::Pass).expect("a pass");
+        game.play(Color::White, Move::Pass).expect("a pass");
+        game.play(Color::Black, right).expect("takes");
+        game.play(Color::White, Move::Pass).expect("a pass");
+        game.play(Color::Black, Move::Pass).expect("a pass");
+        assert_eq!(game.check(Color::White, left), Err(IllegalMove::Superko), "{name}");
+        let mut resumed = game.resumed();
+        assert_eq!((resumed.is_over(), resumed.button()), (false, game.button()), "{name}");
+        resumed.set_to_move(Color::Black);
+        resumed.set_to_move(Color::White);
+        assert_eq!(resumed.check(Color::White, left), Err(IllegalMove::Superko), "{name}");
+        assert_eq!(resumed.records(), game.records());
+        let mut line = Line::new(&resumed);
+        line.play(Move::Pass);
+        assert_eq!(line.passes(), 1, "{name}");
+        // Another past with the same stones and bans, and the same number of passes, has the same key.
+        assert_eq!(resumed.graph_key(), game.resumed().graph_key());
+    }
+}

@@ -153,3 +153,32 @@ proptest! {
         }
     }
 }
+
+/// Checks that a key keeps the history that matters when the side to move is set: a position without bans for one side
+/// may have bans for the other side after the next pass.
+#[test]
+fn the_history_stays_when_the_side_to_move_is_set() {
+    let drawing = ". X O .\n X O . O\n . X O .";
+    for ko in [KoRule::Positional, KoRule::Situational, KoRule::NaturalSituational] {
+        let rules = Rules { ko, ..Rules::default() };
+        let (left, right) = (Move::Play(Point::new(1, 1)), Move::Play(Point::new(2, 1)));
+        let mut taken = Game::from_board(drawing.parse().expect("a drawing"), Color::White, rules, 0.5);
+        for (color, mv) in [(Color::White, Move::Pass), (Color::Black, right), (Color::White, left)] {
+            taken.play_tolerant(color, mv).expect("a move");
+        }
+        taken.play_tolerant(Color::Black, right).expect("a move");
+        let mut fresh = Game::from_board(*taken.board(), Color::White, rules, 0.5);
+        for game in [&mut taken, &mut fresh] {
+            game.set_to_move(Color::Black);
+            assert!(game.superko_banned(Color::Black).is_empty());
+        }
+        assert!(
+            !taken.superko_banned(Color::White).is_empty() && fresh.superko_banned(Color::White).is_empty()
+        );
+        assert_ne!(taken.graph_key(), fresh.graph_key(), "{ko:?}");
+        // Under simple ko, only the ban of the present position matters.
+        let simple = taken.with_rules(Rules { ko: KoRule::Simple, ..rules }, 0.5);
+        let fresh = fresh.with_rules(simple.rules(), 0.5);
+        assert_eq!(simple.graph_key(), fresh.graph_key());
+    }
+}
