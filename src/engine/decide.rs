@@ -148,9 +148,16 @@ impl Engine {
         let may_be_played = |mv| turn.permits(mv) && self.game.check(turn.color, mv).is_ok();
         let unit = Rng::new(mix(self.settings.seed).wrapping_add(self.searches)).unit();
         let best = || report.moves.iter().find(|entry| may_be_played(entry.mv)).map(|entry| entry.mv);
+        // A search by playouts does not consider filling the player's own eyes. If no other move is permitted, not
+        // even a pass, that is the move to play.
+        let any = || {
+            let mut points = self.game.size().points().map(Move::Play);
+            points.find(|&mv| !turn.permits(Move::Pass) && may_be_played(mv))
+        };
         self.human_choice(report, unit, may_be_played)
             .or_else(|| self.ranked_choice(report, unit, may_be_played))
             .or_else(best)
+            .or_else(any)
             .unwrap_or(Move::Pass)
     }
 

@@ -58,7 +58,9 @@ use kosumi_go::graph_key::NodeSharing;
 use kosumi_go::rng::mix;
 use kosumi_go::rules::Rules;
 use kosumi_net::{Network, NotFinite, Prediction};
-use kosumi_search::{Analysis, Extras, Limits, Reporting, Search, SearchContext, SearchParams, SearchReport};
+use kosumi_search::{
+    Analysis, Extras, Limits, Reporting, Restriction, Search, SearchContext, SearchParams, SearchReport,
+};
 use kosumi_solve::{Memo, MemoUsage};
 use kosumi_sync::HAS_THREADS;
 use plan::Explored;
@@ -90,6 +92,8 @@ pub struct Engine {
     is_choosing_as_rank: bool,
     /// Settings of the exploration below the root with which the current graph was searched.
     exploration_kind: Option<Explored>,
+    /// Restriction below the root with which the current graph was searched.
+    deep_restriction: Restriction,
     clocks: ByColor<Clock>,
     /// Number of searches since the game began. It selects the random numbers of each search.
     searches: u64,
@@ -175,6 +179,7 @@ impl Engine {
             ranked: None,
             is_choosing_as_rank: false,
             exploration_kind: None,
+            deep_restriction: Restriction::NONE,
             clocks,
             searches: 0,
             report: None,
@@ -512,6 +517,7 @@ impl Engine {
         self.apply_advantage(game.to_move(), purpose);
         let plan = self.plan(game, limits, purpose, noise);
         self.clear_if_exploration_changed(&plan);
+        self.clear_if_deep_restriction_changed(&restriction);
         self.searches += 1;
         self.report_key = game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);

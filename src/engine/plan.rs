@@ -9,8 +9,8 @@ use kosumi_go::board::{ByColor, Color};
 use kosumi_go::game::Game;
 use kosumi_net::features;
 use kosumi_search::{
-    AntiMirror, ExplorationShares, Limits, RootExploration, RootNoise, SearchChanges, SearchContext,
-    SearchParams, StopRule, TreeExploration,
+    AntiMirror, ExplorationShares, Limits, Restriction, RootExploration, RootNoise, SearchChanges,
+    SearchContext, SearchParams, StopRule, TreeExploration,
 };
 use std::time::Duration;
 
@@ -85,6 +85,16 @@ impl Engine {
         let wanted = plan.tree_exploration.as_ref().map(TreeExploration::parameters);
         if self.exploration_kind != wanted {
             self.exploration_kind = wanted;
+            self.clear_search();
+        }
+    }
+
+    /// Discards the graph if it was searched with other forbidden moves below the root, as KataGo does. The values and
+    /// variations of the graph contain the moves of earlier searches. At the root, the report leaves them out.
+    pub(super) fn clear_if_deep_restriction_changed(&mut self, restriction: &Restriction) {
+        let deep = if restriction.applies_at(1) { restriction } else { &Restriction::NONE };
+        if self.deep_restriction != *deep {
+            self.deep_restriction = deep.clone();
             self.clear_search();
         }
     }

@@ -134,6 +134,7 @@ impl Engine {
         let usual = mem::replace(&mut self.settings, settings);
         let spread = self.spread.take();
         let (status, exploration_kind) = (self.status.take(), self.exploration_kind.take());
+        let deep_restriction = mem::take(&mut self.deep_restriction);
         let searches = mem::replace(&mut self.searches, self.game.records().len() as u64);
         self.set_sharing(settings.sharing);
         self.is_choosing_as_rank = true;
@@ -145,6 +146,7 @@ impl Engine {
         let made = self.searches - self.game.records().len() as u64;
         (self.searches, self.settings, self.spread) = (searches + made, usual, spread);
         (self.status, self.exploration_kind) = (status, exploration_kind);
+        self.deep_restriction = deep_restriction;
         mem::swap(&mut self.search, &mut ranked);
         self.ranked = Some(ranked);
         result

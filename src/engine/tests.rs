@@ -6,6 +6,7 @@ use kosumi_go::rng::Rng;
 use kosumi_go::rules::{HandicapBonus, KoRule};
 use kosumi_go::score;
 use kosumi_go::sgf::{Meta, Record};
+use kosumi_search::Detail;
 
 fn engine(rules: &str, playouts: u32) -> Engine {
     let rules = Rules::preset(rules).expect("a preset").rules;
@@ -55,6 +56,39 @@ fn dead_stones_score_and_status_agree() {
         assert_eq!(status.score, score::final_score(engine.game(), &status.dead), "{rules}");
         assert_eq!(status.open_points, 0);
     }
+}
+
+#[test]
+fn a_forbidden_pass_is_not_played_while_any_permitted_move_is_legal() {
+    // Playouts do not consider that a player fills an eye.
+    let mut engine = with_board(engine("chinese-kgs", 20), "X . X\n. X X\nX X X", Color::Black);
+    let avoided = [Move::Pass, Move::Play(Point::new(1, 2))];
+    let restriction = Restriction::avoiding(Color::Black, avoided, 1);
+    let request = SearchRequest { restriction, ..SearchRequest::new(&|| false) };
+    let decision = engine.genmove(Color::Black, request);
+    assert_eq!(decision, Decision::Play(Move::Play(Point::new(0, 1))));
+}
+
+/// Checks that a search with moves forbidden below the root does not keep what other searches found with these moves.
+#[test]
+fn forbidden_replies_are_in_no_value_and_no_variation() {
+    let mut engine = engine("chinese-kgs", 10);
+    engine.set_size(BoardSize::square(3).expect("size"));
+    let playouts = |engine: &mut Engine, restriction: Restriction| {
+        let request = SearchRequest { restriction, ..SearchRequest::analysis(&|| false, Detail::default()) };
+        engine.analyze(Color::Black, &Limits::playouts(300), request).clone()
+    };
+    let free = playouts(&mut engine, Restriction::NONE);
+    let reply = free.principal_variation()[1];
+    let without = Restriction::avoiding(Color::White, [reply], 2);
+    let restricted = playouts(&mut engine, without.clone());
+    assert_eq!(restricted.visits, 300, "nothing is kept");
+    assert!(restricted.moves.iter().all(|entry| entry.variation.get(1) != Some(&reply)));
+    assert!(playouts(&mut engine, without).visits > 300, "the same restriction goes on");
+    // At the root, moves that are left out do no harm.
+    let first = free.principal_variation()[0];
+    playouts(&mut engine, Restriction::NONE);
+    assert!(playouts(&mut engine, Restriction::avoiding(Color::Black, [first], 1)).visits > 300);
 }
 
 #[test]
