@@ -44,11 +44,13 @@ def is_test_file(path: Path) -> bool:
     names = path.relative_to(ROOT).parts
     if "tests" in names[:-1] or path.stem in {"tests", "models", "fixtures"}:
         return True
-    owner = path.parent.with_suffix(".rs")
-    if owner.is_file() and is_test_file(owner):
+    owners = [path.parent.with_suffix(".rs"), path.parent / "mod.rs"]
+    if any(owner.is_file() and owner != path and is_test_file(owner) for owner in owners):
         return True
-    parents = [path.parent / "mod.rs", path.parent / "lib.rs", owner]
-    declared = f"#[cfg(test)]\nmod {path.stem};"
+    # The name of a module in a folder is that of the folder.
+    module = path.parent if path.name == "mod.rs" else path
+    parents = [module.parent / "mod.rs", module.parent / "lib.rs", module.parent.with_suffix(".rs")]
+    declared = f"#[cfg(test)]\nmod {module.stem};"
     return any(declared in parent.read_text(encoding="utf-8") for parent in parents if parent.is_file())
 
 

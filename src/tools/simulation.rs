@@ -5,7 +5,7 @@
 //! pipes, and the order in which workers proceed. The simulation checks guarantees of the whole, and a seed that
 //! violates one of them does so again on every machine. The simulations are next to the code that they run:
 //! `matches::simulation`, `selfplay::simulation`, `session::autosave::simulation`, `review_folder::simulation`,
-//! `analysis::server::simulation`, `browser::simulation`, and the test of `files::line_log`.
+//! `analysis::server::simulation`, `browser::simulation`, `commands::simulation`, and the test of `files::line_log`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

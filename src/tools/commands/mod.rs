@@ -26,8 +26,12 @@ mod play;
 mod reading;
 mod record;
 mod rules;
+#[cfg(test)]
+mod session_model;
 mod setup;
 mod show;
+#[cfg(test)]
+mod simulation;
 mod status;
 mod text;
 

@@ -1,5 +1,8 @@
 //! A slow and simple board: an array of cells and flood fill, written directly from the text of the Tromp-Taylor rules.
 //! Tests compare [`Board`] with it. Nothing that must be fast uses it.
+//!
+//! It is the only such board. The model of GTP sessions (`src/tools/commands/session_model`) includes this file by its
+//! path, because a crate that both could depend on would have to depend on `kosumi-go`, whose tests use it.
 
 use kosumi_go::board::{Board, BoardSize, Cell, Color, Point};
 
