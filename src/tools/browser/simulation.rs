@@ -452,11 +452,8 @@ impl Simulated<'_> {
             Question::Engine(number, game) => {
                 is_awaited = self.session.awaits_move(number);
                 if is_awaited {
-                    assert_eq!(
-                        game.records().len() as u64,
-                        before.number("count_moves"),
-                        "the game has changed"
-                    );
+                    let head = before.drawn(before.number("at"));
+                    assert_eq!(Drawn::of(&game), head, "a move for another position");
                 }
                 let fails = self.rng.chance(30);
                 let decision = self.draw_decision(&game);
