@@ -106,7 +106,7 @@ mod tests {
             let link = folder.join("link");
             std::os::unix::fs::symlink("nothing", &link).unwrap();
             assert_eq!(names(folder), ["a", "b", "sub/c"], "a link to nothing is no file");
-            // A link of which nobody can say what it is.
+            // A link that leads to itself.
             fs::remove_file(&link).unwrap();
             std::os::unix::fs::symlink("link", &link).unwrap();
             assert!(files_below(folder, 9).unwrap_err().to_string().contains("link"));
