@@ -25,17 +25,21 @@ struct Engine {
 /// Time limit of every response, far above the time that any of them takes.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
+/// Returns the command that starts Kosumi with these arguments, the small network, and pipes.
+fn command<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+    command
+        .args(words)
+        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
+        .env_remove("KOSUMI_HUMAN_MODEL")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    command
+}
+
 impl Engine {
     fn start<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Engine {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_kosumi"))
-            .args(words)
-            .env("KOSUMI_MODEL", kosumi_test_support::small_network())
-            .env_remove("KOSUMI_HUMAN_MODEL")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut process = command(words).stderr(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap());
         let errors = process.stderr.take().unwrap();
         let (sender, answers) = mpsc::channel();
@@ -538,14 +542,8 @@ fn pending_queries_finish_or_stop_at_the_end_of_input() {
 
 #[test]
 fn an_engine_that_quits_at_once_does_not_wait_for_its_client() {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_kosumi"))
-        .args(MODERATE.into_iter().chain(["1", "-quit-without-waiting"]))
-        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let words = MODERATE.into_iter().chain(["1", "-quit-without-waiting"]);
+    let mut process = command(words).stderr(Stdio::null()).spawn().unwrap();
     // The answers do not fit into a pipe, and nobody reads them.
     let unread = process.stdout.take();
     let lines = "{\"id\": \"a\", \"action\": \"query_version\"}\n".repeat(5000);
@@ -625,14 +623,7 @@ fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
 /// started it has ended.
 #[test]
 fn work_ends_when_input_and_output_are_closed() {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_kosumi"))
-        .arg("analysis")
-        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut process = command(["analysis"]).stderr(Stdio::null()).spawn().unwrap();
     let endless = query_9x9("x", &json!([]), &json!({ "maxVisits": 1_000_000_000 }));
     let mut input = process.stdin.take().unwrap();
     // The answer shows that the query before it was read.

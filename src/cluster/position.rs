@@ -25,8 +25,12 @@ pub(crate) fn from_text(text: &str, is_tree: bool, key: Key) -> Result<Game, Clu
         record.replay(rules, record.komi_under(rules), None, Strictness::Tolerant).map_err(other)?;
     let sharing = if is_tree { NodeSharing::Tree } else { NodeSharing::Graph };
     let game = replayed.game.with_sharing(sharing);
+    if game.graph_key() == key {
+        return Ok(game);
+    }
     // The text does not state whether a game that is over was resumed for an analysis.
-    [game.resumed(), game].into_iter().find(|game| game.graph_key() == key).ok_or(ClusterError::OtherPosition)
+    let resumed = game.resumed();
+    if resumed.graph_key() == key { Ok(resumed) } else { Err(ClusterError::OtherPosition) }
 }
 
 #[cfg(test)]

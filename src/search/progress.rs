@@ -81,7 +81,7 @@ impl Progress {
         mut is_over: impl FnMut(&W) -> bool,
         mut between: impl FnMut(&W),
     ) {
-        let _stopping = StopOnPanic(self);
+        let _stopping = scopeguard::guard_on_unwind(self, Progress::stop);
         let mut batch = 1;
         loop {
             for _ in 0..batch {
@@ -152,17 +152,6 @@ impl TurnLimit {
 
     fn most(&self, state: &TurnState) -> u32 {
         self.least.max(self.visits_before.saturating_add(state.ended) / VISITS_FOR_A_DESCENT)
-    }
-}
-
-/// Guard that stops the search if its worker panics.
-struct StopOnPanic<'p>(&'p Progress);
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stop();
-        }
     }
 }
 

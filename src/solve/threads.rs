@@ -58,7 +58,10 @@ impl<'a, B: Bits> SearchQuestion<'a, B> {
         let first: Mutex<Option<Answer>> = Mutex::new(None);
         let total = Mutex::new((0, (0, 0)));
         let work = |stop: Stop<'_>| {
-            let _ending = EndOnPanic(&shared);
+            // A panic ends the search of all threads, and reaches the caller when they have ended.
+            let _ending = scopeguard::guard_on_unwind(&shared.is_over, |is_over| {
+                is_over.store(true, Ordering::Relaxed)
+            });
             let mut search = self.search(stop).sharing(&shared);
             let answer = search.decide_line(root, line);
             if answer.won.is_some() {
@@ -87,17 +90,6 @@ impl<'a, B: Bits> SearchQuestion<'a, B> {
         let answer = lock(&first).unwrap_or(own);
         let (nodes, table_use) = *lock(&total);
         SearchResult { answer, nodes, table_use }
-    }
-}
-
-/// Guard that ends the search of all threads if one panics. The panic reaches the caller when all threads have ended.
-struct EndOnPanic<'s>(&'s SharedSearch);
-
-impl Drop for EndOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.is_over.store(true, Ordering::Relaxed);
-        }
     }
 }
 

@@ -285,7 +285,7 @@ fn handle_event(session: &mut TableSession<PlayHost>, event: Event, now: Duratio
             session.host().windows.remove(window);
             session.handle_close();
         }
-        Event::Window(WindowEvent::Said(window, text)) => session.handle_message(window, &text, now),
+        Event::Window(WindowEvent::Received(window, text)) => session.handle_message(window, &text, now),
         Event::Found(number, finding) => session.handle_result(number, finding, now),
         Event::Moved(number, moved) => session.handle_engine_move(number, moved, now),
         Event::ReviewProgress(number, done, total) => session.handle_review_progress(number, done, total),

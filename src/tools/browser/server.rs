@@ -28,7 +28,7 @@ pub(super) enum WindowEvent {
     /// A window was opened. The messages of the channel are sent to it.
     Joined(usize, SyncSender<Arc<str>>),
     /// A window sent a message.
-    Said(usize, String),
+    Received(usize, String),
     /// A window was closed.
     Left(usize),
 }
@@ -212,8 +212,8 @@ fn window<E: From<WindowEvent>>(
          Sec-WebSocket-Accept: {accept}\r\n\r\n"
     );
     let result = stream.write_all(answer.as_bytes()).and_then(|()| {
-        let said = |text: &str| pages.send(WindowEvent::Said(number, text.to_owned()));
-        caught(|| socket::run_connection(stream, outgoing, said))
+        let receive = |text: &str| pages.send(WindowEvent::Received(number, text.to_owned()));
+        caught(|| socket::run_connection(stream, outgoing, receive))
             .unwrap_or_else(|panic| Err(io::Error::other(panic)))
     });
     // The window's channel closes, and with it, even after a panic, the connection.

@@ -215,7 +215,7 @@ impl ReviewServer {
                     self.analyse_next_window(window);
                 }
             }
-            Event::Window(WindowEvent::Said(window, text)) => {
+            Event::Window(WindowEvent::Received(window, text)) => {
                 let answered = match serde_json::from_str::<PageRequest>(&text) {
                     Ok(ask) => self.answer(window, ask),
                     Err(_) => Err(Refusal::BadMessage),

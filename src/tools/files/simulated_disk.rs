@@ -30,7 +30,7 @@ use std::time::SystemTime;
 /// Number of bytes that are kept or lost together.
 const BLOCK: usize = 256;
 
-/// Number of times as often as a period of failures begins that a read fails. There are few of them.
+/// Factor by which reads fail more often than periods of failures begin, because there are few reads.
 const READ_TROUBLE: u32 = 4;
 
 /// Event that stops a disk.

@@ -86,11 +86,11 @@ fn crashed() -> Result<GtpResponse, PlayerError> {
     Err(PlayerError::Crashed("gone".into()))
 }
 
-type Said<'a> = &'a [(&'a str, Result<GtpResponse, PlayerError>)];
+type Responses<'a> = &'a [(&'a str, Result<GtpResponse, PlayerError>)];
 
 /// Plays game 1 between these engines and returns its result. Afterwards both engines must be able to play on, except a
 /// loser by forfeit.
-fn play_scripted(a: (&str, Said<'_>), b: (&str, Said<'_>)) -> (String, Option<Side>, Ending) {
+fn play_scripted(a: (&str, Responses<'_>), b: (&str, Responses<'_>)) -> (String, Option<Side>, Ending) {
     let conditions = small();
     let players = [player(a.0, a.1, &conditions), player(b.0, b.1, &conditions)];
     let (played, is_fit) = play(&conditions, "", players);
@@ -103,7 +103,7 @@ fn play_scripted(a: (&str, Said<'_>), b: (&str, Said<'_>)) -> (String, Option<Si
 
 #[test]
 fn games_that_end_as_games_do() {
-    let quiet: (&str, Said<'_>) = ("", &[]);
+    let quiet: (&str, Responses<'_>) = ("", &[]);
     assert_eq!(play_scripted(quiet, quiet), ("W+7.5".into(), Some(Side::B), Ending::Score));
     assert_eq!(play_scripted(("C3", &[]), quiet), ("B+17.5".into(), Some(Side::A), Ending::Score));
     assert_eq!(
@@ -142,10 +142,10 @@ fn forfeits() {
 
 #[test]
 fn refusing_a_legal_move_loses_for_the_player_that_refuses() {
-    let refuses: Said<'_> = &[("play", refused())];
+    let refuses: Responses<'_> = &[("play", refused())];
     assert_eq!(play_scripted(("C3", &[]), ("", refuses)), ("B+F".into(), Some(Side::A), Ending::Refused));
     assert_eq!(play_scripted(("", refuses), ("C3", &[])), ("W+F".into(), Some(Side::B), Ending::Refused));
-    let hangs: Said<'_> = &[("play", Err(PlayerError::TimedOut))];
+    let hangs: Responses<'_> = &[("play", Err(PlayerError::TimedOut))];
     assert_eq!(play_scripted(("C3", &[]), ("", hangs)), ("B+T".into(), Some(Side::A), Ending::Time));
 }
 

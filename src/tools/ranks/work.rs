@@ -49,22 +49,13 @@ pub(super) fn serve_pieces_with_interval<L: Link + ?Sized>(
     alive_every: Duration,
 ) -> Result<(), ClusterError> {
     // The workers wait for this, even if the link panics.
-    let stopping = StopOnDrop(pieces);
+    let stopping = scopeguard::guard(pieces, PieceQueue::stop);
     let result = pass_on(link, at_a_time, pieces, messages, alive_every);
     drop(stopping);
     match result {
         // Rank 0 may have ended the work and exited before this rank was ready.
         Err(_) if has_ended(link) => Ok(()),
         result => result,
-    }
-}
-
-/// Guard that stops the queue when it is dropped.
-struct StopOnDrop<'p>(&'p PieceQueue);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.stop();
     }
 }
 

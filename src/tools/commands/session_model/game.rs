@@ -154,13 +154,9 @@ impl ModelGame {
     /// Returns the points that superko alone forbids.
     pub(super) fn superko_banned(&self, color: Color) -> Vec<Point> {
         let is_banned = |&point: &Point| {
-            if self.rules.ko == "SIMPLE" || self.board.cell(point) != Cell::Empty {
-                return false;
-            }
-            let after = self.board.after(point, color);
-            let is_suicide = after.cell(point) == Cell::Empty;
-            let is_allowed = !is_suicide || self.rules.suicide && after != self.board;
-            is_allowed && self.repeats(color, &after)
+            self.rules.ko != "SIMPLE"
+                && self.verdict(color, Move::Play(point)) == Verdict::Forbidden
+                && (self.rules.suicide || self.board.after(point, color).cell(point) != Cell::Empty)
         };
         self.size().points().filter(is_banned).collect()
     }

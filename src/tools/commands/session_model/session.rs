@@ -87,7 +87,7 @@ pub(super) struct Session<'c> {
     /// Commands and responses so far.
     transcript: String,
     /// Whether a message has shown the transcript.
-    is_told: bool,
+    is_reported: bool,
     /// Number of events, by name.
     pub(super) counts: BTreeMap<&'static str, u64>,
 }
@@ -95,7 +95,7 @@ pub(super) struct Session<'c> {
 impl Drop for Session<'_> {
     #[expect(clippy::print_stderr, reason = "the commands of a failed session")]
     fn drop(&mut self) {
-        if std::thread::panicking() && !self.is_told {
+        if std::thread::panicking() && !self.is_reported {
             eprintln!("{}", self.transcript);
         }
     }
@@ -134,7 +134,7 @@ pub(crate) fn run(choices: &mut dyn Choices, folder: &Path, store: Store) -> BTr
         saved: BTreeMap::new(),
         recent: Vec::new(),
         transcript: String::new(),
-        is_told: false,
+        is_reported: false,
         counts: BTreeMap::new(),
     };
     session.begin();
@@ -280,7 +280,7 @@ impl Session<'_> {
     }
 
     pub(super) fn fail(&mut self, what: &str) -> ! {
-        self.is_told = true;
+        self.is_reported = true;
         panic!("\n{}\n{what}. The model:\n{}", self.transcript, self.game);
     }
 
@@ -346,7 +346,7 @@ impl Session<'_> {
             86..88 => self.set_time(),
             88..91 => self.set_parameter(),
             91..99 => self.query(),
-            _ => self.say_nonsense(),
+            _ => self.send_invalid_line(),
         }
         self.check();
         if self.one_in(12) {
@@ -752,7 +752,7 @@ impl Session<'_> {
     }
 
     /// Sends lines that no engine understands.
-    fn say_nonsense(&mut self) {
+    fn send_invalid_line(&mut self) {
         let line = self.choose(&[
             "play",
             "play b",
