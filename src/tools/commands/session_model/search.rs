@@ -321,6 +321,8 @@ impl Session<'_> {
     /// Checks that a variation can be played, by playing it on the model.
     fn check_variation(&mut self, variation: &[&str], first: Color, bans: &[Ban]) {
         let before = self.game.clone();
+        // The search begins as if it were this side's turn, which situational superko takes into account.
+        self.game.set_to_move(first);
         let mut color = first;
         for (depth, word) in variation.iter().enumerate() {
             let mv = self.read_move(word);
